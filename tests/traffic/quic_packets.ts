@@ -12,7 +12,7 @@ export interface OpenedDatagram {
   readonly control: readonly string[];
 }
 
-interface Keys {
+export interface Keys {
   readonly aead: "aes-128-gcm" | "aes-256-gcm";
   readonly key: Uint8Array;
   readonly iv: Uint8Array;
@@ -34,9 +34,13 @@ const leastPacketBytes = 1_200;
 export class QuicOpener {
   readonly #candidates: readonly Keys[];
   #keys: Keys | undefined;
+  /** Those before an update: packets from before it may come after the first that is from after it. */
+  #earlier: Keys | undefined;
   #packetBytes: number[] = [];
   #largest = -1;
   #streamEnd = 0;
+  /** Bytes before the stream's end that have not come yet. */
+  #gaps: Span[] = [];
 
   constructor(candidates: readonly Keys[]) {
     this.#candidates = candidates;
@@ -52,12 +56,26 @@ export class QuicOpener {
       const { payload, bytes } = this.#openPacket(datagram.subarray(at));
       for (const frame of readFrames(payload)) {
         if (frame.name !== "STREAM") control.push(frame.name);
-        streamBytes += Math.max(0, frame.end - Math.max(frame.start, this.#streamEnd));
-        this.#streamEnd = Math.max(this.#streamEnd, frame.end);
+        streamBytes += this.#newBytes(frame);
       }
       at += bytes;
     }
     return { streamBytes, control };
+  }
+
+  #newBytes({ start, end }: Span): number {
+    let bytes = 0;
+    this.#gaps = this.#gaps.flatMap((gap) => {
+      const [from, to] = [Math.max(gap.start, start), Math.min(gap.end, end)];
+      if (from >= to) return [gap];
+      bytes += to - from;
+      const left = [{ start: gap.start, end: from }, { start: to, end: gap.end }];
+      return left.filter((each) => each.start < each.end);
+    });
+    if (start > this.#streamEnd) this.#gaps.push({ start: this.#streamEnd, end: start });
+    bytes += Math.max(0, end - Math.max(start, this.#streamEnd));
+    this.#streamEnd = Math.max(this.#streamEnd, end);
+    return bytes;
   }
 
   #openPacket(rest: Uint8Array): { payload: Uint8Array; bytes: number } {
@@ -80,14 +98,12 @@ export class QuicOpener {
   }
 
   #tryPacket(packet: Uint8Array, known: Keys): Uint8Array | undefined {
-    const { aead, headerKey } = known;
+    const { headerKey, aead } = known;
     const numberAt = 1 + connectionIdBytes;
     if (packet.length < numberAt + 4 + tagBytes) return undefined;
     const ecb = createCipheriv(aead === "aes-128-gcm" ? "aes-128-ecb" : "aes-256-ecb", headerKey, null);
     const mask = ecb.update(packet.subarray(numberAt + 4, numberAt + 20));
     const first = (packet[0] ?? 0) ^ ((mask[0] ?? 0) & 0x1f);
-    const keys = (first & keyPhaseBit) === known.phase ? known : known.next();
-    const { key, iv } = keys;
     const numberBytes = (first & 3) + 1;
     const header = packet.slice(0, numberAt + numberBytes);
     header[0] = first;
@@ -98,21 +114,16 @@ export class QuicOpener {
       truncated = truncated * 256 + byte;
     }
     const number = this.#fullNumber(truncated, 2 ** (8 * numberBytes));
-    const nonce = iv.slice();
-    new DataView(nonce.buffer).setUint32(8, new DataView(nonce.buffer).getUint32(8) ^ number);
-    const open = createDecipheriv(aead, key, nonce);
-    open.setAAD(header);
-    open.setAuthTag(packet.subarray(packet.length - tagBytes));
-    try {
-      // All of it comes from `update`: these are stream ciphers. `final` checks the tag.
-      const payload = open.update(packet.subarray(header.length, packet.length - tagBytes));
-      open.final();
-      if (keys !== known) this.#keys = keys;
+    const sealed = { header, number, body: packet.subarray(header.length) };
+    const others = (): (Keys | undefined)[] => [known.next(), this.#earlier];
+    for (const keys of (first & keyPhaseBit) === known.phase ? [known] : others()) {
+      const payload = keys && openWith(keys, sealed);
+      if (payload === undefined) continue;
+      if (keys !== known && keys !== this.#earlier) [this.#keys, this.#earlier] = [keys, known];
       this.#largest = Math.max(this.#largest, number);
       return payload;
-    } catch {
-      return undefined;
     }
+    return undefined;
   }
 
   /** RFC 9000, appendix A.3. */
@@ -122,6 +133,29 @@ export class QuicOpener {
     if (number <= expected - window / 2) number += window;
     else if (number > expected + window / 2 && number >= window) number -= window;
     return number;
+  }
+}
+
+interface Sealed {
+  readonly header: Uint8Array;
+  readonly number: number;
+  /** With its tag. */
+  readonly body: Uint8Array;
+}
+
+function openWith({ aead, key, iv }: Keys, { header, number, body }: Sealed): Uint8Array | undefined {
+  const nonce = iv.slice();
+  new DataView(nonce.buffer).setUint32(8, new DataView(nonce.buffer).getUint32(8) ^ number);
+  const open = createDecipheriv(aead, key, nonce);
+  open.setAAD(header);
+  open.setAuthTag(body.subarray(body.length - tagBytes));
+  try {
+    // All of it comes from `update`: these are stream ciphers. `final` checks the tag.
+    const payload = open.update(body.subarray(0, body.length - tagBytes));
+    open.final();
+    return payload;
+  } catch {
+    return undefined;
   }
 }
 
@@ -158,10 +192,13 @@ function expandHkdf(hash: string, secret: Uint8Array, info: Uint8Array): Uint8Ar
   return new Uint8Array(createHmac(hash, secret).update(info).update(Uint8Array.of(1)).digest());
 }
 
-interface Frame {
-  readonly name: string;
+interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+interface Frame extends Span {
+  readonly name: string;
 }
 
 const names: Readonly<Record<number, string>> = {
