@@ -55,33 +55,33 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
   tests("tools", ["tools", "bench"]),
   // The longest first, so that none of them is left over at the end.
-  tests("faults", longFaults, { lanes: 2 }),
+  tests("faults", longFaults, { lanes: 2, apart: true }),
   tests("story", ["tests/story"], { lanes: 2 }),
   tests("scenario", ["tests/scenario"], { lanes: 2 }),
-  tests("relay-processes", ["tests/relay"], { lanes: 2 }),
+  tests("relay-processes", ["tests/relay"], { lanes: 2, apart: true }),
   tests("sdk", ["sdk"], { without: ["sdk/platform"] }),
-  tests("cli", ["cli", "tests/cli"], { lanes: 2 }),
+  tests("cli", ["cli", "tests/cli"], { lanes: 2, apart: true }),
   tests("relay", ["relay"]),
   tests("server", ["server"]),
-  tests("sdk-sessions", ["tests/sdk"], { lanes: 2 }),
-  tests("host", ["tests/host"]),
+  tests("sdk-sessions", ["tests/sdk"], { lanes: 2, apart: true }),
+  tests("host", ["tests/host"], { apart: true }),
   tests("python", ["tests/python"]),
   tests("mcp", ["tests/mcp"]),
   tests("api", ["api"]),
-  tests("api-processes", ["tests/api"], { without: timedApi, lanes: 2 }),
-  tests("http2", ["tests/http2"], { lanes: 2 }),
-  tests("faults-agents", ["tests/faults"], { without: longFaults }),
-  tests("docs", ["tests/docs"], { lanes: 2 }),
+  tests("api-processes", ["tests/api"], { without: timedApi, lanes: 2, apart: true }),
+  tests("http2", ["tests/http2"], { lanes: 2, apart: true }),
+  tests("faults-agents", ["tests/faults"], { without: longFaults, apart: true }),
+  tests("docs", ["tests/docs"], { lanes: 2, apart: true }),
   tests("proto", ["proto"]),
-  tests("project", ["tests"], { without: ownSuites }),
+  tests("project", ["tests"], { without: ownSuites, apart: true }),
   tests("wasm", ["wasm"]),
   // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
-  tests("sdk-platform", ["sdk/platform"]),
+  tests("sdk-platform", ["sdk/platform"], { apart: true }),
   tests("deploy", ["deploy"]),
-  alone(tests("api-timing", timedApi)),
-  alone(tests("hostile", ["tests/hostile"], { without: timedHostile, lanes: 2 })),
-  alone(tests("hostile-tenants", timedHostile)),
-  alone(tests("traffic", ["tests/traffic"])),
+  alone(tests("api-timing", timedApi, { apart: true })),
+  alone(tests("hostile", ["tests/hostile"], { without: timedHostile, lanes: 2, apart: true })),
+  alone(tests("hostile-tenants", timedHostile, { apart: true })),
+  alone(tests("traffic", ["tests/traffic"], { apart: true })),
 ];
 
 /** One command that either passes or fails, counted as one test. */
@@ -119,10 +119,16 @@ interface TestOptions {
   readonly without?: readonly string[];
   /** How many of its files run side by side: for suites that wait for processes. */
   readonly lanes?: number;
+  /** Each file in an isolate of its own, because it changes what its isolate shares, or loads native code. */
+  readonly apart?: boolean;
 }
 
 /** Folders of tests. Types were checked by their own suite. */
-function tests(name: string, paths: readonly string[], { without = [], lanes = 1 }: TestOptions = {}): Suite {
+function tests(
+  name: string,
+  paths: readonly string[],
+  { without = [], lanes = 1, apart = false }: TestOptions = {},
+): Suite {
   const selection = { paths, without };
   return {
     name,
@@ -132,7 +138,7 @@ function tests(name: string, paths: readonly string[], { without = [], lanes = 1
       const folder = await Deno.makeTempDir({ prefix: "suite-" });
       try {
         const files = await findTestFiles(root, selection);
-        const programs = await writeTestPrograms({ root, folder, files, lanes });
+        const programs = await writeTestPrograms({ root, folder, files, lanes: apart ? files.length : lanes });
         const report = `${folder}/report.xml`;
         const flags = ["-A", "--no-check", "--quiet", `--config=${root}/deno.json`, `--junit-path=${report}`];
         if (lanes > 1) flags.push("--parallel");
