@@ -85,13 +85,16 @@ function failed(
 
 /** Each is as long as one of the others; the campaign has many. */
 const recoveries = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 5));
+/** In each of them owners begin the channel anew, in some of them several times; in one the relay lies too. */
+const knownRecoveries = [1977377434, 2156355538, 1716174814, 103, 104];
 
 Deno.test("hostile members that commit what nobody can follow stop a channel until its owner recovers it", async () => {
   const signatures = await warmUp();
   const seeds = createRandom(stress ? seedFromEnvironment() : knownSeed);
   let [foundings, outside] = [0, 0];
   for (let done = 0; done < recoveries; done++) {
-    const seed = done === 0 ? seeds.seed : seeds.uint32();
+    const known = stress ? undefined : knownRecoveries[done];
+    const seed = known ?? (done === 0 ? seeds.seed : seeds.uint32());
     const schedule = createSchedule(seed, { hostileCommits: true });
     const outcome = await runSchedule(schedule, signatures);
     if (outcome.failure !== undefined) throw failed(outcome, { schedule, done });
@@ -99,6 +102,7 @@ Deno.test("hostile members that commit what nobody can follow stop a channel unt
     outside += outcome.outside;
   }
   console.log(JSON.stringify({ schedules: recoveries, foundings, outside }));
+  if (!stress) assert(foundings > 0, "nothing was begun anew");
 });
 
 Deno.test("under a hostile owner no message is shown in another's name, and every member that is out is told so", async () => {
