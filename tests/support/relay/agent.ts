@@ -55,7 +55,9 @@ export class TestAgent {
 
   async authenticate(client = this.client, token = this.token()): Promise<ReplyBody<"Authenticate">> {
     const { nonce } = await client.call("GetChallenge", { versions: [protocolVersion], features: [] });
-    return await client.call("Authenticate", this.answer(nonce, token));
+    const reply = await client.call("Authenticate", this.answer(nonce, token));
+    client.authenticateWith?.((relayNonce) => this.answer(relayNonce));
+    return reply;
   }
 
   answer(relayNonce: Uint8Array, token = this.token()): RequestBody<"Authenticate"> {

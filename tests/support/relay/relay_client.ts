@@ -15,6 +15,8 @@ export interface RelayClient {
   readonly notices: NoticeLog;
   /** The code with which the relay ended the session; undefined for an ordinary end. */
   readonly ended: Promise<string | undefined>;
+  /** For a client that opens further sessions by itself: how its agent answers their challenges. */
+  authenticateWith?(answer: (relayNonce: Uint8Array) => RequestBody<"Authenticate">): void;
   /** Breaks the connection without a goodbye. */
   close(): void;
 }
