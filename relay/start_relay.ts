@@ -32,7 +32,8 @@ import { sheddingLevel } from "./core/load_shedding.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
-import { EngineError, openSqliteEngine } from "./engine/mod.ts";
+import type { OpenCluster } from "./cluster/open_cluster.ts";
+import { type Engine, EngineError, openSqliteEngine, type Records } from "./engine/mod.ts";
 import { FollowedAccounts } from "./operations/account_changes.ts";
 import { type ApiClient, createApiClient } from "./operations/api_client.ts";
 import { createCoreLog } from "./operations/core_log.ts";
@@ -41,6 +42,7 @@ import { collectMetrics } from "./operations/metrics.ts";
 import { connectionLimit, type PortWatch, watchPort } from "./operations/open_sockets.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
+import { settleAnother } from "./quota/settlement.ts";
 import { createTokenKeys } from "./tokens/token_keys.ts";
 import { createTokenVerifier } from "./tokens/token_verifier.ts";
 
@@ -94,6 +96,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
       udpDrops: readUdpDrops(edge.quicPort),
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
+      cluster: parts.cluster?.stats(),
     }));
   const admin = config.admin && await serveAdmin(config.admin, render);
   if (admin !== undefined) opened.defer(admin.close);
@@ -115,6 +118,9 @@ interface Parts {
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
   readonly deps: CoreDeps;
+  readonly cluster: OpenCluster | undefined;
+  /** What this relay alone keeps: others keep the same of themselves. */
+  readonly ownRecords: Records;
   /** TCP connections that this process may have. */
   readonly connections: number;
   readonly failed: Promise<Error>;
@@ -123,24 +129,16 @@ interface Parts {
 
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
-  if (config.cluster !== undefined) {
-    throw new StartFailed("Cannot start: STATIC_RELAY_ENGINE=jetstream is not a part of this version yet");
-  }
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   await needed(
     "the data directory cannot be used (STATIC_DATA_DIR)",
     Deno.mkdir(dataDir, { recursive: true, mode: 0o700 }),
   );
   const connections = connectionLimit(dataDir);
-  const engine = await openSqliteEngine({
-    path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
-    ...(config.diskBytes !== undefined && { maxBytes: config.diskBytes }),
-    onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
-    onFailed: fail,
-    onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),
-  }).catch((cause) => {
-    throw cause instanceof EngineError ? new StartFailed(cause.message, { cause }) : cause;
-  });
+  // Leases belong to it: a relay that came back under another id could not return what it held.
+  const relayId = config.cluster?.relayId ??
+    (await readOrCreateOwned(`${dataDir}/relay_id`, () => crypto.randomUUID())).trim();
+  const { engine, cluster } = await openEngine({ ...config, dataDir }, { relayId, log, fail });
   opened.defer(() => engine.close());
   const certificate = await loadCertificate(config.tls, dataDir);
   const api = createApiClient({
@@ -152,13 +150,15 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
   const quota = new LeasedQuota({
     api,
     book: engine.leases,
-    // Leases belong to it: a relay that came back under another id could not return what it held.
-    relayId: (await readOrCreateOwned(`${dataDir}/relay_id`, () => crypto.randomUUID())).trim(),
+    relayId,
     nowMs: Date.now,
     newNonce: () => crypto.randomUUID(),
     log,
   });
   opened.defer(every(quotaTickMs, () => quota.tick()));
+  if (cluster !== undefined) {
+    cluster.peers.onGivenUp = (other) => settleAnother({ api, book: cluster.leasesOf(other), relayId: other, log });
+  }
   const keys = createTokenKeys({
     fetchKeySet: api.fetchKeySet,
     nowMs: Date.now,
@@ -168,6 +168,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
   opened.defer(loopLag.stop);
   const deps: CoreDeps = {
     engine,
+    cluster: cluster?.cluster,
     quota,
     tokens: createTokenVerifier({ keys, nowMs: Date.now }),
     nowMs: Date.now,
@@ -179,7 +180,60 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     log: createCoreLog(log, Date.now),
     meter: createMeter(),
   };
-  return { api, certificate, quota, deps, connections, failed, fail };
+  const ownRecords = cluster === undefined ? engine.records : withPrefix(engine.records, `relay/${relayId}/`);
+  return { api, certificate, quota, deps, cluster, ownRecords, connections, failed, fail };
+}
+
+/** A part of the records, under keys of its own. */
+function withPrefix(records: Records, prefix: string): Records {
+  return {
+    ...records,
+    get: (key) => records.get(prefix + key),
+    put: (key, record, revision) => records.put(prefix + key, record, revision),
+    delete: (key) => records.delete(prefix + key),
+  };
+}
+
+interface EngineHost {
+  readonly relayId: string;
+  readonly log: Log;
+  readonly fail: (error: Error) => void;
+}
+
+async function openEngine(
+  config: Pick<RelayConfig, "dataDir" | "engine" | "cluster" | "diskBytes">,
+  { relayId, log, fail }: EngineHost,
+): Promise<{ readonly engine: Engine; readonly cluster?: OpenCluster }> {
+  const { dataDir, diskBytes } = config;
+  if (config.cluster !== undefined) {
+    // Not loaded by relays that are alone.
+    const { openCluster } = await import("./cluster/open_cluster.ts");
+    const { credentials, ...nodes } = config.cluster;
+    const cluster = await needed(
+      "the shared log cannot be used (STATIC_NATS_URLS)",
+      openCluster({
+        ...nodes,
+        credentials: credentials?.reveal(),
+        relay: relayId,
+        path: `${dataDir}/copy.sqlite`,
+        maxBytes: diskBytes,
+        nowMs: Date.now,
+        log,
+        onFailed: fail,
+      }),
+    );
+    return { engine: cluster.engine, cluster };
+  }
+  const engine = await openSqliteEngine({
+    path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
+    ...(diskBytes !== undefined && { maxBytes: diskBytes }),
+    onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
+    onFailed: fail,
+    onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),
+  }).catch((cause) => {
+    throw cause instanceof EngineError ? new StartFailed(cause.message, { cause }) : cause;
+  });
+  return { engine };
 }
 
 async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Promise<CertificateSource> {
@@ -214,7 +268,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
     follow: api.followChanges,
     core,
     onLimits: () => quota.forgetRefusals(),
-    records: deps.engine.records,
+    records: parts.ownRecords,
     nowMs: deps.nowMs,
     log,
   });

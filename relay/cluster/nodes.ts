@@ -30,7 +30,11 @@ const leastPayloadBytes = 7.5 * 1024 * 1024;
 
 /** Throws an `Error` that says what is wrong with the nodes. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  await Promise.all(options.monitorUrls.map(checkMonitor));
+  const answers = await Promise.all(options.monitorUrls.map(checkMonitor));
+  // A node that is down promises nothing; one that is up must promise enough.
+  if (answers.length > 0 && !answers.includes(true)) {
+    throw new Error(`None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`);
+  }
   const { urls, credentials, ca, isTls, name } = options;
   const connection = await connect({
     servers: [...urls],
@@ -57,13 +61,17 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   }
 }
 
-async function checkMonitor(url: string): Promise<void> {
-  const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(connectMs) });
-  const { version, jetstream } = await answer.json();
+/** Returns whether it answers. Throws when its answer is not enough. */
+async function checkMonitor(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(connectMs) })
+    .then((response) => response.json(), () => undefined);
+  if (answer === undefined) return false;
+  const { version, jetstream } = answer;
   checkVersion(url, String(version));
   if (jetstream?.config?.sync_always !== true) {
     throw new Error(`The node at ${url} answers before its disk has what it was given; set sync_interval to always`);
   }
+  return true;
 }
 
 function checkVersion(where: string, version: string): void {

@@ -4,7 +4,7 @@
  */
 import { describeError, every, type Log } from "../../server/mod.ts";
 import type { Cluster } from "../core/cluster.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { type Command, encodeCommand } from "./command.ts";
 import { LiveCluster } from "./live_cluster.ts";
@@ -12,8 +12,9 @@ import { LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
-import { ReplicatedEngine } from "./replicated_engine.ts";
+import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
 import { SharedLog } from "./shared_log.ts";
+import type { ClusterStats } from "./stats.ts";
 import { Tripwire } from "./tripwire.ts";
 
 export interface ClusterOptions extends Omit<NodesOptions, "name"> {
@@ -31,23 +32,12 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly onFailed: (error: EngineError) => void;
 }
 
-export interface ClusterStats {
-  /** Entries of the log that this relay knows of and has not carried out. */
-  readonly lag: number;
-  readonly position: number;
-  /** How long the oldest command has waited for its verdict. */
-  readonly waitingMs: number;
-  readonly voids: number;
-  readonly resends: number;
-  readonly elections: number;
-  readonly relays: number;
-  readonly differences: number;
-}
-
 export interface OpenCluster {
   readonly engine: Engine;
   readonly cluster: Cluster;
   readonly peers: Peers;
+  /** Leases of another relay, for one that settles what it left. */
+  leasesOf(relay: string): LeaseBook;
   stats(): ClusterStats;
 }
 
@@ -147,7 +137,18 @@ class ClusterRelay {
     await this.#write({ op: "give_up", relay });
     await this.#live.open();
     const { connection } = this.#nodes;
-    this.#peers = new Peers({ connection, prefix, relay, nowMs, state: this.#replica.state, write: this.#write, log });
+    const leaseHolders = async (): Promise<string[]> =>
+      (await this.#store.engine.leases.list()).map(({ leaseId }) => holderOf(leaseId));
+    this.#peers = new Peers({
+      connection,
+      prefix,
+      relay,
+      nowMs,
+      state: this.#replica.state,
+      write: this.#write,
+      log,
+      leaseHolders,
+    });
     this.#stopWatching = every(watchMs, () => this.#watch().catch(() => {}));
   }
 
@@ -187,7 +188,9 @@ class ClusterRelay {
       },
     });
     const cluster = this.#live.cluster({ sessions: this.#replica.state.sessions, write: this.#write });
-    return { engine, peers, cluster, stats: () => this.#stats(peers) };
+    const { leases } = this.#store.engine;
+    const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
+    return { engine, peers, cluster, leasesOf, stats: () => this.#stats(peers) };
   }
 
   readonly #write = (command: Command): Promise<unknown> => this.#writer.write(encodeCommand(command));

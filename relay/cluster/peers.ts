@@ -16,9 +16,12 @@ export interface PeersOptions {
   readonly state: ReplicaState;
   readonly write: (command: Command) => Promise<unknown>;
   readonly log: Log;
+  /** Relays that hold leases. */
+  readonly leaseHolders: () => Promise<readonly string[]>;
 }
 
 const beatMs = 1_000;
+const tendMs = 5_000;
 const aliveMs = 5_000;
 /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
 const givenUpMs = 30_000;
@@ -32,6 +35,7 @@ export class Peers {
   /** Settles what a relay that was given up held. Set by whoever has the means. */
   onGivenUp: (relay: string) => Promise<void> = () => Promise.resolve();
   #tending = false;
+  #tendedMs = 0;
 
   constructor(options: PeersOptions) {
     this.#options = options;
@@ -71,13 +75,14 @@ export class Peers {
   }
 
   async #beat(): Promise<void> {
-    const { connection, prefix, relay, log } = this.#options;
+    const { connection, prefix, relay, log, nowMs } = this.#options;
     if (connection.isClosed()) return;
     connection.publish(`${prefix}.beat`, relay);
-    if (this.#tending || !this.isCaretaker) return;
+    if (this.#tending || !this.isCaretaker || nowMs() - this.#tendedMs < tendMs) return;
     this.#tending = true;
+    this.#tendedMs = nowMs();
     try {
-      for (const silent of this.#silent()) await this.#giveUp(silent);
+      for (const silent of await this.#silent()) await this.#giveUp(silent);
     } catch (error) {
       log("warn", "relay_not_given_up", { error: describeFailure(error) });
     } finally {
@@ -86,9 +91,13 @@ export class Peers {
   }
 
   /** Relays that write or have sessions, and have not been heard of. */
-  #silent(): string[] {
-    const { state, relay, nowMs } = this.#options;
-    const known = new Set([...state.sessions.relays(), ...[...state.writers].map(([, writer]) => writer.relay)]);
+  async #silent(): Promise<string[]> {
+    const { state, relay, nowMs, leaseHolders } = this.#options;
+    const known = new Set([
+      ...state.sessions.relays(),
+      ...[...state.writers].map(([, writer]) => writer.relay),
+      ...await leaseHolders(),
+    ]);
     known.delete(relay);
     return [...known].filter((id) => nowMs() - (this.#seenMs.get(id) ?? this.#startedMs) > givenUpMs);
   }

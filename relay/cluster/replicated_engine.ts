@@ -215,7 +215,7 @@ export class ReplicatedEngine implements Engine {
   }
 }
 
-type Write = <Result>(command: Command) => Promise<Result>;
+export type Write = <Result>(command: Command) => Promise<Result>;
 
 function createRecords({ copy: { records: copy }, isCaretaker }: ReplicatedEngineParts, write: Write): Records {
   return {
@@ -260,4 +260,8 @@ export function createLeaseBook(copy: LeaseBook, relay: string, write: Write): L
 /** How a relay's lease is called in the book of all. */
 export function ownLease(relay: string, leaseId: string): string {
   return `${relay}/${leaseId}`;
+}
+
+export function holderOf(lease: string): string {
+  return lease.slice(0, lease.indexOf("/"));
 }

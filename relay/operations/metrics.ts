@@ -3,6 +3,7 @@ import type { Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
 import type { CoreStats } from "../core/core_stats.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
+import type { ClusterStats } from "../cluster/stats.ts";
 import type { RelayEdgeStats } from "../edge.ts";
 
 export interface MetricSources {
@@ -14,10 +15,18 @@ export interface MetricSources {
   readonly udpDrops: number | undefined;
   readonly certificateExpiresAtMs: number;
   readonly memoryBytes: number;
+  /** Of a relay that shares its log with others. */
+  readonly cluster?: ClusterStats | undefined;
 }
 
 export function collectMetrics(sources: MetricSources): readonly Metric[] {
-  return [...sessionMetrics(sources), ...channelMetrics(sources), ...quotaMetrics(sources), ...processMetrics(sources)];
+  return [
+    ...sessionMetrics(sources),
+    ...channelMetrics(sources),
+    ...quotaMetrics(sources),
+    ...processMetrics(sources),
+    ...(sources.cluster === undefined ? [] : clusterMetrics(sources.cluster)),
+  ];
 }
 
 function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
@@ -117,6 +126,20 @@ function processMetrics({ loopLagMs, udpDrops, certificateExpiresAtMs, memoryByt
     counter("udp_drops_total", "Datagrams that the kernel dropped; see the page on UDP buffers.", udpDrops),
     gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
     gauge("memory_bytes", "Resident memory of the process.", memoryBytes),
+  ];
+}
+
+/** `docs/cluster.md` lists these. */
+function clusterMetrics(stats: ClusterStats): Metric[] {
+  return [
+    gauge("cluster_relays", "Relays that are alive, this one included.", stats.relays),
+    gauge("cluster_position", "The last entry of the shared log that this relay has read.", stats.position),
+    gauge("cluster_lag", "Entries of the shared log that this relay knows of and has not read.", stats.lag),
+    gauge("cluster_verdict_seconds", "How long the oldest command has waited for its verdict.", stats.waitingMs / 1000),
+    counter("cluster_voids_total", "Batches of the shared log that did not count.", stats.voids),
+    counter("cluster_resends_total", "Batches that were sent again.", stats.resends),
+    counter("cluster_elections_total", "Leaders of the shared log that were elected.", stats.elections),
+    counter("cluster_differences_total", "Copies of other relays that differed from this one.", stats.differences),
   ];
 }
 

@@ -17,6 +17,24 @@ export interface SettlementDeps {
   readonly log: Log;
 }
 
+/**
+ * Leases of another relay that is gone. Stopping them in the log they share makes their counts final, whatever that relay still
+ * does. Rejects when the API does not answer; repeating it is safe.
+ */
+export async function settleAnother({ api, book, relayId, log }: SettlementDeps): Promise<void> {
+  for (const { leaseId, fence } of (await book.list()).slice(0, reportsPerBatch)) {
+    const final = await book.stop(leaseId);
+    if (final === undefined) continue;
+    const { consumed, payloadBytes } = final;
+    const bytes = { payload: payloadBytes, padding: 0, cover: 0 };
+    const reports = [{ lease_id: leaseId, fence, consumed, bytes, close: true }];
+    const [outcome] = await api.report({ relay_id: relayId, reports });
+    if (outcome === "accepted") log("info", "other_lease_settled", { leaseId, consumed, relay: relayId });
+    else log("error", "other_lease_not_settled", { leaseId, consumed, outcome, relay: relayId });
+    await book.forget(leaseId);
+  }
+}
+
 /** Rejects when the API does not answer; repeating it is safe. */
 export async function settleEarlierLife({ api, book, relayId, log }: SettlementDeps): Promise<void> {
   const earlier = await book.list();

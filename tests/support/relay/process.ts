@@ -69,11 +69,17 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
   const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
   const { STATIC_API_URL = "http://127.0.0.1:8080", STATIC_API_INTERNAL_URL = "http://127.0.0.1:9466" } = variables;
   const api = [STATIC_API_URL, STATIC_API_INTERNAL_URL].map((url) => new URL(url).host);
+  const { STATIC_NATS_URLS = "", STATIC_NATS_MONITOR_URLS = "" } = variables;
+  const nodes = [STATIC_NATS_URLS, STATIC_NATS_MONITOR_URLS].flatMap((urls) => urls.split(",")).filter((url) =>
+    url !== ""
+  )
+    .map((url) => new URL(url).host);
   const net = [
     `[::]:${STATIC_RELAY_GRPC_PORT}`,
     `[::]:${STATIC_RELAY_QUIC_PORT}`,
     `127.0.0.1:${STATIC_ADMIN_PORT}`,
     ...api,
+    ...nodes,
   ];
   const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
   const files = [STATIC_DATA_DIR, cert, key].filter((path) => path !== undefined);

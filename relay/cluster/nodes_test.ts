@@ -1,0 +1,60 @@
+// Nodes that do not promise what a relay needs are refused before anything is given to them.
+import { assertRejects, assertStringIncludes } from "@std/assert";
+import { natsInstalled, natsProgram } from "../../tests/support/nats.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { freePorts } from "../../tests/support/ports.ts";
+import { type Requirement, testWhen } from "../../tests/support/requirement.ts";
+import { openNodes } from "./nodes.ts";
+
+/** Debian's own package, where it is installed and old. */
+const oldProgram = "/usr/sbin/nats-server";
+const hasOld: Requirement = { met: isOld(), reason: `${oldProgram} is missing, or new enough` };
+
+function isOld(): boolean {
+  try {
+    const { stdout } = new Deno.Command(oldProgram, { args: ["--version"] }).outputSync();
+    return /v2\.([0-9]|1[0-4])\./.test(new TextDecoder().decode(stdout));
+  } catch {
+    return false;
+  }
+}
+
+/** The sentence with which a node of this kind is refused. */
+async function refusal(program: string, { sync, payload }: { sync: string; payload: string }): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
+  const [port, http] = freePorts(2);
+  const config = `listen: "127.0.0.1:${port}"
+http: "127.0.0.1:${http}"
+max_payload: ${payload}
+jetstream { store_dir: "${folder}/store"${sync} }
+`;
+  await Deno.writeTextFile(`${folder}/nats.conf`, config);
+  const args = ["--config", `${folder}/nats.conf`, "--log", `${folder}/log`];
+  const node = new Deno.Command(program, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+  try {
+    const ask = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${http}/varz`).then((r) => r.text()).then(() => true, () => false);
+    await eventually({ withinMs: 30_000, what: "the node answers" }, ask, (isThere) => isThere);
+    const options = { urls: [`nats://127.0.0.1:${port}`], isTls: false, name: "test" };
+    const monitorUrls = [`http://127.0.0.1:${http}`];
+    return (await assertRejects(() => openNodes({ ...options, monitorUrls }), Error)).message;
+  } finally {
+    node.kill("SIGKILL");
+    await node.status;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+testWhen(natsInstalled, "a node that answers before its disk has an entry is refused", async () => {
+  const text = await refusal(await natsProgram(), { sync: "", payload: "8MB" });
+  assertStringIncludes(text, "set sync_interval to always");
+});
+
+testWhen(natsInstalled, "a node that does not take the largest entries is refused", async () => {
+  const text = await refusal(await natsProgram(), { sync: ", sync_interval: always", payload: "1MB" });
+  assertStringIncludes(text, "set max_payload to 8MB");
+});
+
+testWhen(hasOld, "a node that is too old is refused", async () => {
+  assertStringIncludes(await refusal(oldProgram, { sync: "", payload: "8MB" }), "2.15 or newer is needed");
+});

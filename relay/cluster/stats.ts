@@ -1,0 +1,14 @@
+/** What a relay of a cluster tells of its part in the shared log at a moment; for metrics. */
+
+export interface ClusterStats {
+  /** Entries of the log that this relay knows of and has not carried out. */
+  readonly lag: number;
+  readonly position: number;
+  /** How long the oldest command has waited for its verdict. */
+  readonly waitingMs: number;
+  readonly voids: number;
+  readonly resends: number;
+  readonly elections: number;
+  readonly relays: number;
+  readonly differences: number;
+}

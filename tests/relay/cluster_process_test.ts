@@ -1,0 +1,56 @@
+// Relays of a cluster as processes of their own, with no more permissions than the pages give them.
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
+import { eventually } from "../support/eventually.ts";
+import { testWhen } from "../support/mod.ts";
+import { runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
+
+function variablesOf({ urls, monitorUrls }: TestNats): Record<string, string> {
+  return {
+    STATIC_RELAY_ENGINE: "jetstream",
+    STATIC_NATS_URLS: urls.join(),
+    STATIC_NATS_MONITOR_URLS: monitorUrls.join(),
+    STATIC_RELAY_LOG_REPLICAS: "1",
+  };
+}
+
+/** The metrics of a relay that `docs/cluster.md` lists. */
+async function listed(): Promise<string[]> {
+  const page = await Deno.readTextFile(new URL("../../docs/cluster.md", import.meta.url));
+  return [...page.matchAll(/^\| `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name).sort();
+}
+
+testWhen(natsInstalled, "relays find each other by their log, tell it in metrics, and stop in order", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const folders = [
+    await Deno.makeTempDir({ prefix: "static-relay-" }),
+    await Deno.makeTempDir({ prefix: "static-relay-" }),
+  ];
+  const relays = await Promise.all(
+    folders.map((folder) => startRelayProcess({ ...variablesOf(nats), STATIC_DATA_DIR: folder })),
+  );
+  const [first, second] = relays;
+  assert(first !== undefined && second !== undefined);
+  const together = (text: string): boolean => /^static_relay_cluster_relays 2$/m.test(text);
+  const text = await eventually({ withinMs: 30_000, what: "both relays are counted" }, () => first.metrics(), together);
+  const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) => name).sort();
+  assertEquals(served, await listed());
+  for (const relay of relays) {
+    relay.signal("SIGTERM");
+    assertEquals(await relay.finished(), 0, relay.output());
+  }
+  for (const folder of folders) await Deno.remove(folder, { recursive: true });
+});
+
+testWhen(natsInstalled, "a relay without its nodes does not start, and says which variable to look at", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
+  const variables = variablesOf(nats);
+  await nats.kill(0);
+  const { code, output } = await runRelayProcess({ ...variables, STATIC_DATA_DIR: folder });
+  assertEquals(code, 1);
+  assertMatch(output, /^Cannot start: the shared log cannot be used \(STATIC_NATS_URLS\): \S/m);
+  assertStringIncludes(output, "Cannot start");
+  assert(!output.includes("    at "), output);
+  await Deno.remove(folder, { recursive: true });
+});
