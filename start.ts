@@ -120,7 +120,7 @@ async function runStack(
     addresses.apiUrl = configs.addresses?.apiUrl ?? api.url ?? "";
     addresses.apiInternalUrl = configs.addresses?.apiInternalUrl ?? api.internal_url ?? "";
     const relays = await startRelays(configs, parts, asked);
-    return greetingOf({ api, relays, dataDir, deno: denoOfUser() });
+    return greetingOf({ api, relays, hasConsole: configs.api.console, dataDir, deno: denoOfUser() });
   })();
   try {
     const greeting = await Promise.race([up, asked]);

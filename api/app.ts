@@ -11,6 +11,7 @@ import { addOwnAccountRoutes } from "./routes/account.ts";
 import { addAccountRoutes } from "./routes/accounts.ts";
 import { addAddressClaimRoutes } from "./routes/address_claims.ts";
 import { addChangesRoutes } from "./routes/changes.ts";
+import { addConsoleRoutes, type ConsoleDeps } from "./routes/console.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
 import { addDiscoveryRoutes } from "./routes/discovery.ts";
 import { addDocumentationRoutes } from "./routes/documentation.ts";
@@ -20,11 +21,12 @@ import { addJoinPageRoutes } from "./routes/join_page.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addLeaseRoutes } from "./routes/leases.ts";
 import { createRouter, type Router } from "./routes/operation.ts";
+import { addOwnHistoryRoutes } from "./routes/own_history.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTokenRoutes } from "./routes/tokens.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 
-export interface AppDeps extends RouteDeps {
+export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Monotonic milliseconds, for durations. */
@@ -62,11 +64,13 @@ export function createApp(deps: AppDeps): App {
       addTokenRoutes(router, deps);
       addUsageRoutes(router, deps);
       addOwnAccountRoutes(router, deps);
+      addOwnHistoryRoutes(router, deps);
       addAddressClaimRoutes(router, deps);
       addSessionRoutes(router, deps);
       addDiscoveryRoutes(router, deps);
       addDocumentationRoutes(router);
       addJoinPageRoutes(router);
+      addConsoleRoutes(router, deps);
     }),
     fetchInternal: serve((router) => {
       addLeaseRoutes(router, deps);
@@ -87,8 +91,11 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: n
     c.header("x-request-id", requestId);
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
-    await next();
-    inFlight.count--;
+    try {
+      await next();
+    } finally {
+      inFlight.count--;
+    }
     record(c, deps, deps.elapsedMs() - startedMs);
   });
   hono.use(cors(deps.isAllowedOrigin));

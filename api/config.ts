@@ -40,6 +40,8 @@ export interface Config {
   readonly jwtKeys: { readonly file: string } | { readonly json: Secret } | undefined;
   readonly relaySecret: Secret | undefined;
   readonly adminSecret: Secret | undefined;
+  /** Whether this process serves the console. */
+  readonly console: boolean;
   readonly trustedProxies: readonly AddressRange[];
   /** Undefined: a development machine, loopback origins. */
   readonly corsOrigins: readonly string[] | undefined;
@@ -103,6 +105,7 @@ function readAll(read: VariableReader): Config {
     jwtKeys: readJwtKeys(read),
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     adminSecret: read.secret("STATIC_ADMIN_SECRET", 32),
+    console: read.choice("STATIC_CONSOLE", ["on", "off"]) === "on",
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),

@@ -22,6 +22,7 @@ import { createAdminPort } from "./admin/port.ts";
 import { rotateJwtKey } from "./admin/run_admin.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
+import { createConsoleFiles } from "./console/mod.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
@@ -114,6 +115,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     store,
     clock,
     discovery: createDiscovery(config, clock),
+    consoleFiles: config.console ? createConsoleFiles() : undefined,
     secureCookies: config.tls !== undefined || config.tlsTerminated,
     relaySecret,
     maxBodyBytes,

@@ -21,6 +21,8 @@ export interface BundleOptions {
   readonly minify?: boolean;
   /** Text instead of a file, by how the file's path ends. */
   readonly replace?: Readonly<Record<string, string>>;
+  /** Modules that are a file of their own: by how an import ends, the address under which the bundle finds it. */
+  readonly apart?: Readonly<Record<string, string>>;
   /** Leaves out modules of which nothing is used, as if none did anything by being imported. */
   readonly onlyWhatIsUsed?: boolean;
 }

@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the pages of errors, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the
- * table of benchmarks.
+ * fields, the pages of errors, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the pages of the
+ * console, the packages' `deno.json`, the CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
@@ -9,6 +9,7 @@ import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { renderContract } from "./contract.ts";
+import { consoleBundles, createConsoleGenerator } from "./generate_console.ts";
 import { generateWasm, wasmModules } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
@@ -17,6 +18,7 @@ import { renderErrors } from "./pages/errors_page.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
+const generateConsole = createConsoleGenerator();
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },
   ...["health", "reflection"].map((name) => ({
@@ -47,6 +49,11 @@ const targets = [
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
     generate: () => generateWorker(runtime),
+  })),
+  ...consoleBundles.map((one) => ({
+    path: `api/console/gen/${one.name}.ts`,
+    source: one.entry,
+    generate: () => generateConsole(one),
   })),
   ...Object.keys(packages).map((folder) => ({
     path: `${folder}/deno.json`,

@@ -19,7 +19,13 @@ export type Print = (text: string) => void;
 const root = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
 
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
-const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "sdk/mod.ts"];
+const browserSafe = [
+  "proto/mod.ts",
+  "wasm/mod.ts",
+  "sdk/platform/browser.ts",
+  "sdk/mod.ts",
+  "api/console/page/console.ts",
+];
 
 /** They measure, so they run alone; the rest of their folders does not. */
 const timedApi = ["tests/api/timing_test.ts", "tests/api/fault_test.ts"];
@@ -30,6 +36,7 @@ const longFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"
 const ownSuites = [
   "api",
   "cli",
+  "console",
   "docs",
   "faults",
   "host",
@@ -71,6 +78,7 @@ export const suites: readonly Suite[] = [
   tests("api-processes", ["tests/api"], { without: timedApi, lanes: 2, apart: true }),
   tests("http2", ["tests/http2"], { lanes: 2, apart: true }),
   tests("faults-agents", ["tests/faults"], { without: longFaults, apart: true }),
+  tests("console", ["tests/console"], { lanes: 2, apart: true }),
   tests("docs", ["tests/docs"], { lanes: 2, apart: true }),
   tests("proto", ["proto"]),
   tests("project", ["tests"], { without: ownSuites, apart: true }),
@@ -99,13 +107,14 @@ function gate(name: string, args: readonly string[]): Suite {
 /** Same dependencies as `deno.json`, the browser's library instead of Deno's. */
 async function checkBrowserTypes(print: Print): Promise<SuiteResult> {
   const { imports, compilerOptions } = JSON.parse(await Deno.readTextFile("deno.json"));
+  const { imports: tools } = JSON.parse(await Deno.readTextFile("tools/npm/deno.json"));
   const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
   const config = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const platform = new URL("../sdk/platform/browser.ts", import.meta.url).href;
     const hosts = new URL("../sdk/no_hosts.ts", import.meta.url).href;
     const ours = { "#platform": platform, "#hosts": hosts };
-    const options = { imports: { ...imports, ...ours }, compilerOptions: { ...compilerOptions, lib } };
+    const options = { imports: { ...tools, ...imports, ...ours }, compilerOptions: { ...compilerOptions, lib } };
     await Deno.writeTextFile(config, JSON.stringify(options));
     return await gate("browser-types", ["check", "--quiet", "--no-lock", "--config", config, ...browserSafe]).run(
       print,

@@ -117,6 +117,13 @@ export interface Session {
   readonly expiresAtMs: number;
 }
 
+/** A session as its owner sees it in a list. */
+export interface OpenSession {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
 export interface SessionStore {
   /** False when this is no longer the account's password, or the account was suspended meanwhile. */
   openSession(
@@ -129,7 +136,10 @@ export interface SessionStore {
     },
   ): Promise<boolean>;
   findSession(secretHash: Uint8Array, atMs: number): Promise<Session | undefined>;
-  endSession(id: string, act: Act): Promise<boolean>;
+  /** Open ones, newest first. */
+  listSessions(accountId: AccountId, atMs: number): Promise<readonly OpenSession[]>;
+  /** False when it is over, or another account's. */
+  endSession(session: { id: string; accountId: AccountId }, act: Act): Promise<boolean>;
   endSessions(accountId: AccountId, act: Act): Promise<number>;
 }
 

@@ -62,7 +62,21 @@ export interface AuditRow {
   readonly hash: Uint8Array;
 }
 
+/** An event as the account that it is about sees it: without its number, which tells how busy the whole service is. */
+export interface OwnEvent {
+  readonly atMs: number;
+  readonly event: string;
+  readonly actor: string;
+  readonly subject: string | null;
+  readonly details: unknown;
+}
+
 export interface AuditStore {
+  /** Newest first; with `beforeMs` those before that moment. */
+  readOwnEvents(
+    accountId: AccountId,
+    page: { readonly beforeMs: number | undefined; readonly limit: number },
+  ): Promise<readonly OwnEvent[]>;
   readAudit(after: number, limit: number): Promise<readonly AuditRow[]>;
   /** The number and hash that the next row builds on. */
   readAuditHead(): Promise<{ seq: number; hash: Uint8Array }>;

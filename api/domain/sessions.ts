@@ -5,7 +5,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { Login, Session, SessionStore } from "./account_store.ts";
+import type { Login, OpenSession, Session, SessionStore } from "./account_store.ts";
 import type { Caller } from "./authentication.ts";
 import { actorOf } from "./authentication.ts";
 import type { Act, Clock, NewId, RandomBytes } from "./deps.ts";
@@ -24,7 +24,9 @@ export interface Sessions {
   open(login: Pick<Login, "id" | "passwordHash">): Promise<OpenedSession | undefined>;
   /** Undefined when it is over, or never was. */
   find(secret: string): Promise<{ session: Session; csrf: string } | undefined>;
-  end(caller: Caller): Promise<boolean>;
+  list(caller: Caller): Promise<readonly OpenSession[]>;
+  /** Its own, or another one of its account by its id. */
+  end(caller: Caller, id?: string): Promise<boolean>;
   endAll(caller: Caller): Promise<number>;
 }
 
@@ -60,7 +62,9 @@ export function createSessions({ store, clock, newId, randomBytes }: SessionsDep
       const session = await store.findSession(sha256(secret), clock());
       return session && { session, csrf: csrfOf(secret) };
     },
-    end: async (caller) => caller.sessionId !== undefined && await store.endSession(caller.sessionId, act(caller)),
+    list: ({ accountId }) => store.listSessions(accountId, clock()),
+    end: async (caller, id = caller.sessionId) =>
+      id !== undefined && await store.endSession({ id, accountId: caller.accountId }, act(caller)),
     endAll: (caller) => store.endSessions(caller.accountId, act(caller)),
   };
 }

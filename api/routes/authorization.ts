@@ -12,6 +12,7 @@ import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 export const sessionCookie = "__Host-static_session";
 const plainSessionCookie = "static_session";
 export const csrfHeader = "x-static-csrf";
+const noSession = "The session has ended or never was. Open one with POST /v1/session";
 
 export interface Need {
   readonly scope: Scope | undefined;
@@ -47,19 +48,39 @@ export async function identifySession(
   deps: RouteDeps,
   evenSuspended = false,
 ): Promise<Response | undefined> {
+  if (isForeignPage(c)) return foreignPage(c);
   const cookie = cookieOf(c, deps);
-  const found = cookie === undefined ? undefined : await deps.sessions.find(cookie);
+  // A browser that has no session yet guesses nothing.
+  if (cookie === undefined) return refuse(c, "auth_failed", noSession);
+  const found = await deps.sessions.find(cookie);
   if (found === undefined) {
     const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
     if (!decision.allowed) return rateLimited(c, decision);
-    return refuse(c, "auth_failed", "The session has ended or never was. Open one with POST /v1/session");
+    return refuse(c, "auth_failed", noSession);
   }
-  if (!isReading(c) && !isSameCsrf(c.req.header(csrfHeader) ?? "", found.csrf)) {
+  // A page may send it with reads too: then it never sees what belongs to the account of another tab.
+  const csrf = c.req.header(csrfHeader);
+  if ((!isReading(c) || csrf !== undefined) && !isSameCsrf(csrf ?? "", found.csrf)) {
     return refuse(c, "csrf_failed", `Send the session's csrf in the header ${csrfHeader}`);
   }
   const { id: sessionId, accountId, plan, isSuspended, hasLostAddress } = found.session;
   const caller = { sessionId, accountId, plan, suspended: isSuspended, addressLost: hasLostAddress };
   return admit(c, deps, { caller, evenSuspended, isChange: !isReading(c) });
+}
+
+/**
+ * The second wall beside the cookie's SameSite and the header: the browser tells where a request comes from. Programs that are
+ * no browser tell nothing.
+ */
+export function isForeignPage(c: ApiContext): boolean {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  const origin = c.req.header("origin");
+  return origin !== undefined && URL.parse(origin)?.host !== new URL(c.req.url).host;
+}
+
+export function foreignPage(c: ApiContext): Response {
+  return refuse(c, "csrf_failed", "Sessions are for the console's own page. Pages of other origins send an API key");
 }
 
 function isReading(c: ApiContext): boolean {

@@ -49,7 +49,7 @@ export interface RouteDeps {
   readonly authenticator: Authenticator;
   /** Per client address, out of `rateLimits.failures`. */
   readonly attempts: (address: string) => Attempts;
-  readonly store: Pick<Store, "ping">;
+  readonly store: Pick<Store, "ping" | "readOwnEvents">;
   readonly clock: Clock;
   readonly relaySecret: Secret;
   readonly maxBodyBytes: number;

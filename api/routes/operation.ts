@@ -51,6 +51,8 @@ export interface Operation<Body> extends Description {
 export interface Router {
   readonly hono: OpenAPIHono<AppEnv>;
   add<Body>(operation: Operation<Body>): void;
+  /** A path of a page, which is no part of the documented API. */
+  addPage(path: string, handle: (c: ApiContext) => Response | Promise<Response>): void;
   /** Methods that a path knows, for 405. */
   methodsOf(path: string): readonly string[];
 }
@@ -58,19 +60,27 @@ export interface Router {
 export function createRouter(deps: RouteDeps): Router {
   const hono = new OpenAPIHono<AppEnv>();
   const known: { pattern: RegExp; method: string }[] = [];
+  const serve = (method: string, path: string, handler: (c: ApiContext) => Response | Promise<Response>): void => {
+    hono.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), handler);
+    known.push({
+      pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      method,
+    });
+  };
   return {
     hono,
     add: (operation) => {
       describe(hono, operation);
       const handler = createHandler(operation, deps);
       for (const path of [operation.path, ...operation.aliases ?? []]) {
-        hono.on(operation.method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), handler);
-        known.push({
-          pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-          method: operation.method.toUpperCase(),
-        });
+        serve(operation.method.toUpperCase(), path, handler);
       }
     },
+    addPage: (path, handle) =>
+      serve("GET", path, (c) => {
+        c.set("route", path);
+        return handle(c);
+      }),
     methodsOf: (path) => {
       const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
       return [...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]))].sort();

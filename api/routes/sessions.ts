@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { sessionLifetimeMs } from "../domain/sessions.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
-import { cookieOf, sessionCookie, sessionCookieOf, suspended } from "./authorization.ts";
+import { cookieOf, foreignPage, isForeignPage, sessionCookie, sessionCookieOf, suspended } from "./authorization.ts";
 import type { RouteDeps } from "./context.ts";
 import { rateLimited, refuse } from "./errors.ts";
 import { email, id, isoTime, password, timestamp } from "./fields.ts";
@@ -73,8 +73,10 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       example: { email: "agent@example.com", password: "correct horse battery staple" },
     },
     success,
-    refusals: ["auth_failed", "account_suspended", "rate_limited"],
+    refusals: ["auth_failed", "account_suspended", "csrf_failed", "rate_limited"],
     handle: async (c, { body }) => {
+      // Else another page could log a victim in to the attacker's account.
+      if (isForeignPage(c)) return foreignPage(c);
       const about = { subject: emailKeyOf(body.email), password: body.password };
       const tried = await tryPassword(c, deps, about, (attempt) => deps.life.logIn({ email: body.email }, attempt));
       if ("limited" in tried) return tried.limited;

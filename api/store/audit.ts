@@ -31,6 +31,18 @@ export function createAuditStore({ sql, run, transact }: Database): AuditStore &
       return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
     },
 
+    readOwnEvents: async (accountId, { beforeMs, limit }) => {
+      // Times stand in the text in one form, so they are compared as text.
+      const before = beforeMs === undefined ? "~" : new Date(beforeMs).toISOString();
+      const rows = await run(sql<{ body: string }[]>`
+        SELECT body FROM audit_events WHERE account_id = ${accountId} AND (body::jsonb ->> 1) COLLATE "C" < ${before}
+        ORDER BY seq DESC LIMIT ${limit}`);
+      return rows.map(({ body }) => {
+        const [, time, event, actor, , subject, details] = JSON.parse(body);
+        return { atMs: Date.parse(time), event, actor, subject, details };
+      });
+    },
+
     readAuditHead: async () => {
       const [head] = await run(sql<{ seq: number; hash: Uint8Array }[]>`SELECT seq, hash FROM audit_head`);
       if (head === undefined) throw new Error("The audit has no head: a row was deleted by hand");

@@ -37,7 +37,7 @@ testWhen(postgresInstalled, "changes of accounts at once do not wait for each ot
       for (let round = 0; round < rounds; round++) {
         const id = await addAccount(store);
         const sessions = await sessionsOf(store, id, 10);
-        const single = sessions.map((session) => store.endSession(session, later));
+        const single = sessions.map((session) => store.endSession({ id: session, accountId: id }, later));
         assertEquals(await together([store.endSessions(id, later), ...single]), []);
       }
     });
@@ -58,7 +58,9 @@ testWhen(postgresInstalled, "changes of accounts at once do not wait for each ot
         await store.addCode(...codeFor(winner, "change", 1, loser));
         // One after the other, so that some end in every moment of the change.
         const ends = [0, 1, 2, 3].map(async (first) => {
-          for (let i = first; i < sessions.length; i += 4) await store.endSession(sessions[i] ?? "", later);
+          for (let i = first; i < sessions.length; i += 4) {
+            await store.endSession({ id: sessions[i] ?? "", accountId: winner }, later);
+          }
         });
         assertEquals(await together([confirm(store, winner, 1), ...ends]), []);
       }

@@ -1,6 +1,6 @@
 /** Sessions of the console in SQL. */
-import { parseAccountId } from "../../proto/mod.ts";
-import type { SessionStore } from "../domain/account_store.ts";
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import type { OpenSession, SessionStore } from "../domain/account_store.ts";
 import type { Database } from "./database.ts";
 import { endSessions } from "./endings.ts";
 
@@ -53,13 +53,16 @@ export function createSessionStore({ sql, run, transact }: Database): SessionSto
       return { id, accountId, plan, isSuspended, hasLostAddress, expiresAtMs: row.expires_at.getTime() };
     },
 
-    endSession: async (id, { atMs, actor }) => {
+    listSessions: (accountId, atMs) => listSessions({ sql, run }, accountId, atMs),
+
+    endSession: async ({ id, accountId }, { atMs, actor }) => {
+      const at = new Date(atMs);
       const { count } = await run(sql`
         WITH ended AS (
-          UPDATE sessions SET ended_at = ${new Date(
-        atMs,
-      )} WHERE id = ${id} AND ended_at IS NULL RETURNING id, account_id)
-        SELECT audit_append(${new Date(atMs)}, 'session.ended', ${actor}, account_id, id) FROM ended`);
+          UPDATE sessions SET ended_at = ${at}
+          WHERE id = ${id} AND account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${at}
+          RETURNING id, account_id)
+        SELECT audit_append(${at}, 'session.ended', ${actor}, account_id, id) FROM ended`);
       return count === 1;
     },
 
@@ -75,4 +78,20 @@ export function createSessionStore({ sql, run, transact }: Database): SessionSto
         return count;
       }),
   };
+}
+
+async function listSessions(
+  { sql, run }: Pick<Database, "sql" | "run">,
+  accountId: AccountId,
+  atMs: number,
+): Promise<readonly OpenSession[]> {
+  const rows = await run(sql<{ id: string; created_at: Date; expires_at: Date }[]>`
+    SELECT id, created_at, expires_at FROM sessions
+    WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${new Date(atMs)}
+    ORDER BY created_at DESC, id`);
+  return rows.map(({ id, created_at, expires_at }) => ({
+    id,
+    createdAtMs: created_at.getTime(),
+    expiresAtMs: expires_at.getTime(),
+  }));
 }

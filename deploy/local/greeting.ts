@@ -5,19 +5,22 @@ export interface Greeting {
   readonly api: Listening;
   /** At least one. */
   readonly relays: readonly Listening[];
+  /** Whether the API serves the console. */
+  readonly hasConsole: boolean;
   readonly dataDir: string;
   /** How this user calls Deno: `deno`, or `npx -y deno@…` where there is only Node. */
   readonly deno: string;
 }
 
-export function greetingOf({ api, relays, dataDir, deno }: Greeting): string {
+export function greetingOf({ api, relays, hasConsole, dataDir, deno }: Greeting): string {
   const metrics = [api, ...relays].flatMap(({ admin_url: url }) => url === undefined ? [] : [`${url}/metrics`]);
   const places = relays.map((relay) =>
     `Relay     ${relay.quic_url}   (native agents; browsers: the same port over WebTransport)
           ${relay.url}   (gRPC, gRPC-Web, Connect)`
   );
   const caFile = relays[0]?.ca_file;
-  return `
+  const console = hasConsole ? `\nConsole   ${api.url}/console   (accounts, keys, usage: open it in a browser)` : "";
+  return `${console}
 API       ${api.url}   (documentation: ${api.url}/docs)
 ${places.join("\n")}
 Trust     ${caFile ?? "the configured certificate's authority"}

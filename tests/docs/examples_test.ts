@@ -7,7 +7,7 @@ import { chromium, runInChromium } from "../support/runtime/chromium.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { installed, testWhen } from "../support/mod.ts";
-import { openTab, type Tab } from "./browser.ts";
+import { openTab, type Tab } from "../support/runtime/tab.ts";
 import { parsePage } from "./markdown.ts";
 
 const repository = new URL("../../", import.meta.url);

@@ -15,6 +15,19 @@ const replace: Plugin = {
   },
 };
 
+/** What is a bundle of its own is imported by its address. */
+const apart: Plugin = {
+  name: "apart",
+  setup: ({ onResolve }) => {
+    for (const [end, path] of Object.entries(options.apart ?? {})) {
+      onResolve(
+        { filter: new RegExp(`(^|/)${end.replaceAll(".", "\\.")}$`) },
+        ({ kind }) => kind === "entry-point" ? undefined : { path, external: true },
+      );
+    }
+  },
+};
+
 /** Nothing of ours, or that we depend on, does anything by being imported, except the entry itself. */
 const dropUnused: Plugin = {
   name: "only what is used",
@@ -42,7 +55,7 @@ await build({
   ...(external === undefined ? {} : { external: [...external] }),
   ...(nodePaths === undefined ? {} : { nodePaths: [...nodePaths] }),
   ...(banner === undefined ? {} : { banner: { js: banner } }),
-  plugins: onlyWhatIsUsed === true ? [replace, dropUnused] : [replace],
+  plugins: onlyWhatIsUsed === true ? [replace, apart, dropUnused] : [replace, apart],
   ...(onlyWhatIsUsed === true ? { legalComments: "none" } : {}),
 });
 await stop();

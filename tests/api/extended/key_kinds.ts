@@ -26,6 +26,9 @@ const operations: readonly (readonly [method: string, path: string, scope: strin
   ["POST", "/v1/account/verification", "account"],
   ["POST", "/v1/account/verification/confirm", "account"],
   ["DELETE", "/v1/account/sessions", "account"],
+  ["GET", "/v1/account/sessions", "account"],
+  ["DELETE", "/v1/account/sessions/{id}", "account"],
+  ["GET", "/v1/account/events", "account"],
 ];
 const scopes = ["tokens", "keys:read", "keys:write", "usage:read", "account"];
 

@@ -129,4 +129,80 @@ export const sessionGuarantees: Guarantees = {
       assertRefused(answer, 401, "auth_failed");
     }
   },
+
+  "An account sees its open sessions and ends one of them; nobody else's": async ({ api }) => {
+    const [user, other] = [await api.signUp(), await api.signUp()];
+    const [first, second, strange] = [await logIn(api, user), await logIn(api, user), await logIn(api, other)];
+    const list = (await first.call("GET", "/v1/account/sessions")).json.sessions;
+    assertEquals(list.map(({ current }: { current: boolean }) => current), [false, true]);
+    assert(Date.parse(list[0].created_at) >= Date.parse(list[1].created_at));
+    const theirs = (await strange.call("GET", "/v1/account/sessions")).json.sessions[0].id;
+    for (const id of [theirs, crypto.randomUUID(), "x"]) {
+      assertRefused(await first.call("DELETE", `/v1/account/sessions/${id}`), 404, "not_found");
+    }
+    assertEquals((await strange.call("GET", "/v1/session")).status, 200);
+    assertEquals((await first.call("DELETE", `/v1/account/sessions/${list[0].id}`)).status, 204);
+    assertRefused(await first.call("DELETE", `/v1/account/sessions/${list[0].id}`), 404, "not_found");
+    assertEquals((await second.call("GET", "/v1/session")).status, 401);
+    const byKey = await api.call("GET", "/v1/account/sessions", { key: user.apiKey });
+    assertEquals(byKey.json.sessions.map(({ id, current }: { id: string; current: boolean }) => [id, current]), [
+      [list[1].id, false],
+    ]);
+  },
+
+  "An account sees what happened to it, newest first, and nothing of others": async ({ api }) => {
+    const [user, other] = [await api.signUp(), await api.signUp()];
+    const { call } = await logIn(api, user);
+    const made = await call("POST", "/v1/keys", { name: "seen" });
+    await api.call("POST", "/v1/keys", { key: other.apiKey });
+    const { events } = (await call("GET", "/v1/account/events")).json;
+    assertEquals(events.map(({ event }: { event: string }) => event).slice(0, 2), ["key.created", "session.opened"]);
+    assertEquals([events[0].subject, events[0].actor.split(":")[0]], [made.json.id, "session"]);
+    assertEquals(Object.keys(events[0]).sort(), ["actor", "at", "details", "event", "subject"]);
+    const older = (await call("GET", `/v1/account/events?before=${events[0].at}`)).json.events;
+    assert(older.length < events.length && older.every(({ at }: { at: string }) => at < events[0].at));
+    assertRefused(await call("GET", "/v1/account/events?before=yesterday"), 400, "invalid_request");
+  },
+
+  "Pages of other origins have neither session nor login, whatever they send": async ({ api }) => {
+    const user = await api.signUp();
+    const { call, csrf } = await logIn(api, user);
+    const body = { email: user.email, password: user.password };
+    const { origin } = new URL(api.url);
+    for (
+      const headers of [
+        { "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+        { origin: "https://evil.example" },
+        { origin: "null" },
+        { origin: "http://127.0.0.1:1" },
+      ]
+    ) {
+      assertRefused(await call("GET", "/v1/account", undefined, headers), 403, "csrf_failed");
+      assertRefused(await call("POST", "/v1/keys", {}, { ...headers, "x-static-csrf": csrf }), 403, "csrf_failed");
+      assertRefused(await api.call("POST", "/v1/session", { body, headers }), 403, "csrf_failed");
+    }
+    for (const headers of [{ "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "none" }, { origin }]) {
+      assertEquals((await call("GET", "/v1/account", undefined, headers)).status, 200);
+      assertEquals((await api.call("POST", "/v1/session", { body, headers })).status, 200);
+    }
+  },
+
+  "A session's header is compared with reads too, so that a page of another session sees nothing": async ({ api }) => {
+    const [one, two] = [await logIn(api, await api.signUp()), await logIn(api, await api.signUp())];
+    const headers = { "x-static-csrf": two.csrf };
+    assertRefused(await one.call("GET", "/v1/account", undefined, headers), 403, "csrf_failed");
+  },
+
+  "A cookie that somebody planted before is not the session after a login": async ({ api }) => {
+    const user = await api.signUp();
+    const planted = `static_session=${"A".repeat(43)}`;
+    const answer = await api.call("POST", "/v1/session", {
+      body: { email: user.email, password: user.password },
+      headers: { cookie: planted },
+    });
+    assertEquals(answer.status, 200);
+    assert(!(answer.headers.get("set-cookie") ?? "").startsWith(planted));
+    assertRefused(await api.call("GET", "/v1/session", { headers: { cookie: planted } }), 401, "auth_failed");
+  },
 };

@@ -1,0 +1,12 @@
+/** The console: starts the page for whoever has a session, and the entrance for everybody else. */
+import { App } from "./app.ts";
+import { Service } from "./service.ts";
+import { html, render } from "./ui.ts";
+
+const service = new Service();
+const root = document.getElementById("app");
+if (root !== null) {
+  root.replaceChildren();
+  render(html`<${App} service=${service} />`, root);
+}
+void service.begin();

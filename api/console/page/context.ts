@@ -1,0 +1,20 @@
+/** What every page is given: the service, and a way to say something to everybody, also to a screen reader. */
+import type { Service } from "./service.ts";
+import { createContext, useContext } from "./ui.ts";
+
+export interface ConsoleContext {
+  readonly service: Service;
+  /** Shown for a while at the top, and read out. */
+  say(text: string): void;
+  go(path: string): void;
+}
+
+const context = createContext<ConsoleContext | undefined>(undefined);
+
+export const ContextProvider = context.Provider;
+
+export function useConsole(): ConsoleContext {
+  const found = useContext(context);
+  if (found === undefined) throw new TypeError("There is no console around this element");
+  return found;
+}

@@ -1,0 +1,207 @@
+/** The building blocks of all pages: forms that say what is wrong, secrets that are shown once, questions before an end. */
+import { asServiceError, type ServiceError } from "./service.ts";
+import { type ComponentChildren, html, useCallback, useEffect, useRef, useState, type VNode } from "./ui.ts";
+
+export interface FieldProps {
+  readonly label: string;
+  readonly name: string;
+  /** Where two fields of one name are on a page. */
+  readonly id?: string;
+  readonly type?: string;
+  readonly hint?: string;
+  readonly error?: ServiceError | undefined;
+  readonly [attribute: string]: unknown;
+}
+
+/** A labelled input; what the service says about this field stands below it. */
+export function Field({ label, name, id = `field-${name}`, type = "text", hint, error, ...more }: FieldProps): VNode {
+  const problem = error?.details.find(({ field }) => field === name)?.problem;
+  const notes = [hint === undefined ? "" : `${id}-hint`, problem === undefined ? "" : `${id}-problem`].join(" ").trim();
+  return html`
+    <p class="field">
+      <label for=${id}>${label}</label>
+      <input id=${id} name=${name} type=${type} aria-describedby=${notes || undefined}
+        aria-invalid=${problem === undefined ? undefined : "true"} autocapitalize="off" spellcheck="false" ...${more} />
+      ${hint && html`<small id=${`${id}-hint`}>${hint}</small>`}
+      ${problem && html`<small id=${`${id}-problem`} class="problem">${label} ${problem}</small>`}
+    </p>
+  `;
+}
+
+export interface FormState {
+  readonly busy: boolean;
+  readonly error: ServiceError | undefined;
+  readonly run: (event: Event) => void;
+}
+
+/** One sending at a time. `work` gets the fields as texts; they are emptied when it succeeded. */
+export function useForm(work: (fields: Readonly<Record<string, string>>) => Promise<void>): FormState {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ServiceError | undefined>(undefined);
+  const run = useCallback((event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement; // cast: it is the form's own event
+    if (form.dataset["busy"] === "yes") return;
+    form.dataset["busy"] = "yes";
+    const entries = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
+    setBusy(true);
+    setError(undefined);
+    work(Object.fromEntries(entries))
+      .then(() => form.reset(), (fault) => setError(asServiceError(fault)))
+      .finally(() => {
+        delete form.dataset["busy"];
+        setBusy(false);
+      });
+  }, [work]);
+  return { busy, error, run };
+}
+
+/** `method=post`: were a script ever to fail, no field may end up in an address. */
+export function Form(
+  { state, submit, children, danger }: {
+    state: FormState;
+    submit: string;
+    children?: ComponentChildren;
+    danger?: boolean;
+  },
+): VNode {
+  const { busy, error, run } = state;
+  return html`
+    <form method="post" onSubmit=${run} aria-busy=${busy} novalidate>
+      ${children}
+      <${Fault} error=${error} />
+      <p><button type="submit" class=${danger ? "danger" : "main"} disabled=${busy}>${busy
+        ? "One moment …"
+        : submit}</button></p>
+    </form>
+  `;
+}
+
+export function Fault({ error }: { error: ServiceError | undefined }): VNode {
+  return html`<div role="alert">${error && html`<p class="fault">${error.message}</p>`}</div>`;
+}
+
+/** A button for one action; its fault stands beside it. */
+export function Action(
+  { work, children, label, danger }: {
+    work: () => Promise<void>;
+    children?: ComponentChildren;
+    label?: string;
+    danger?: boolean;
+  },
+): VNode {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ServiceError | undefined>(undefined);
+  const run = (): void => {
+    setBusy(true);
+    setError(undefined);
+    work().catch((fault) => setError(asServiceError(fault))).finally(() => setBusy(false));
+  };
+  return html`
+    <span class="action"><button type="button" class=${danger ? "danger" : ""} aria-label=${label} disabled=${busy}
+      onClick=${run}>${children}</button><${Fault} error=${error} /></span>
+  `;
+}
+
+/** A secret that the service shows once: nothing but this element has it. */
+export function SecretOnce(
+  { secret, what, onDone }: { secret: string; what: string; onDone?: () => void },
+): VNode {
+  const [said, setSaid] = useState("");
+  const copy = (): void => {
+    navigator.clipboard.writeText(secret).then(
+      () => setSaid("Copied."),
+      () => setSaid("The browser did not allow it. Select the text and copy it."),
+    );
+  };
+  return html`
+    <div class="secret" role="group" aria-label=${what}>
+      <p><strong>${what}.</strong> It is shown now and never again. Keep it like a password.</p>
+      <p><code class="secret-text" tabindex="0">${secret}</code></p>
+      <p><button type="button" onClick=${copy}>Copy</button>
+        ${onDone && html`<button type="button" onClick=${onDone}>I have kept it</button>`}
+        <span role="status">${said}</span></p>
+    </div>
+  `;
+}
+
+/** The browser's own dialog: it keeps the focus inside, and Escape closes it. */
+export function Dialog(
+  { title, onClose, children, required }: {
+    title: string;
+    onClose?: () => void;
+    children?: ComponentChildren;
+    required?: boolean;
+  },
+): VNode {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (ref.current?.open === false) ref.current.showModal();
+  }, []);
+  const cancel = (event: Event): void => {
+    if (required) event.preventDefault();
+  };
+  return html`
+    <dialog ref=${ref} aria-labelledby="dialog-title" onCancel=${cancel} onClose=${() => onClose?.()}>
+      <h2 id="dialog-title">${title}</h2>
+      ${children}
+    </dialog>
+  `;
+}
+
+/** Asks before something ends. */
+export function Ask(
+  { title, text, yes, work, onClose }: {
+    title: string;
+    text: string;
+    yes: string;
+    work: () => Promise<void>;
+    onClose: () => void;
+  },
+): VNode {
+  const act = async (): Promise<void> => {
+    await work();
+    onClose();
+  };
+  return html`
+    <${Dialog} title=${title} onClose=${onClose}>
+      <p>${text}</p>
+      <p class="row">
+        <${Action} danger work=${act}>${yes}<//><button type="button" onClick=${onClose}>Keep it</button></p>
+    <//>
+  `;
+}
+
+export function Time({ at }: { at: string | null | undefined }): VNode {
+  if (at === null || at === undefined) return html`<span>never</span>`;
+  return html`<time datetime=${at}>${
+    new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+  }</time>`;
+}
+
+/** What is read from the service: undefined until it is there. `again` reads it once more. */
+export interface Reading<T> {
+  readonly value: T | undefined;
+  readonly error: ServiceError | undefined;
+  readonly again: () => Promise<void>;
+}
+
+export function useReading<T>(read: () => Promise<T>): Reading<T> {
+  const [state, setState] = useState<{ value?: T; error?: ServiceError }>({});
+  const newest = useRef(0);
+  const again = useCallback(async () => {
+    const mine = ++newest.current;
+    try {
+      const value = await read();
+      if (mine === newest.current) setState({ value });
+    } catch (error) {
+      // What was read before stays: an old list is better than none.
+      if (mine === newest.current) setState((before) => ({ ...before, error: asServiceError(error) }));
+    }
+  }, [read]);
+  useEffect(() => {
+    void again();
+    return () => void newest.current++;
+  }, [again]);
+  return { value: state.value, error: state.error, again };
+}

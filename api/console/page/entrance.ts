@@ -1,0 +1,128 @@
+/** Before somebody is signed in: sign in, sign up, a new password by mail. */
+import { useConsole } from "./context.ts";
+import { Field, Form, SecretOnce, useForm } from "./elements.ts";
+import { html, useCallback, useState, type VNode } from "./ui.ts";
+
+type Way = "in" | "up" | "reset" | "code";
+
+export function Entrance({ onKey }: { onKey: (key: string) => void }): VNode {
+  const [way, setWay] = useState<Way>("in");
+  const [email, setEmail] = useState("");
+  const [said, setSaid] = useState("");
+  const link = (to: Way, text: string): VNode =>
+    html`<button type="button" class="link" onClick=${() => {
+      setWay(to);
+      setSaid("");
+    }}>${text}</button>`;
+  const asked = useCallback((address: string) => {
+    setEmail(address);
+    setWay("code");
+  }, []);
+  const changed = useCallback(() => {
+    setWay("in");
+    setSaid("The password is changed. Sign in with it.");
+  }, []);
+  return html`
+    <main class="alone" id="main">
+      <h1>Static</h1>
+      <p class="quiet">End-to-end encrypted channels for software agents.</p>
+      <p role="status">${said}</p>
+      ${way === "in" && html`
+        <${LogIn} />
+        <p>${link("up", "Make an account")} ${link("reset", "Forgot the password?")}</p>
+      `}
+      ${way === "up" && html`
+        <${SignUp} onKey=${onKey} />
+        <p>${link("in", "I have an account")}</p>
+      `}
+      ${way === "reset" && html`
+        <${Reset} onAsked=${asked} />
+        <p>${link("in", "Back")}</p>
+      `}
+      ${way === "code" && html`
+        <${NewPassword} email=${email} onDone=${changed} />
+        <p>${link("in", "Back")}</p>
+      `}
+    </main>
+  `;
+}
+
+/** `email` is given when a session has ended, so that the page goes on for the same person. */
+export function LogIn({ email }: { email?: string | undefined }): VNode {
+  const { service } = useConsole();
+  const form = useForm(useCallback(
+    (fields) => service.logIn(fields["email"] ?? "", fields["password"] ?? ""),
+    [service],
+  ));
+  return html`
+    <${Form} state=${form} submit="Sign in">
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required defaultValue=${email}
+        error=${form.error} />
+      <${Field} label="Password" name="password" type="password" autocomplete="current-password" required
+        error=${form.error} />
+      <//>
+  `;
+}
+
+interface Created {
+  readonly api_key: string;
+}
+
+function SignUp({ onKey }: { onKey: (key: string) => void }): VNode {
+  const { service } = useConsole();
+  const form = useForm(useCallback(async (fields) => {
+    const { email = "", password = "" } = fields;
+    const { api_key } = await service.open<Created>("/v1/accounts", { email, password });
+    onKey(api_key);
+    await service.logIn(email, password);
+  }, [service, onKey]));
+  return html`
+    <${Form} state=${form} submit="Make the account">
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required error=${form.error} />
+      <${Field} label="Password" name="password" type="password" autocomplete="new-password" required
+        hint="At least 8 characters." error=${form.error} />
+      <//>
+  `;
+}
+
+function Reset({ onAsked }: { onAsked: (email: string) => void }): VNode {
+  const { service } = useConsole();
+  const form = useForm(useCallback(async (fields) => {
+    const { email = "" } = fields;
+    await service.open("/v1/accounts/reset", { email });
+    onAsked(email);
+  }, [service, onAsked]));
+  return html`
+    <${Form} state=${form} submit="Send a code">
+      <p>A verified address gets a code by mail. With it you choose a new password.</p>
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required error=${form.error} />
+      <//>
+  `;
+}
+
+function NewPassword({ email, onDone }: { email: string; onDone: () => void }): VNode {
+  const { service } = useConsole();
+  const form = useForm(useCallback(async (fields) => {
+    const { code = "", new_password = "" } = fields;
+    await service.open("/v1/accounts/reset/confirm", { email, code, new_password });
+    onDone();
+  }, [service, email, onDone]));
+  return html`
+    <${Form} state=${form} submit="Change the password">
+      <p>If ${email} belongs to a verified account, a code is on its way. It is good for 30 minutes.</p>
+      <${Field} label="Code" name="code" autocomplete="one-time-code" required error=${form.error} />
+      <${Field} label="New password" name="new_password" type="password" autocomplete="new-password" required
+        hint="At least 8 characters." error=${form.error} />
+      <//>
+  `;
+}
+
+/** The key that came with a new account. */
+export function FirstKey({ secret, onDone }: { secret: string; onDone: () => void }): VNode {
+  return html`
+    <section class="card">
+      <h2>Welcome</h2>
+      <${SecretOnce} secret=${secret} what="This is your first API key" onDone=${onDone} />
+    </section>
+  `;
+}

@@ -1,0 +1,65 @@
+/**
+ * The page that every address of the console begins with, and the headers of all its files. The policy lets it load what this
+ * API serves and talk to this API and its relays, and nothing else: no inline code or style, no frame, no other origin.
+ */
+
+/** `relayUrls` are what clients are told; a browser reaches `quic:` and `grpc:` addresses by `https:`. */
+export function consolePolicy(relayUrls: readonly string[]): string {
+  const relays = relayUrls.map((url) => url.replace(/^\w+:/, "https:"));
+  return [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    `connect-src ${["'self'", ...new Set(relays)].join(" ")}`,
+  ].join("; ");
+}
+
+/** Workers too: a worker obeys the policy of its own file, not that of the page that starts it. */
+export function consoleHeaders(policy: string): Readonly<Record<string, string>> {
+  return {
+    "content-security-policy": policy,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "x-robots-tag": "noindex",
+  };
+}
+
+export interface ShellOptions {
+  readonly title: string;
+  readonly script: string;
+  /** Where the files are. */
+  readonly base: string;
+}
+
+/** `ui.js` is needed by every script, so it is asked for at once. */
+export function renderShell({ title, script, base }: ShellOptions): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${base}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${base}/console.css">
+<link rel="modulepreload" href="${base}/ui.js">
+<script type="module" src="${base}/${script}"></script>
+</head>
+<body>
+<div id="app"><main class="alone"><h1>${title}</h1>
+<noscript><p>This page needs JavaScript. Without it, <code>static --help</code> has the same in a terminal, and
+<a href="/docs">the API's page</a> tells what programs can ask.</p></noscript></main></div>
+</body>
+</html>
+`;
+}

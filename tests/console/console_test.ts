@@ -1,0 +1,166 @@
+// The console in a real browser: what a person does there, with a real API.
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { testWhen } from "../support/mod.ts";
+import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
+import { chromium } from "../support/runtime/chromium.ts";
+import { openBrowser, type Tab } from "../support/runtime/tab.ts";
+import { assertClean, logIn, newVisitor, nothingStored, signUp, storedBy } from "./visitor.ts";
+
+const title = (text: string): string => `document.querySelector("h1")?.innerText === ${JSON.stringify(text)}`;
+const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
+
+testWhen(chromium, "a person at the console", async (t) => {
+  await using opened = new AsyncDisposableStack();
+  const backend = await anyBackend.open();
+  opened.defer(() => backend.close());
+  const api = await startTestApi(backend.environment);
+  opened.defer(() => api.close());
+  const browser = opened.use(await openBrowser());
+  const tab = await browser.openTab();
+  const visitor = newVisitor();
+  const secrets: string[] = [visitor.password];
+
+  await t.step("signs up, and sees the first key once", async () => {
+    const key = await signUp(tab, api, visitor);
+    secrets.push(key);
+    assertMatch(key, /^sk_live_/);
+    assertEquals((await api.call("POST", "/v1/tokens", { key })).status, 200);
+    await tab.press("I have kept it");
+    await tab.until(`!${shows(key)}`);
+    await tab.open(`${api.url}/console`);
+    await tab.until(title("Home"));
+    assertEquals(await tab.evaluate(shows(key)), false);
+  });
+
+  await t.step("sees the month and the last 30 days", async () => {
+    await tab.until(shows("0 of 10,000 (0 %). Plan free"));
+    await tab.until(`document.querySelector(".plot canvas") !== null`);
+    await tab.evaluate(`document.querySelector("summary").click()`);
+    assertEquals(await tab.evaluate(`document.querySelectorAll("tbody tr").length`), 30);
+  });
+
+  await t.step("gets lines with this installation's address and a key made on the spot", async () => {
+    await tab.press("Make one now");
+    await tab.until(`document.querySelector(".secret-text") !== null`);
+    const key = String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
+    secrets.push(key);
+    assertEquals((await api.call("GET", "/v1/usage", { key })).status, 200);
+    for (const runtime of ["Deno", "Node", "Browser", "Python", "MCP", "CLI"]) {
+      await tab.press(runtime);
+      await tab.until(`document.querySelector("pre").innerText.includes(${JSON.stringify(api.url)})`);
+    }
+  });
+
+  await t.step("makes a key with scopes, rotates it and revokes it: then it is 401", async () => {
+    secrets.push(...await makeRotateRevoke(tab, api));
+  });
+
+  await t.step("sees sessions and what happened, and ends another session", async () => {
+    const { headers } = await api.call("POST", "/v1/session", { body: visitor });
+    const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+    await tab.press("Account");
+    await tab.until(shows("this one"));
+    await tab.until(shows("key.rotated"));
+    await tab.press("End");
+    await tab.until(shows("The session has ended."));
+    assertEquals((await api.call("GET", "/v1/session", { headers: { cookie } })).status, 401);
+  });
+
+  await t.step("a wrong password is told, and ends nothing", async () => {
+    await tab.fill("Present password", "not the password");
+    await tab.fill("New password", "another long password");
+    await tab.press("Change the password");
+    await tab.until(shows("Wrong password"));
+    assertEquals(await tab.evaluate(`document.querySelector("dialog[open]")`), null);
+  });
+
+  await t.step("a session that ends takes nothing away: the page waits for the password", async () => {
+    await tab.press("Keys");
+    await tab.fill("Name", "typed before the end");
+    api.clock.aheadMs += 3_601_000;
+    await tab.press("Make the key");
+    await tab.until(`document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`);
+    await logIn(tab, visitor);
+    await tab.until(`document.querySelector("dialog[open]") === null`);
+    assertEquals(await tab.evaluate(`document.querySelector("[name=name]").value`), "typed before the end");
+    await tab.press("Make the key");
+    await tab.until(shows('This is the key "typed before the end"'));
+    secrets.push(String(await tab.evaluate(`document.querySelector(".secret-text").innerText`)));
+  });
+
+  await t.step("a tab never shows the account of somebody who signed in in another tab", async () => {
+    const other = newVisitor();
+    await api.call("POST", "/v1/accounts", { body: other });
+    const second = await browser.openTab();
+    await second.open(`${api.url}/console/account`);
+    await second.until(shows(visitor.email));
+    await second.press("Sign out");
+    await logIn(second, other);
+    await second.until(shows(other.email));
+    // The first tab learns of it with its next question, and begins anew.
+    await tab.press("Account");
+    await tab.until(shows(other.email));
+    assertEquals(await tab.evaluate(shows(visitor.email)), false);
+    assertEquals(await tab.evaluate(shows("typed before the end")), false);
+    await tab.press("Sign out");
+    await tab.until(shows("Make an account"));
+    await logIn(tab, visitor);
+    await tab.until(shows(visitor.email));
+    assertClean(second);
+    await second[Symbol.asyncDispose]();
+  });
+
+  await t.step("a logout that the service does not hear does not look like one", async () => {
+    await tab.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
+    await tab.press("Sign out");
+    await tab.until(shows("The service does not answer"));
+    assertEquals(await tab.evaluate(title("Account")), true);
+    await tab.call("Network.setBlockedURLs", { urls: [] });
+    await tab.press("Sign out");
+    await tab.until(shows("Make an account"));
+    await tab.open(`${api.url}/console/keys`);
+    await tab.until(shows("Make an account"));
+  });
+
+  await t.step("nothing was stored, nothing broke the policy, and no secret left the page", async () => {
+    assertEquals(await storedBy(tab), nothingStored);
+    assertClean(tab);
+    for (const secret of secrets) {
+      assert(!api.logs.some((line) => line.includes(secret)));
+      assert(!tab.requests.some(({ url }) => url.includes(encodeURIComponent(secret)) || url.includes(secret)));
+    }
+    const referrers = tab.requests.flatMap(({ headers }) => headers["Referer"] || []);
+    assertEquals(referrers, []);
+  });
+});
+
+/** Returns the keys that were shown. */
+async function makeRotateRevoke(tab: Tab, api: TestApi): Promise<string[]> {
+  const shown = async (): Promise<string> =>
+    String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
+  await tab.press("Keys");
+  await tab.until(title("Keys"));
+  await tab.fill("Name", "narrow");
+  await tab.evaluate(`(() => {
+    const kind = document.querySelector("[name=kind]");
+    kind.value = "scoped";
+    kind.dispatchEvent(new Event("change", { bubbles: true }));
+  })()`);
+  await tab.press("Make the key");
+  await tab.until(shows('This is the key "narrow"'));
+  const first = await shown();
+  assertEquals((await api.call("GET", "/v1/keys", { key: first })).status, 403);
+  assertEquals((await api.call("POST", "/v1/tokens", { key: first })).status, 200);
+  const prefix = first.slice(0, "sk_live_".length + 8);
+  await tab.press(`Rotate narrow ${prefix}`);
+  await tab.until(`document.querySelector(".secret-text")?.innerText !== ${JSON.stringify(first)}`);
+  await tab.until(shows("The old key works for one more day"));
+  const second = await shown();
+  assertEquals((await api.call("POST", "/v1/tokens", { key: second })).status, 200);
+  await tab.press(`Revoke narrow ${prefix}`);
+  await tab.press("Revoke it");
+  await tab.until(shows("narrow is revoked"));
+  assertEquals((await api.call("POST", "/v1/tokens", { key: first })).status, 401);
+  await tab.press("I have kept it");
+  return [first, second];
+}

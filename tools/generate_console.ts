@@ -1,0 +1,54 @@
+/**
+ * Bundles the pages of the console, as text: the API serves them from memory and needs neither a bundler nor their packages.
+ * What several scripts share (preact, htm) and what is rarely needed (the plot) are files of their own.
+ */
+import { bundle, createProject, type Project } from "./bundle.ts";
+
+export interface ConsoleBundle {
+  readonly name: string;
+  readonly entry: string;
+}
+
+export const consoleBundles: readonly ConsoleBundle[] = [
+  { name: "ui", entry: "api/console/page/ui.ts" },
+  { name: "plot", entry: "api/console/page/plot.ts" },
+  { name: "console", entry: "api/console/page/console.ts" },
+  { name: "style", entry: "api/console/page/style.css" },
+];
+
+/** Of `tools/npm`. */
+const packages = ["htm", "preact", "uplot"];
+const notices = "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
+const lineLength = 110;
+
+/** All bundles are made at the first call, in one project. */
+export function createConsoleGenerator(): (one: ConsoleBundle) => Promise<string> {
+  const made: { all?: Promise<ReadonlyMap<string, string>> } = {};
+  return async ({ name }) => (await (made.all ??= generateAll())).get(name) ?? "";
+}
+
+async function generateAll(): Promise<ReadonlyMap<string, string>> {
+  await using project = await createProject(packages);
+  const texts = await Promise.all(consoleBundles.map(async (one) => [one.name, await generate(one, project)] as const));
+  return new Map(texts);
+}
+
+async function generate({ name, entry }: ConsoleBundle, project: Project): Promise<string> {
+  const isStyle = entry.endsWith(".css");
+  const file = `${project.folder}/${name}${isStyle ? ".css" : ".js"}`;
+  await bundle({
+    entry,
+    file,
+    minify: true,
+    runtime: "browser",
+    format: "esm",
+    target: "chrome115",
+    nodePaths: [`${project.folder}/node_modules`],
+    apart: { "ui.ts": "./ui.js", "plot.ts": "./plot.js" },
+    ...(isStyle ? {} : { banner: notices, onlyWhatIsUsed: true }),
+  });
+  const text = await Deno.readTextFile(file);
+  const lines = text.match(new RegExp(`[^]{1,${lineLength}}`, "g"))?.map((line) => `  ${JSON.stringify(line)}`);
+  return `/** Built from ${entry} by tools/generate_console.ts; do not edit. */\n` +
+    `export const text =\n${lines?.join(" +\n")};\n`;
+}
