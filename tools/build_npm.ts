@@ -31,6 +31,7 @@ export const sdkPackage: PackageDefinition = {
   name: "static-sdk",
   entries: [
     "sdk/mod.ts",
+    "sdk/a2a/mod.ts",
     "sdk/driver/main.ts",
     "sdk/connect_host.ts",
     "sdk/no_hosts.ts",
@@ -45,7 +46,11 @@ export const sdkPackage: PackageDefinition = {
     sideEffects: false,
     keywords: ["mls", "rfc9420", "end-to-end encryption", "agents", "messaging"],
     types: "./sdk/mod.d.ts",
-    exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" }, "./package.json": "./package.json" },
+    exports: {
+      ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" },
+      "./a2a": { types: "./sdk/a2a/mod.d.ts", default: "./sdk/a2a/mod.js" },
+      "./package.json": "./package.json",
+    },
     imports: {
       "#platform": {
         deno: "./sdk/platform/deno.js",
@@ -155,10 +160,14 @@ async function keepPublicTypes(folder: string): Promise<void> {
   const types = bundleTypes("sdk/mod.d.ts", (path) => Deno.readTextFileSync(`${folder}/${path}`));
   const generated = (await Promise.all(["sdk/gen", "wasm/gen"].map((each) => filesOf(each, `${folder}/`)))).flat();
   for (const path of [...await listFiles(folder), ...generated]) {
-    if (path.endsWith(".d.ts")) await Deno.remove(`${folder}/${path}`);
+    // The parts of A2A over channels refer to the SDK by its public types alone.
+    if (path.endsWith(".d.ts") && !path.startsWith("sdk/a2a/")) await Deno.remove(`${folder}/${path}`);
   }
   await Deno.writeTextFile(`${folder}/sdk/mod.d.ts`, types);
 }
+
+/** For one entry alone: a program that uses it brings it along, and no other program installs it. */
+const peers: ReadonlySet<string> = new Set(["@a2a-js/sdk"]);
 
 /** The dependencies are what the compiled modules really import. */
 async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
@@ -173,8 +182,16 @@ async function describe(folder: string, { name, manifest }: PackageDefinition): 
     .filter(([name]) => [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`)))
     .filter(([, target]) => target.startsWith("npm:"))
     .map(([name, target]) => [name, rangeOf(name, target.slice(target.lastIndexOf("@") + 1))]);
+  const isPeer = ([each = ""]: readonly string[]): boolean => peers.has(each);
+  const peerDependencies = Object.fromEntries(dependencies.filter(isPeer));
+  const optional = Object.keys(peerDependencies).map((each) => [each, { optional: true }]);
   const common = { name, version, license: "Apache-2.0", type: "module", engines: { node: ">=20" } };
-  return { ...common, ...manifest, dependencies: Object.fromEntries(dependencies) };
+  return {
+    ...common,
+    ...manifest,
+    dependencies: Object.fromEntries(dependencies.filter((each) => !isPeer(each))),
+    ...(optional.length > 0 && { peerDependencies, peerDependenciesMeta: Object.fromEntries(optional) }),
+  };
 }
 
 /** So that a fix reaches users without us. Of ts-mls we use modules behind its surface: no more than its patches. */

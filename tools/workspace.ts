@@ -11,7 +11,7 @@ const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "no
  * By folder: names under which others import, and the modules behind them. Beside `mod.ts`: what would burden a browser that
  * needs the rest of `proto`, and its version alone; the HTTP/2 server and the engine, which know nothing of their package; the wrapper of secrets,
  * which the API's domain needs without the sockets and files in the rest of `server`; an agent through its host, without the
- * rest of the SDK; and the platforms.
+ * rest of the SDK; A2A over channels, whose package nobody else needs; and the platforms.
  */
 export const packages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   proto: {
@@ -27,6 +27,7 @@ export const packages: Readonly<Record<string, Readonly<Record<string, string>>>
   relay: { ".": "./mod.ts", "./engine": "./engine/mod.ts" },
   sdk: {
     ".": "./mod.ts",
+    "./a2a": "./a2a/mod.ts",
     "./hosted": "./hosted.ts",
     ...Object.fromEntries(sdkPlatforms.map((name) => [`./platform/${name}`, `./platform/${name}.ts`])),
   },

@@ -52,6 +52,8 @@ export interface EnvelopeOptions {
 export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
   finish(): Promise<void>;
+  /** Resolves when it has begun: what comes from then on is not missed, not even by one that reads from now on. */
+  begun(): Promise<void>;
 }
 
 /** For callers that take one message at a time. While nobody waits it holds up no other reader. */
@@ -201,6 +203,7 @@ export class Inbox {
         await this.#followUp(reader);
         close();
       },
+      begun: () => Promise.resolve(),
       return: () => {
         close();
         return Promise.resolve({ done: true, value: undefined });

@@ -75,6 +75,7 @@ export function readRemote(
   return {
     next: () => calls.run(next),
     finish: () => stream.end("finish"),
+    begun: async () => void await stream.open(),
     return: async () => {
       signal?.removeEventListener("abort", close);
       await stream.end("end");

@@ -60,6 +60,22 @@ const compilers = [
     ? [["typescript-5.0", "esnext", "bundler"], ["typescript", "nodenext", "nodenext"]] as const
     : []),
 ] as const;
+/** Wrong types must be seen to be wrong, here too. */
+const a2aScript = `
+import { ClientFactory } from "@a2a-js/sdk/client";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { StaticClient } from "static-sdk";
+import { ChannelTransportFactory, serveA2A } from "static-sdk/a2a";
+
+export async function use(agent: A2ARequestHandler): Promise<void> {
+  const client = await StaticClient.connect({ dataDir: "data", identity: "me" });
+  const serving = serveA2A(await client.channel("acme/ops/deploy"), agent, { concurrency: 3 });
+  await serving.stop();
+  new ClientFactory({ transports: [new ChannelTransportFactory(client, { timeoutMs: 1000 })] });
+  // @ts-expect-error a channel is needed
+  serveA2A(client, agent);
+}
+`;
 /** Compressed, with the WASM modules, messages with content, recovery, links, and owners with a policy. */
 const maxBrowserBytes = 210 * 1024;
 
@@ -80,6 +96,18 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     // One of them is native and comes built; none of them is protobuf, which only gRPC servers need.
     const noble = ["@noble/ciphers", "@noble/curves", "@noble/hashes"];
     assertEquals(Object.keys(manifest.dependencies), [...noble, "cborg", "classic-level", "hash-wasm", "ts-mls"]);
+    assertEquals(manifest.peerDependenciesMeta, { "@a2a-js/sdk": { optional: true } });
+  });
+
+  await t.step("A2A over channels has an entry of its own, whose types refer to the public ones", async () => {
+    const script = 'import * as a2a from "static-sdk/a2a"; console.log(a2a.a2aBinding, typeof a2a.serveA2A)';
+    const run = ["--no-warnings", "--input-type=module", "-e", script];
+    assertEquals(await runCommand("node", run, { cwd: folder }), "static://bindings/a2a/v1 function\n");
+    await Deno.writeTextFile(`${folder}/a2a.mts`, a2aScript);
+    const strict = { noEmit: true, strict: true, skipLibCheck: true, types: [], target: "es2022", module: "nodenext" };
+    const compilerOptions = { ...strict, lib: ["es2022", "dom"], moduleResolution: "nodenext" };
+    await Deno.writeTextFile(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ["a2a.mts"] }));
+    await runCommand("node", ["node_modules/typescript/bin/tsc", "-p", "."], { cwd: folder });
   });
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {

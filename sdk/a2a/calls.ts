@@ -1,0 +1,17 @@
+/** Calls of one member, as they go over a channel. */
+import type { AgentId } from "../../proto/mod.ts";
+import type { Channel } from "../mod.ts";
+
+/** One member that is called. */
+export interface Callee {
+  readonly channel: Channel;
+  readonly agentId: AgentId;
+  readonly timeoutMs: number;
+}
+
+/** One call, as it goes over the channel. */
+export interface Call {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,17 @@
+/** The A2A agent of the tests behind the A2A package's own HTTP transport. Prints its address, and serves until its input ends. */
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import process from "node:process";
+import { InMemoryTaskStore } from "@a2a-js/sdk/server";
+import { cardOf, createAgent } from "../../tests/mcp/a2a/agent.ts";
+
+const app = express();
+const server = app.listen(0, "127.0.0.1", () => {
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const card = cardOf({ url: `${url}/rpc`, protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" });
+  const requestHandler = createAgent(card, new InMemoryTaskStore());
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use("/rpc", jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
+  console.log(url);
+});
+process.stdin.once("end", () => process.exit(0)).resume();
