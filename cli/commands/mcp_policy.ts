@@ -3,7 +3,7 @@ import { parseAgentId } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { HeldMessages } from "../mcp/held_messages.ts";
+import { heldId, HeldMessages } from "../mcp/held_messages.ts";
 import { modelFolder, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
 import { printable, table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
@@ -48,15 +48,16 @@ export const listHeld: Command = {
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
     const held = (await heldOf(context).list()).map(({ channel, message }) => ({ channel, message }));
-    const shown = held.map(({ channel, message: { id, sender, timeMs, bytes } }) => ({
-      id,
+    const shown = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
+      id: heldId(message),
+      message_id: id,
       channel,
       sender: { agent_id: sender.agentId, identity: sender.identity },
       time: isoTime(timeMs),
       ...payloadFields(bytes),
     }));
-    const lines = held.flatMap(({ channel, message: { id, sender, timeMs, bytes } }) => [
-      `${id}  ${channel}  ${isoTime(timeMs)}  ${printable(sender.identity)} (${sender.agentId})`,
+    const lines = held.flatMap(({ channel, message, message: { sender, timeMs, bytes } }) => [
+      `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${printable(sender.identity)}`,
       `  ${payloadLines(bytes)}`,
     ]);
     await context.output.result({ held: shown }, lines.length === 0 ? ["Nothing is held"] : lines);
@@ -68,7 +69,7 @@ export const releaseHeld: Command = {
   summary: "hand a held message over to the model",
   arguments: [idArgument],
   flags: [agentFlag],
-  examples: [{ command: "mcp held release 3q2-7wAAAAAAAAAAAAAAAA", what: "" }],
+  examples: [{ command: "mcp held release 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", what: "" }],
   run: (context) => decide(context, (held, id) => held.release(id), "is released: the next wait has it"),
 };
 
@@ -77,7 +78,7 @@ export const dropHeld: Command = {
   summary: "throw a held message away",
   arguments: [idArgument],
   flags: [agentFlag],
-  examples: [{ command: "mcp held drop 3q2-7wAAAAAAAAAAAAAAAA", what: "" }],
+  examples: [{ command: "mcp held drop 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", what: "" }],
   run: (context) => decide(context, (held, id) => held.drop(id), "is thrown away"),
 };
 

@@ -10,6 +10,9 @@ export interface AnsweringParts {
   readonly invites?: InviteFiles | undefined;
 }
 
+/** Each is a file: a member must not fill the disk with them. */
+const maxInvites = 10;
+
 export class Answering {
   readonly #parts: AnsweringParts;
 
@@ -38,9 +41,10 @@ export class Answering {
   async #keeping(text: string): Promise<string> {
     const { secrets, invites } = this.#parts;
     if (invites === undefined) return this.screened(text);
-    const found: string[] = [];
+    const found = new Set<string>();
     const shown = withoutSecrets(text, secrets, (invite) => {
-      found.push(invite);
+      if (!found.has(invite) && found.size >= maxInvites) return "[invite removed]";
+      found.add(invite);
       return `[invite with handle ${invites.handleOf(invite)}]`;
     });
     for (const invite of found) await invites.save(invite);

@@ -20,12 +20,14 @@ export interface FeedParts {
   readonly channel: Channel;
   readonly reader: string;
   readonly judge: Judge;
-  /** Resolves with the reply. */
+  /** Resolves with the reply. Throws at once when it cannot be asked. */
   readonly ask: (request: IncomingRequest) => Promise<Sendable>;
 }
 
 /** Messages that are taken ahead of the one who waits. */
 const maxAhead = 50;
+/** Requests of a channel that wait for replies at once; `Inbox` bounds those of one sender. */
+const maxRequests = 256;
 
 export class Feed {
   readonly #parts: FeedParts;
@@ -59,7 +61,7 @@ export class Feed {
   begin(): void {
     this.#isWanted = true;
     if (!this.#isAsking) void this.#read();
-    this.#serving ??= this.channel.serve((request) => this.#take(request));
+    this.#serving ??= this.channel.serve((request) => this.#take(request), { concurrency: maxRequests });
   }
 
   /** Nobody waits. The reader that asks has given nothing and is let go, so that it takes nothing away from another program. */
@@ -109,9 +111,11 @@ export class Feed {
     await this.#parts.judge(this.channel, request, true);
     const { attempt, deadlineMs } = request;
     const ack = (): Promise<void> => Promise.resolve();
+    // One that is refused is not shown.
+    const reply = this.#parts.ask(request);
     this.#ready.push({ channel: this.channel.name, message: request, ack, request: { attempt, deadlineMs } });
     this.onReady();
-    return await this.#parts.ask(request);
+    return await reply;
   }
 }
 

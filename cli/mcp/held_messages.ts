@@ -9,8 +9,10 @@ export interface HeldMessage {
   readonly message: Said;
 }
 
-/** Of a message. */
-const idForm = /^[A-Za-z0-9_-]{22}$/;
+/** Of a sender and a message: senders choose the ids of their messages, and none may put its own in another's place. */
+const idForm = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/;
+/** Beyond these, what would be held is dropped: a sender that nobody has allowed must not fill the disk. */
+const [maxHeld, maxHeldOfOne] = [1000, 100];
 
 export class HeldMessages {
   readonly #files: Files;
@@ -23,8 +25,13 @@ export class HeldMessages {
     this.#released = files.join(folder, "released");
   }
 
+  /** The first of an id stays: a person may have looked at it. */
   async hold(channel: string, message: Said): Promise<void> {
-    await this.#files.writePrivate(this.#files.join(this.#held, `${message.id}.json`), encode({ channel, message }));
+    const names = await this.#files.list(this.#held);
+    const name = `${heldId(message)}.json`;
+    const ofOne = names.filter((each) => each.startsWith(`${message.sender.agentId}.`)).length;
+    if (names.includes(name) || names.length >= maxHeld || ofOne >= maxHeldOfOne) return;
+    await this.#files.writePrivate(this.#files.join(this.#held, name), encode({ channel, message }));
   }
 
   async list(): Promise<HeldMessage[]> {
@@ -57,7 +64,7 @@ export class HeldMessages {
     return messages.map(({ channel, message }) => ({
       channel,
       message,
-      ack: () => this.#files.remove(this.#files.join(this.#released, `${message.id}.json`)),
+      ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
     }));
   }
 
@@ -69,6 +76,11 @@ export class HeldMessages {
     }
     return found.toSorted((one, other) => one.message.timeMs - other.message.timeMs);
   }
+}
+
+/** What a person names it by. */
+export function heldId({ id, sender }: Said): string {
+  return `${sender.agentId}.${id}`;
 }
 
 function encode({ channel, message }: HeldMessage): string {

@@ -15,8 +15,8 @@ export interface HintParts {
 
 /** Between two hints of one channel; what comes meanwhile is told at its end. */
 const quietMs = 1000;
-/** Before a channel that cannot be looked at is tried again. */
-const retryMs = 2000;
+/** Before a channel that cannot be looked at is tried again: longer each time. */
+const [retryMs, maxRetryMs] = [2000, 60_000];
 /** More than an agent has channels to subscribe to; each is a reader at the host. */
 const maxWatched = 64;
 
@@ -54,13 +54,14 @@ export class Hints {
         const [channel, agentId] = await Promise.all([this.#parts.channel(name), this.#parts.agentId()]);
         // Something may have come while nobody looked.
         if (tries > 0) told.tell();
+        tries = 0;
         for await (const message of channel.envelopes({ tail: true, all: true, signal })) {
           if (isFor(message, agentId) && await this.#parts.mayWake(message)) told.tell();
         }
       } catch {
         // The tools say what is wrong; a hint is not the place.
       }
-      await passed(AbortSignal.any([signal, this.#parts.deadline(retryMs)]));
+      await passed(AbortSignal.any([signal, this.#parts.deadline(Math.min(maxRetryMs, retryMs * 2 ** tries))]));
     }
   }
 }

@@ -3,7 +3,7 @@
  * gets the same batch again. Between two questions nothing is asked of the host, so that a session that sleeps takes no message
  * away from another one on the same reader.
  */
-import type { Channel, IncomingRequest, RemoteError, Sendable } from "../../sdk/mod.ts";
+import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { Feed, type Given, type Judge } from "./feed.ts";
 
 export interface InboxParts {
@@ -33,6 +33,9 @@ export interface Batch {
   readonly again: boolean;
   readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
 }
+
+/** A request may wait for days: one sender must not take all the places. */
+const maxPendingOfOne = 16;
 
 /** After the first message, for those right behind it. */
 const lingerMs = 50;
@@ -117,23 +120,28 @@ export class Inbox {
     return feed;
   }
 
-  /** Settled by `reply`, or when its requester stops waiting. */
-  async #ask(request: IncomingRequest): Promise<Sendable> {
-    let over = (): void => {};
-    try {
-      return await new Promise<Sendable>((resolve, reject) => {
-        this.#pending.set(request.id, { settle: (value) => value instanceof Error ? reject(value) : resolve(value) });
-        over = () => reject(request.signal.reason);
-        request.signal.addEventListener("abort", over, { once: true });
-      });
-    } finally {
-      request.signal.removeEventListener("abort", over);
-      this.#pending.delete(request.id);
+  /** Settled by `reply`, or when its requester stops waiting. Throws at once when the sender has too many. */
+  #ask(request: IncomingRequest): Promise<Sendable> {
+    const { id, sender: { agentId }, signal } = request;
+    const theirs = [...this.#pending.values()].filter(({ sender }) => sender === agentId).length;
+    // Senders choose ids: with another one's id the reply would go astray.
+    if (theirs >= maxPendingOfOne || this.#pending.has(id)) {
+      throw new RemoteError("Too many requests wait", { remoteCode: "overloaded", retryable: true });
     }
+    const { promise, resolve, reject } = Promise.withResolvers<Sendable>();
+    const over = (): void => reject(signal.reason);
+    const settle = (value: Sendable | RemoteError): void => value instanceof Error ? reject(value) : resolve(value);
+    this.#pending.set(id, { sender: agentId, settle });
+    signal.addEventListener("abort", over, { once: true });
+    return promise.finally(() => {
+      signal.removeEventListener("abort", over);
+      this.#pending.delete(id);
+    });
   }
 }
 
 interface Asked {
+  readonly sender: string;
   readonly settle: (value: Sendable | RemoteError) => void;
 }
 

@@ -6,8 +6,9 @@ import { refused } from "./refusal.ts";
 import { isInvite } from "./screening.ts";
 import { encodeHex } from "../texts/channel_texts.ts";
 
-const handleForm = /^invite-[0-9a-f]{12}$/;
-const handleBytes = 6;
+const handleForm = /^invite-[0-9a-f]{32}$/;
+/** Enough that nobody finds another invite of the same handle. */
+const handleBytes = 16;
 
 export class InviteFiles {
   readonly #files: Files;

@@ -46,10 +46,8 @@ function contentOf({ bytes, contentType }: Said, maxLength: number): object {
   if (text === undefined) return { binary_bytes: bytes.length };
   if (contentType === "application/json" && text.length <= maxLength) {
     const value = parsed(text);
-    if (value !== undefined) {
-      const seen = seenValue(value.json);
-      return { json: seen.value, ...removedFrom(seen.removed) };
-    }
+    const seen = value && seenValue(value.json);
+    if (seen !== undefined) return { json: seen.value, ...removedFrom(seen.removed) };
   }
   const seen = seenText(text);
   const cut = seen.text.length > maxLength ? { cut_from_characters: seen.text.length } : {};

@@ -35,35 +35,50 @@ export function seenText(text: string): Seen {
   return { text: seen, removed };
 }
 
-/** The same for every text in a value of JSON, names included. */
-export function seenValue(value: unknown): { readonly value: unknown; readonly removed: number } {
+/** Deeper values are shown as text: they could not be looked into, nor written, without end. */
+const maxDepth = 64;
+
+/** The same for every text in a value of JSON, names included. Undefined for a value that is too deep, or has two fields of one name then. */
+export function seenValue(value: unknown): { readonly value: unknown; readonly removed: number } | undefined {
   let removed = 0;
-  const look = (each: unknown): unknown => {
+  let isWhole = true;
+  const look = (each: unknown, depth = 0): unknown => {
+    if (depth > maxDepth) isWhole = false;
+    if (!isWhole) return undefined;
     if (typeof each === "string") {
       const seen = seenText(each);
       removed += seen.removed;
       return seen.text;
     }
-    if (Array.isArray(each)) return each.map(look);
+    if (Array.isArray(each)) return each.map((inner) => look(inner, depth + 1));
     if (typeof each !== "object" || each === null) return each;
-    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [String(look(name)), look(inner)]));
+    const fields = Object.entries(each).map(([name, inner]) => [String(look(name)), look(inner, depth + 1)] as const);
+    if (new Set(fields.map(([name]) => name)).size < fields.length) isWhole = false;
+    return Object.fromEntries(fields);
   };
-  return { value: look(value), removed };
+  const seen = look(value);
+  return isWhole ? { value: seen, removed } : undefined;
 }
 
 /** What must not be said, of whatever is to be sent: the kind of secret that is in it. */
 export function secretIn(text: string, own: readonly string[]): string | undefined {
   // Characters that are not seen could be put between those of a secret.
   const { text: seen } = seenText(text);
-  if (own.some((secret) => secret !== "" && seen.includes(secret))) return "a secret of this agent";
+  if (asWritten(own).some((secret) => seen.includes(secret))) return "a secret of this agent";
   if (seen.match(apiKey) !== null) return "an API key";
   if (seen.match(invite) !== null) return "an invite";
   return undefined;
 }
 
+/** A secret with quotes or backslashes looks different inside of JSON. */
+function asWritten(secrets: readonly string[]): string[] {
+  const all = secrets.filter((secret) => secret !== "");
+  return [...new Set([...all, ...all.map((secret) => JSON.stringify(secret).slice(1, -1))])];
+}
+
 /** The last look at whatever goes to the model. `onInvite` says what stands there instead of an invite. */
 export function withoutSecrets(text: string, own: readonly string[], onInvite: (token: string) => string): string {
-  const known = own.filter((secret) => secret.length >= minSecretLength);
+  const known = asWritten(own.filter((secret) => secret.length >= minSecretLength));
   const shown = known.reduce((rest, secret) => rest.replaceAll(secret, "[secret removed]"), text);
   return shown.replace(apiKey, "[API key removed]").replace(invite, onInvite);
 }

@@ -30,6 +30,19 @@ Deno.test("seenValue() looks into every text of a value, names included", () => 
   assertEquals(seenValue(given), { value: { name: ["text", 1, null, { deep: "" }] }, removed: 3 });
 });
 
+Deno.test("seenValue() gives up on what is too deep, and on two fields that become one", () => {
+  const deep = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+  assertEquals(seenValue(deep(20))?.removed, 0);
+  assertEquals(seenValue(deep(5_000)), undefined);
+  assertEquals(seenValue({ amount: 1, "amount\u200b": 1_000_000 }), undefined);
+});
+
+Deno.test("secrets are found as they are written in JSON", () => {
+  const secret = 'two "words"\\';
+  assertEquals(secretIn(JSON.stringify({ a: secret }), [secret]), "a secret of this agent");
+  assertEquals(withoutSecrets(JSON.stringify([secret]), [secret], () => ""), '["[secret removed]"]');
+});
+
 Deno.test("secretIn() finds keys, invites and own secrets, also with invisible characters between", () => {
   assertEquals(secretIn("an ordinary text about sk_live_ keys and inv_ tokens", ["horse battery"]), undefined);
   const links = [`static://join/#${"x-Y9".repeat(30)}`, `https://api.example/console/join#${"x-Y9".repeat(30)}`];

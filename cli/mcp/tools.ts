@@ -25,6 +25,8 @@ export interface ToolParts {
 const [maxWaitSeconds, defaultWaitSeconds] = [45, 30];
 const [maxMessages, defaultMessages] = [50, 20];
 const [maxLength, defaultLength] = [1_000_000, 20_000];
+/** Of all messages of one answer: clients close a connection over which more than 10 MB come at once. */
+const maxAnswerLength = 2_000_000;
 
 export const channelName = z.string().max(200).describe("Name of a channel, as in acme/ops/deploy");
 const content = {
@@ -82,6 +84,7 @@ function registerSending(server: McpServer, { link, answering, secrets }: ToolPa
   }, ({ channel: name, to, reply_to, conversation, ...said }, { mcpReq: { signal } }) =>
     answering.run(async () => {
       const value = sayable(said, secrets);
+      if (conversation !== undefined) checkSayable(conversation, secrets);
       const channel = await link.channel(name);
       const { id } = await channel.send(value, {
         signal,
@@ -120,7 +123,9 @@ function registerWaiting(server: McpServer, { inbox, answering, countHeld }: Too
       const problems = batch.problems.map(({ channel, error }) => ({ channel, problem: answering.textOf(error) }));
       const held = await countHeld();
       return {
-        messages: batch.items.map(({ channel, message, request }) => viewOf(channel, message, max_length, request)),
+        messages: batch.items.map(({ channel, message, request }) =>
+          viewOf(channel, message, Math.min(max_length, Math.floor(maxAnswerLength / batch.items.length)), request)
+        ),
         cursor: batch.cursor,
         ...(batch.again && { given_before: true }),
         ...(held > 0 && { held }),
@@ -194,7 +199,11 @@ export function memberOf(channel: Channel, named: string): string {
 /** Throws for what must not leave this machine. */
 function sayable({ text, json }: { text?: string | undefined; json?: unknown }, secrets: readonly string[]): Sendable {
   if ((text === undefined) === (json === undefined)) throw refused("Give text or json, and not both");
-  const secret = secretIn(text ?? JSON.stringify(json), secrets);
-  if (secret === undefined) return text ?? { json };
-  throw refused(`It is not sent: it contains ${secret}. Secrets do not go through a model`);
+  checkSayable(text ?? JSON.stringify(json), secrets);
+  return text ?? { json };
+}
+
+function checkSayable(text: string, secrets: readonly string[]): void {
+  const secret = secretIn(text, secrets);
+  if (secret !== undefined) throw refused(`It is not sent: it contains ${secret}. Secrets do not go through a model`);
 }

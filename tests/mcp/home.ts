@@ -2,7 +2,8 @@
 import { type Channel, ChannelManager } from "../../sdk/mod.ts";
 import { stopHost } from "../support/hosts.ts";
 import type { Stack } from "../support/stack.ts";
-import { program } from "./session.ts";
+import { npmProjectFlags } from "../../tools/npm.ts";
+import { program, type Result } from "./session.ts";
 
 export const passphrase = "correct horse battery";
 
@@ -74,4 +75,39 @@ export async function runStatic(
   const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   if (!success) throw new Error(`static ${words.join(" ")} failed: ${out}${errors}`);
   return out ?? "";
+}
+
+/** A command that goes on until it is interrupted. */
+export function startStatic(env: Readonly<Record<string, string>>, words: readonly string[]): AsyncDisposable {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...program, ...words],
+    env: { ...env },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGINT");
+      await child.status;
+    },
+  };
+}
+
+/** What the protocol's inspector prints of a server, `static` with these words. */
+export async function inspect(
+  env: Readonly<Record<string, string>>,
+  words: readonly string[],
+  flags: readonly string[],
+): Promise<Result> {
+  const script = new URL("../../tools/npm/inspect.ts", import.meta.url).pathname;
+  const command = [Deno.execPath(), ...program, ...words];
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", ...npmProjectFlags, script, ...command, ...flags],
+    env: { ...env },
+    stdin: "null",
+  }).output();
+  const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  if (!success) throw new Error(`The inspector failed: ${out}${errors}`);
+  return JSON.parse(out ?? "");
 }

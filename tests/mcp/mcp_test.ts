@@ -3,8 +3,8 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { stopHost } from "../support/hosts.ts";
 import { eventually } from "../support/mod.ts";
 import { startStack } from "../support/stack.ts";
-import { inviteBot, openHome, passphrase, runStatic } from "./home.ts";
-import { McpSession, type SessionOptions } from "./session.ts";
+import { inspect, inviteBot, openHome, passphrase, runStatic, startStatic } from "./home.ts";
+import { McpSession, type Result, type SessionOptions } from "./session.ts";
 
 const name = "acme/mcp/room";
 const tools = ["channels", "members", "send", "wait", "request", "reply"];
@@ -51,7 +51,11 @@ Deno.test("static mcp", async (t) => {
     });
     const again = await session.call("wait", { seconds: 0 });
     assertEquals([again.messages[0].id, again.given_before], [id, true]);
-    const empty = await session.call("wait", { cursor, seconds: 0.1 });
+    // JSON that is too deep to be looked into comes as text, and holds nothing up.
+    await room.send({ json: JSON.parse("[".repeat(8000) + "]".repeat(8000)) });
+    const deep = await session.call("wait", { cursor });
+    assertMatch(deep.messages[0].text, /^\[{8000}\]{8000}$/);
+    const empty = await session.call("wait", { cursor: deep.cursor, seconds: 0.1 });
     assertEquals(empty.messages, []);
     assert(JSON.stringify(empty).length < 60, JSON.stringify(empty));
   });
@@ -76,6 +80,8 @@ Deno.test("static mcp", async (t) => {
     }
     await assertRejects(() => session.call("send", { channel: name, text: "x", to: ["nobody"] }), Error, "no member");
     await assertRejects(() => session.call("send", { channel: name }), Error, "Give text or json");
+    const conversation = stack.account.apiKey;
+    await assertRejects(() => session.call("send", { channel: name, text: "x", conversation }), Error, "not sent");
     await assertRejects(() => session.call("members", { channel: "acme/mcp/none" }), Error);
   });
 
@@ -203,7 +209,7 @@ Deno.test("static mcp", async (t) => {
     assertEquals(message.sender.agent_id, alice.client.agentId);
     await decide("held", "release", message.id);
     const released = await session.call("wait", { seconds: 0 });
-    assertEquals(released.messages.map(({ id }: { id: string }) => id), [message.id]);
+    assertEquals(released.messages.map(({ id }: { id: string }) => id), [message.message_id]);
     assertEquals(released.messages[0].from.agent_id, alice.client.agentId);
     await decide("policy", alice.client.agentId, "refuse");
     await room.send("and again");
@@ -222,7 +228,7 @@ Deno.test("static mcp", async (t) => {
     const invitation = await alice.invite(other);
     await room.send(`come to ${invitation}!`);
     const { messages: [message] } = await session.call("wait");
-    const handle = /^come to \[invite with handle (invite-[0-9a-f]{12})\]!$/.exec(message.text)?.[1];
+    const handle = /^come to \[invite with handle (invite-[0-9a-f]{32})\]!$/.exec(message.text)?.[1];
     assert(handle !== undefined, message.text);
     await assertRejects(
       () => session.call("join", { handle: invitation.slice(0, 90) }),
@@ -280,13 +286,52 @@ Deno.test("static mcp", async (t) => {
         }
         await Promise.all(others.map((each) => each[Symbol.asyncDispose]()));
         await room.send(`see ${invitation}`);
-        assertMatch((await drain(asking)).join(), /^see \[invite with handle invite-[0-9a-f]{12}\]$/);
+        assertMatch((await drain(asking)).join(), /^see \[invite with handle invite-[0-9a-f]{32}\]$/);
         await asking[Symbol.asyncDispose]();
       };
       await ask("legacy");
       await ask("auto");
     },
   );
+
+  await t.step("the inspector's command line lists and calls every tool, and reads a resource", async () => {
+    const serving = room.serve(() => "yes");
+    const ask = (...words: string[]): Promise<Result> => inspect(home.env, ["mcp", "--agent", "bot"], words);
+    const call = async (tool: string, ...given: string[]): Promise<Result> => {
+      const named = given.flatMap((each) => ["--tool-arg", each]);
+      return (await ask("--method", "tools/call", "--tool-name", tool, ...named)).content[0].text;
+    };
+    const channel = `channel=${name}`;
+    const [listed, resource, ...said] = await Promise.all([
+      ask("--method", "tools/list"),
+      ask("--method", "resources/read", "--uri", `static://channel/${name}`),
+      call("channels"),
+      call("members", channel),
+      call("send", channel, "text=from the inspector"),
+      call("request", channel, "to=alice", "text=there?"),
+      call("reply", "request=none", "text=late"),
+      call("wait", "seconds=0"),
+    ]);
+    assertEquals(listed.tools.map((tool: { name: string }) => tool.name), tools);
+    assertStringIncludes(resource.contents[0].text, name);
+    const expected = [name, "fingerprint", '"sent":true', '"text":"yes"', "Nobody waits", '"cursor"'];
+    for (const [index, text] of expected.entries()) assertStringIncludes(said[index], text);
+    await serving.stop();
+  });
+
+  await t.step("a message wakes a harness, which fails once and is woken again", async () => {
+    const other = "acme/mcp/wake";
+    const channel = await alice.create(other);
+    await runStatic(home.env, ["channel", "join", other, "--agent", "bot"], await alice.invite(other));
+    const harness = [new URL("harness.ts", import.meta.url).pathname, home.record, `${home.folder}/woken`];
+    const command = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ...harness];
+    const words = ["channel", "on-message", other, "--agent", "bot", "--as", "wake", "--", ...command];
+    await using _ = startStatic(home.env, words);
+    const { id } = await channel.send("the build is red");
+    const heard = await channel.receiveEnvelope({ timeoutMs: 60_000 });
+    assertEquals([heard?.text(), heard?.replyTo], ["heard the build is red", id]);
+    assertEquals(await Deno.stat(`${home.folder}/woken`).then(() => true), true);
+  });
 
   await t.step("no key, passphrase or invite is in any byte that went to a client", async () => {
     const session = sessions[0] ?? await open();

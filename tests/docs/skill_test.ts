@@ -1,0 +1,34 @@
+// The pages that are written for models: what they name exists.
+import { assert, assertEquals } from "@std/assert";
+import { commands } from "../../cli/mod.ts";
+
+const docs = new URL("../../docs/", import.meta.url);
+
+Deno.test("llms.txt leads to files", async () => {
+  const text = await Deno.readTextFile(new URL("llms.txt", docs));
+  const links = Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = ""]) => link);
+  assert(links.length > 15);
+  for (const link of links) assert((await Deno.stat(new URL(link, docs))).isFile, link);
+  assertEquals(new Set(links).size, links.length);
+});
+
+Deno.test("the skill has the form of one, and names commands, flags and tools that exist", async () => {
+  const text = await Deno.readTextFile(new URL("skills/static/SKILL.md", docs));
+  const [, head = ""] = /^---\n([^]*?)\n---\n/.exec(text) ?? [];
+  const fields = Object.fromEntries(head.split("\n").map((line) => line.split(/: (.*)/).slice(0, 2)));
+  assertEquals(fields["name"], "static");
+  assert(fields["description"].length > 100 && fields["description"].length <= 1024);
+  for (const [, words = ""] of text.matchAll(/`static ([^`]+)`/g)) {
+    const command = commands.filter(({ path }) => `${words} `.startsWith(`${path} `))
+      .sort((one, other) => other.path.length - one.path.length)[0];
+    assert(command !== undefined, words);
+    for (const [, flag = ""] of words.matchAll(/ --([a-z][a-z-]+)/g)) {
+      assert(flag === "json" || command.flags?.some(({ name }) => name === flag), `${words}: ${flag}`);
+    }
+  }
+  const page = await Deno.readTextFile(new URL("agents.md", docs));
+  const tools = Array.from(page.matchAll(/^\| `(\w+)` +\|/gm), ([, name = ""]) => name);
+  for (const tool of ["channels", "members", "wait", "send", "request", "reply", "join"]) {
+    assert(text.includes(`\`${tool}\``) && tools.includes(tool), tool);
+  }
+});
