@@ -5,10 +5,13 @@ import { emptyPskIndex } from "ts-mls";
 import { type ClientState, joinGroup } from "ts-mls/clientState.js";
 import { createCommit } from "ts-mls/createCommit.js";
 import { createApplicationMessage, createProposal } from "ts-mls/createMessage.js";
-import { encodeMlsMessage } from "ts-mls/message.js";
+import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
+import { processPrivateMessage } from "ts-mls/processMessages.js";
 import { createRandom } from "../../tests/support/mod.ts";
-import { Group } from "./group.ts";
+import { decodeBinding } from "./channel_extensions.ts";
+import { type Change, Group } from "./group.ts";
 import { createKeyPackage } from "./key_package.ts";
+import { policyOf } from "./policy_rules.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
 import { type Agent, name, World } from "./testing/world.ts";
@@ -20,6 +23,7 @@ const world = new World(random);
 const suite = createTsMlsSuite(3, { randomBytes: (length) => random.bytes(length), signatures: world.signatures });
 
 async function joinWithTsMls(by: Agent, peer: Agent): Promise<ClientState> {
+  const { world } = by;
   const own = await peer.createKeyPackage();
   await world.commit(by, () => ({ add: [own.keyPackage] }));
   const welcome = world.log.at(-1)?.welcome;
@@ -63,4 +67,40 @@ Deno.test("a commit that refers to a proposal is followed, also when a restart c
   const { privateMessage } = await createApplicationMessage(newState, utf8ToBytes("hello"), suite);
   const message = encodeMlsMessage({ version: "mls10", wireformat: "mls_private_message", privateMessage });
   for (const group of [a.member, joined]) assertEquals((await group.receive(message, anything)).kind, "message");
+});
+
+Deno.test("commits about policy, owners, keys and members are followed by ts-mls, to the same epoch and extensions", async () => {
+  const world = new World(random);
+  const a = await world.create();
+  const [bob, carol] = [world.newAgent(), world.newAgent()];
+  await world.add(a, bob, carol);
+  let peer = await joinWithTsMls(a, world.newAgent());
+  const follow = async (by: Agent, plan: () => Change): Promise<void> => {
+    await world.commit(by, plan);
+    const entry = world.log.at(-1);
+    assert(entry?.kind === "commit");
+    const [message] = decodeMlsMessage(entry.bytes, 0) ?? [];
+    assert(message?.wireformat === "mls_private_message");
+    const processed = await processPrivateMessage(peer, message.privateMessage, emptyPskIndex, suite);
+    assert(processed.kind === "newState");
+    peer = processed.newState;
+    assertEquals(bytesToHex(peer.keySchedule.epochAuthenticator), bytesToHex(by.member.authenticator));
+    assertEquals(peer.groupContext.extensions, by.member.current.context.extensions);
+    for (const agent of world.active()) await agent.sync();
+  };
+  await follow(a, () => ({ policy: { admission: "owners", posting: "members" } }));
+  await follow(a, () => ({ owners: [a.id, bob.id].toSorted() }));
+  await follow(bob, () => ({ policy: { admission: "members", posting: "owners" } }));
+  await follow(carol, () => ({ forcePath: true }));
+  await follow(bob, () => ({ owners: [bob.id] }));
+  await follow(bob, () => ({ remove: [carol.id] }));
+  // Its own commit keeps every extension as it is.
+  const { newState, commit } = await createCommit({ state: peer, cipherSuite: suite }, {});
+  const { outcome } = await a.joined.receive(encodeMlsMessage(commit), anything);
+  assertEquals(outcome.kind, "commit");
+  assertEquals(bytesToHex(newState.keySchedule.epochAuthenticator), bytesToHex(a.member.authenticator));
+  assertEquals(policyOf(decodeBinding(a.member.current.context.extensions)), {
+    admission: "members",
+    posting: "owners",
+  });
 });

@@ -195,6 +195,16 @@ export class Agent {
     await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
   }
 
+  /** What somebody has that copied the disk. */
+  async stolen(): Promise<DurableGroup> {
+    const { blobs, key, witness } = this.#disk;
+    const copy = structuredClone({ blobs, key, witness, locked: false });
+    const records = await RecordStore.open(openMemory(copy, (length) => this.world.random.bytes(length)));
+    const loaded = await DurableGroup.load(this.world.channelId, records, this.deps);
+    if (loaded === undefined) throw new Error("nothing was stolen");
+    return loaded.durable;
+  }
+
   /** A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again from there. */
   async crash(): Promise<void> {
     this.#unconsumed = [];
