@@ -189,9 +189,7 @@ async function* untilAborted(events: AsyncIterable<object> | object[], signal: A
   let onAbort = (): void => {};
   const aborted = new Promise<undefined>((resolve) => onAbort = () => resolve(undefined));
   signal.addEventListener("abort", onAbort, { once: true });
-  const iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : (async function* () {
-    yield* events;
-  })();
+  const iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : oneByOne(events);
   try {
     while (!signal.aborted) {
       const next = await Promise.race([iterator.next(), aborted]);
@@ -203,4 +201,8 @@ async function* untilAborted(events: AsyncIterable<object> | object[], signal: A
     // It may be waiting for an event that never comes.
     void iterator.return?.(undefined).catch(() => {});
   }
+}
+
+async function* oneByOne(events: readonly object[]): AsyncGenerator<object> {
+  yield* events;
 }

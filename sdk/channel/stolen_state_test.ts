@@ -5,12 +5,16 @@
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
-import { type Agent, World } from "../mls/testing/world.ts";
+import { type Agent, createSignatures, World } from "../mls/testing/world.ts";
+import { createNodeEd25519 } from "../platform/node_ed25519.ts";
+import { createNodeX25519 } from "../platform/node_x25519.ts";
 import { healingMs } from "./healing.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const hourMs = 3_600_000;
 const online = 4;
+/** More do not fit into a commit. */
+const addedAtOnce = 400;
 
 interface Keys {
   readonly agent: Agent;
@@ -22,13 +26,16 @@ function dueMs({ agent, atMs }: Keys, members: number): number {
 }
 
 async function createChannel(members: number): Promise<{ readonly world: World; readonly agents: readonly Agent[] }> {
-  const world = new World(createRandom(50));
+  const signatures = await createSignatures(await createNodeEd25519(), await createNodeX25519());
+  const world = new World(createRandom(50), { signatures });
   const owner = await world.create();
   const others = Array.from({ length: online - 1 }, () => world.newAgent());
   await world.add(owner, ...others);
   const silent = Array.from({ length: members - online }, () => world.newAgent());
-  const packages = await Promise.all(silent.map((agent) => agent.createKeyPackage()));
-  await world.commit(owner, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
+  for (let from = 0; from < silent.length; from += addedAtOnce) {
+    const some = await Promise.all(silent.slice(from, from + addedAtOnce).map((agent) => agent.createKeyPackage()));
+    await world.commit(owner, () => ({ add: some.map(({ keyPackage }) => keyPackage) }));
+  }
   const agents = [owner, ...others];
   for (const agent of agents) await agent.sync();
   return { world, agents };

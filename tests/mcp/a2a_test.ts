@@ -34,7 +34,11 @@ Deno.test("A2A over a channel", async (t) => {
   const client = await clientOf(alice, url);
 
   await t.step("the same agent and the same client say the same over HTTP and over a channel", async () => {
-    await using http = await startProgram([...npmProjectFlags, `${root}tools/npm/a2a_http.ts`], {});
+    await using http = await startProgram([
+      ...npmProjectFlags,
+      `${root}tools/npm/a2a_http.ts`,
+      `${root}tests/mcp/a2a/agent.ts`,
+    ], {});
     const overHttp = await talk(await new ClientFactory().createFromUrl(http.firstLine));
     assertEquals(await talk(client), overHttp);
     assertEquals([client.transport.protocolName, client.protocolVersion], ["static://bindings/a2a/v1", "1.0"]);

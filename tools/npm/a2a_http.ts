@@ -1,10 +1,13 @@
-/** The A2A agent of the tests behind the A2A package's own HTTP transport. Prints its address, and serves until its input ends. */
+/**
+ * An A2A agent behind the A2A package's own HTTP transport: `a2a_http.ts MODULE`, a module with `cardOf` and `createAgent`. Prints its
+ * address, and serves until its input ends.
+ */
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import express from "express";
 import process from "node:process";
 import { InMemoryTaskStore } from "@a2a-js/sdk/server";
-import { cardOf, createAgent } from "../../tests/mcp/a2a/agent.ts";
 
+const { cardOf, createAgent } = await import(process.argv[2] ?? "");
 const app = express();
 const server = app.listen(0, "127.0.0.1", () => {
   const url = `http://127.0.0.1:${server.address().port}`;
