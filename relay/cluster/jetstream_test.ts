@@ -1,6 +1,7 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
+import { eventually } from "../../tests/support/eventually.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import type { AppendOutcome } from "../engine/engine.ts";
 import { EngineError } from "../engine/mod.ts";
@@ -174,6 +175,48 @@ testWhen(
     await assertRejects(() => first.engine.append(channelId, message("late")), EngineError);
     appended(await heir.engine.append(channelId, message("next")));
     for (const { engine } of [first, heir, second]) await engine.close();
+  },
+);
+
+testWhen(
+  natsInstalled,
+  "the log is shortened behind a copy, and a relay that begins goes on from the copy",
+  async () => {
+    const prefix = freshPrefix();
+    const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
+    const events: string[] = [];
+    const failures: EngineError[] = [];
+    const open = (relay: string): Promise<OpenCluster> =>
+      openTestCluster({
+        urls,
+        prefix,
+        relay,
+        path: `${folder}/${relay}.sqlite`,
+        copyEvery: 150,
+        log: (_, event) => events.push(event),
+        onFailed: (error) => failures.push(error),
+      });
+    const first = await open("relay-1");
+    const channelId = await createChannel(first.engine, 1);
+    const shortened = (): number => events.filter((event) => event === "log_shortened").length;
+    for (let sent = 0; shortened() < 3; sent++) {
+      assert(sent < 3_000, events.join());
+      appended(await first.engine.append(channelId, message(`${sent}`)));
+    }
+    const session = await first.cluster.beginSession(sampleAgent(3));
+    const second = await open("relay-2");
+    assertEquals(await readAll(second.engine, channelId), await readAll(first.engine, channelId));
+    assert(second.cluster.isOnline(sampleAgent(3)) && second.cluster.isNewest(sampleAgent(3), session));
+    // Its digests go on from the copy's.
+    for (let i = 0; i < 300; i++) await second.engine.append(channelId, message(`more ${i}`));
+    await eventually(
+      { withinMs: 20_000, what: "digests are compared" },
+      () => Promise.resolve(second.stats().digests),
+      (n) => n > 1,
+    );
+    assertEquals([first.stats().differences, second.stats().differences, failures.length], [0, 0, 0]);
+    for (const { engine } of [first, second]) await engine.close();
+    await Deno.remove(folder, { recursive: true });
   },
 );
 

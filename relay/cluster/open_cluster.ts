@@ -8,12 +8,14 @@ import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { type Command, encodeCommand } from "./command.ts";
 import { LiveCluster } from "./live_cluster.ts";
+import { LogCopies } from "./log_copies.ts";
 import { LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
 import { SharedLog } from "./shared_log.ts";
+import { Shortening } from "./shortening.ts";
 import type { ClusterStats } from "./stats.ts";
 import { Tripwire } from "./tripwire.ts";
 
@@ -26,6 +28,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   /** Where the copy is; whatever is there is taken away first. `:memory:` for none. */
   readonly path: string;
   readonly maxBytes?: number | undefined;
+  /** Entries between two copies of the fold, behind which the log is shortened. */
+  readonly copyEvery?: number;
   readonly nowMs: () => number;
   readonly log: Log;
   /** Only a new process can go on. */
@@ -42,6 +46,7 @@ export interface OpenCluster {
 }
 
 const watchMs = 1_000;
+const copyEvery = 50_000;
 /** A node that answers nothing for so long is left for another one. */
 const deafMs = 3_000;
 const reconnectPauseMs = 5_000;
@@ -50,7 +55,13 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
   const nodes = await openNodes({ ...options, name: `static relay ${options.relay}` });
   await using opened = new AsyncDisposableStack();
   opened.defer(() => nodes.connection.close());
-  if (options.path !== ":memory:") await removeCopy(options.path);
+  const copies = new LogCopies({ ...nodes, ...options });
+  await copies.create();
+  const newest = await copies.newest();
+  if (options.path !== ":memory:") {
+    await removeCopy(options.path);
+    if (newest !== undefined) await copies.load(newest, options.path);
+  }
   const { promise: failed, resolve } = Promise.withResolvers<EngineError>();
   const store = await openReplicaStore({
     path: options.path,
@@ -59,12 +70,20 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
     onFailed: resolve,
   });
   opened.defer(() => store.engine.close());
-  const relay = new ClusterRelay(options, nodes, store);
+  const relay = new ClusterRelay(options, { nodes, store, copies, copiedAt: newest?.position ?? 0 });
   void failed.then((error) => relay.fail(error));
   opened.defer(() => relay.release());
   await relay.begin();
   const running = opened.move();
   return relay.surface(() => running.disposeAsync());
+}
+
+interface RelayParts {
+  readonly nodes: Nodes;
+  readonly store: ReplicaStore;
+  readonly copies: LogCopies;
+  /** Where the newest copy is. */
+  readonly copiedAt: number;
 }
 
 /** The parts of one life of a relay. */
@@ -78,13 +97,14 @@ class ClusterRelay {
   readonly #writer: LogWriter;
   readonly #live: LiveCluster;
   readonly #tripwire: Tripwire;
+  readonly #shortening: Shortening;
   readonly #over = Promise.withResolvers<void>();
   #peers: Peers | undefined;
   #stopWatching: () => void = () => {};
   #reconnectedMs = 0;
   #isFailed = false;
 
-  constructor(options: ClusterOptions, nodes: Nodes, store: ReplicaStore) {
+  constructor(options: ClusterOptions, { nodes, store, copies, copiedAt }: RelayParts) {
     this.#options = options;
     this.#nodes = nodes;
     this.#store = store;
@@ -124,6 +144,19 @@ class ClusterRelay {
       onFenced,
       onSetBack: () => this.fail(failure("The nodes have lost a part of the shared log. Look at their disks")),
     });
+    this.#shortening = new Shortening({
+      copies,
+      every: options.copyEvery ?? copyEvery,
+      position: () => this.#replica.position,
+      copyTo: (path) => this.#copyTo(path),
+      purge: (through) => this.#shared.purge(through),
+      log,
+    }, copiedAt);
+  }
+
+  /** Everything that this copy has, in a file. */
+  #copyTo(path: string): Promise<number> {
+    return this.#replica.atRest(() => this.#store.database.copyNow(path));
   }
 
   /** Reads the log, and says that this relay is there. */
@@ -177,10 +210,7 @@ class ClusterRelay {
       write: this.#write,
       keyPackages: this.#live.keyPackages,
       isCaretaker: () => peers.isCaretaker,
-      copyTo: async (path) => {
-        await this.#replica.idle();
-        this.#store.database.copyNow(path);
-      },
+      copyTo: async (path) => void await this.#copyTo(path),
       close: async () => {
         await Promise.race([this.#writer.close(), this.#over.promise]);
         await this.#replica.idle();
@@ -218,6 +248,7 @@ class ClusterRelay {
     if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {
       await this.#write({ op: "digest", ...newestDigest });
     }
+    if (this.#peers?.isCaretaker) void this.#shortening.tend();
     const nowMs = this.#options.nowMs();
     if (this.#writer.waitingMs < deafMs || nowMs - this.#reconnectedMs < reconnectPauseMs) return;
     this.#reconnectedMs = nowMs;
@@ -233,6 +264,7 @@ class ClusterRelay {
       resends: this.#writer.resends,
       elections: peers.elections,
       relays: peers.count,
+      digests: this.#tripwire.agreed,
       differences: this.#tripwire.differences,
     };
   }

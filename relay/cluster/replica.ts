@@ -46,6 +46,7 @@ export class Replica {
   readonly #listener: ReplicaListener;
   readonly #store: ReplicaStore;
   readonly #queue: Read[] = [];
+  readonly #rests: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #underWay: Promise<unknown>[] = [];
   #digesting: Promise<void> = Promise.resolve();
@@ -80,6 +81,27 @@ export class Replica {
     await this.#digesting;
   }
 
+  /** Runs something between two entries, when everything before is carried out and written; resolves with the position. */
+  atRest(run: () => void): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#rests.push(async () => {
+      try {
+        await this.#settle();
+        await this.#digesting;
+        // With the digest that belongs to the position.
+        await this.state.save(this.state.position);
+        run();
+        resolve(this.state.position);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return promise;
+  }
+
   /** Takes no more. */
   stop(): void {
     this.#isOver = true;
@@ -88,14 +110,21 @@ export class Replica {
 
   async #run(): Promise<void> {
     await undefined;
-    for (let next = this.#queue.shift(); next !== undefined && !this.#isOver; next = this.#queue.shift()) {
-      try {
-        await this.#carryOut(next);
-      } catch (cause) {
-        this.stop();
-        const text = `The shared log cannot be carried out at ${next.position}: ${String(cause)}`;
-        this.#listener.failed(new EngineError("failed", text, { cause }));
-      }
+    while (!this.#isOver) {
+      await this.#rests.shift()?.();
+      const next = this.#queue.shift();
+      if (next !== undefined) await this.#carryOutOrFail(next);
+      else if (this.#rests.length === 0) return;
+    }
+  }
+
+  async #carryOutOrFail(next: Read): Promise<void> {
+    try {
+      await this.#carryOut(next);
+    } catch (cause) {
+      this.stop();
+      const text = `The shared log cannot be carried out at ${next.position}: ${String(cause)}`;
+      this.#listener.failed(new EngineError("failed", text, { cause }));
     }
   }
 

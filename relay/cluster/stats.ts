@@ -10,5 +10,7 @@ export interface ClusterStats {
   readonly resends: number;
   readonly elections: number;
   readonly relays: number;
+  /** Digests of other relays that agreed with this one's. */
+  readonly digests: number;
   readonly differences: number;
 }

@@ -18,6 +18,8 @@ export class Tripwire {
   readonly #told = new Map<number, Map<string, string>>();
   #last = 0;
   differences = 0;
+  /** Digests of others that were this relay's own. */
+  agreed = 0;
 
   constructor(options: TripwireOptions) {
     this.#options = options;
@@ -41,6 +43,7 @@ export class Tripwire {
     if (known === undefined) return;
     const own = encodeBase64url(known);
     const others = [...votes].filter(([from, vote]) => from !== this.#options.relay && vote !== own);
+    if (relay !== this.#options.relay && others.length === 0) this.agreed++;
     if (others.length === 0) return;
     this.differences++;
     const agreeing = 1 + [...votes].filter(([from, vote]) => from !== this.#options.relay && vote === own).length;

@@ -1,0 +1,52 @@
+/**
+ * A relay's engine as a process, without a relay around it: appends to shared channels until it is killed, several callers at
+ * once, and prints every accepted entry as `<channel> <sequence> <key>`. A caller that is not answered asks again with the same
+ * key, as an agent does. Arguments: the nodes with commas, the prefix, the relay's id, the name of this life.
+ */
+import { openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
+import { commit, message, sampleChannelId, sampleLease } from "../../relay/engine/testing/sample.ts";
+import { writerChannels } from "./engine_writer_channels.ts";
+
+const [urls = "", prefix = "", relay = "", life = ""] = Deno.args;
+const replicas = Number(Deno.args[4] ?? 3);
+
+/** Synchronously, so that what was accepted is out of the process before the next moment in which it may be killed. */
+function report(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+const { engine } = await openTestCluster({
+  urls: urls.split(","),
+  prefix,
+  relay,
+  replicas,
+  log: (level, event, fields) => void (level === "error" && report(`fault ${event} ${JSON.stringify(fields)}`)),
+  onFailed: (error) => {
+    report(`failed ${error.message}`);
+    Deno.exit(3);
+  },
+});
+const leaseId = `lease-${life}`;
+await engine.leases.open(sampleLease({ leaseId, granted: 1_000_000_000 }));
+
+async function appendForEver(number: number, caller: number): Promise<never> {
+  const channelId = sampleChannelId(number);
+  const charge = { leaseId, fence: 7, messages: 1, payloadBytes: 10 };
+  for (let i = 0;; i++) {
+    const key = `${life}/${caller}/${i}`;
+    for (;;) {
+      const epoch = (await engine.findChannel(channelId))?.epoch ?? 0;
+      const body = new TextEncoder().encode(`${leaseId} ${key} ${"x".repeat((i * 7919) % 3000)}`);
+      // Every tenth is a commit, so that epochs have to survive as well.
+      const entry = i % 10 === 9 ? commit(key, epoch, { body }) : message(key, { epoch, body, charge });
+      const outcome = await engine.append(channelId, entry).catch(() => undefined);
+      if (outcome?.kind === "appended" || outcome?.kind === "duplicate") {
+        report(`${number} ${outcome.sequence} ${key}`);
+        break;
+      }
+    }
+  }
+}
+
+report("ready");
+await Promise.all(Array.from({ length: 12 }, (_, caller) => appendForEver(writerChannels[caller % 2] ?? 1, caller)));
