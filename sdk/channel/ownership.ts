@@ -66,7 +66,9 @@ export async function setPolicy(
   const next = (): ChannelPolicy | undefined => {
     checkOwner(membership, "change the policy");
     const before = policyOf(membership.group.binding);
-    const policy = { ...before, ...wanted };
+    // Programs without types give a part as undefined that they do not mean to change.
+    const { admission = before.admission, posting = before.posting } = wanted;
+    const policy = { admission, posting };
     return samePolicy(before, policy) ? undefined : policy;
   };
   // In a channel from before, the chain that will record it begins first.

@@ -3,6 +3,8 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Engine } from "../../relay/engine/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped, recover, talk } from "../support/scenario/recovery.ts";
 import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
 
 interface Guests {
@@ -77,6 +79,26 @@ Deno.test("an inviter that was away, or dies, when the agent was removed lets no
   await bob.crash();
   await bringBack();
   await isRefused(dave, token);
+});
+
+Deno.test("a founding without the sender of a bad commit ends its invites, and the invite by which it came", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol, dave, token, bringBack } = await withGuests(stage);
+  const carols = await carol.manager.invite(name);
+  await sendBogus(carol);
+  await allStopped(alice, bob);
+  await recover(alice);
+  await talk(alice, bob);
+  await until("carol is gone for bob", async () => (await bob.channel()).members().length === 2);
+  await until("bob's invite is over", async () => (await bob.manager.invites(name)).length === 0);
+  await isRefused(dave, token);
+  await bringBack();
+  await isRefused(dave, token);
+  await bob.restart();
+  await bringBack();
+  await isRefused(dave, token);
+  await assertRejects(() => dave.manager.joinWithToken(name, carols, { timeoutMs: 2_000 }), StaticError);
+  assertEquals((await alice.channel()).members().length, 2);
 });
 
 Deno.test("an agent that leaves by itself takes no invite with it", async () => {

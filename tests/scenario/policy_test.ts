@@ -254,3 +254,22 @@ Deno.test("members whose version knows no policies are named, and the channel st
   await channel.setPolicy({ posting: "owners" });
   assertEquals(channel.policy().posting, "owners");
 });
+
+Deno.test("a part of the policy that is given as undefined stays as it is, and one that is nothing stops no channel", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  await channel.setPolicy({ admission: "owners" });
+  // Programs without types give what they have.
+  const loose = { admission: undefined, posting: "owners" } as unknown as { posting: "owners" }; // cast: see above
+  await channel.setPolicy(loose);
+  assertEquals(channel.policy(), { admission: "owners", posting: "owners" });
+  await channel.setPolicy({ ...loose, posting: undefined } as unknown as object); // cast: see above
+  assertEquals(channel.policy(), { admission: "owners", posting: "owners" });
+  for (const wrong of ["everybody", "", null, 0]) {
+    const policy = { admission: wrong } as unknown as object; // cast: see above
+    await assertRejects(() => channel.setPolicy(policy), StaticError);
+  }
+  await allAgree(alice, bob);
+  assertEquals((await bob.channel()).policy(), { admission: "owners", posting: "owners" });
+});

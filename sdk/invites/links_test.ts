@@ -1,0 +1,94 @@
+/** Making a link takes three steps: a pass at the API, an invite on our disk and at the relay, the link. A fault between them. */
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  binaryIdFromBytes,
+  type CallName,
+  type ChannelId,
+  parseAgentId,
+  parseChannelName,
+  type ReplyBody,
+} from "../../proto/mod.ts";
+import { createRandom } from "../../tests/support/mod.ts";
+import type { AgentService } from "../session/service.ts";
+import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
+import { InviteBook, type InviteBookDeps } from "./invite_book.ts";
+import { createLink } from "./links.ts";
+
+const channel = {
+  channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)),
+  name: parseChannelName("acme/ops/deploy"),
+};
+const scene = { channelId: channel.channelId, epoch: 1, wasExpelledSince: () => false };
+const nowMs = (): number => 1_790_000_000_000;
+
+interface Bench {
+  readonly passes: string[];
+  readonly revoked: string[];
+  readonly calls: string[];
+  readonly service: AgentService;
+  /** A life of the agent, on the same disk. */
+  readonly start: (changes?: Partial<InviteBookDeps["store"]>) => InviteBook;
+}
+
+async function createBench(): Promise<Bench> {
+  const random = createRandom(12);
+  const randomBytes = (length: number): Uint8Array<ArrayBuffer> => random.bytes(length);
+  const store = await RecordStore.open(openMemory(createMemoryDisk(), randomBytes));
+  const [passes, revoked, calls]: [string[], string[], string[]] = [[], [], []];
+  const service: AgentService = {
+    apiUrl: "https://api.example",
+    describe: () => Promise.resolve({ apiUrl: "https://api.example", relayUrls: [] }),
+    createPass: () => {
+      passes.push(`pass ${passes.length}`);
+      const apiKey = "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk";
+      return Promise.resolve({ id: passes.at(-1) ?? "", apiKey });
+    },
+    revokePass: (id) => Promise.resolve(void revoked.push(id)),
+  };
+  const start: Bench["start"] = (changes = {}) =>
+    new InviteBook({
+      store: {
+        get: (kind, id) => store.get(kind, id),
+        put: (kind, id, value) => store.put(kind, id, value),
+        delete: (kind, id) => store.delete(kind, id),
+        list: (kind) => store.list(kind),
+        ...changes,
+      },
+      session: {
+        call: <Name extends CallName>(name: Name) => {
+          calls.push(name);
+          return Promise.resolve({} as ReplyBody<Name>); // cast: nobody looks at it
+        },
+      },
+      runtime: { randomBytes, nowMs },
+      agentId: parseAgentId("a".repeat(22)),
+      relayNowMs: nowMs,
+      revokePass: (id) => service.revokePass(id),
+    });
+  return { passes, revoked, calls, service, start };
+}
+
+Deno.test("an agent that is killed between the pass and the invite has given out nothing, and its next life makes links", async () => {
+  const { passes, calls, service, start } = await createBench();
+  const reached = Promise.withResolvers<void>();
+  const killed = start({
+    put: () => {
+      reached.resolve();
+      return new Promise(() => {});
+    },
+  });
+  void createLink(channel, { guest: true }, { service, book: killed, nowMs });
+  await reached.promise;
+  const book = start();
+  assertEquals([passes.length, calls, await book.list(scene)], [1, [], []]);
+  const link = await createLink(channel, { guest: true }, { service, book, nowMs });
+  assertEquals([link.startsWith("static://join/#"), passes.length, calls], [true, 2, ["RegisterInvite"]]);
+  assertEquals((await book.list(scene)).length, 1);
+});
+
+Deno.test("a pass whose invite cannot be written, or not registered, is revoked at once", async () => {
+  const { passes, revoked, service, start } = await createBench();
+  const full = start({ put: () => Promise.reject(new Error("disk full")) });
+  await assertRejects(() => createLink(channel, { guest: true }, { service, book: full, nowMs }), Error, "disk full");
+  assertEquals(revoked, passes);
+});
