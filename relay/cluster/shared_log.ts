@@ -104,8 +104,14 @@ export class SharedLog {
 
   /** Resolves with the position when a majority has it on disk. May be there although this rejects. */
   async publish(bytes: Uint8Array): Promise<number> {
-    const { jetstream, subject } = this.#options;
-    return (await jetstream.publish(subject, bytes, { timeout: answerMs, retries: 1 })).seq;
+    const { jetstream, subject, storage } = this.#options;
+    try {
+      return (await jetstream.publish(subject, bytes, { timeout: answerMs, retries: 1 })).seq;
+    } catch (error) {
+      // A node that is alone forgets the stream itself with its memory.
+      if (storage === "memory") await this.create().catch(() => {});
+      throw error;
+    }
   }
 
   /** Deletes everything up to a position. */

@@ -1,0 +1,181 @@
+// What no disk may have: KeyPackages are in the memory of the nodes, and go with it. And what a dead relay leaves to the others.
+import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../../tests/support/eventually.ts";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import type { PoolUpload } from "../engine/engine.ts";
+import {
+  appended,
+  createChannel,
+  message,
+  sampleAccount,
+  sampleAgent,
+  sampleChannelId,
+  sampleLease,
+} from "../engine/testing/sample.ts";
+import type { ClusterListener } from "../core/cluster.ts";
+import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+
+const agentId = sampleAgent(1);
+const nowMs = 1_000;
+
+function uploadOf(packages: readonly Uint8Array[]): PoolUpload {
+  const keyPackages = packages.map((bytes) => ({ bytes, reference: bytes.slice(0, 32), notAfterMs: 10_000 }));
+  const room = { account: sampleAccount(1), bytesPerAccount: 1 << 20, bytesGuaranteed: 0, bytesInAll: 1 << 20 };
+  return { keyPackages, replace: false, capacity: 100, nowMs, ...room };
+}
+
+/** Bytes that cannot be anywhere by chance. */
+function randomPackages(): Uint8Array[] {
+  return Array.from({ length: 20 }, () => crypto.getRandomValues(new Uint8Array(900)));
+}
+
+async function* filesIn(folder: string): AsyncIterable<string> {
+  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
+    if (isDirectory) yield* filesIn(`${folder}/${name}`);
+    else if (isFile) yield `${folder}/${name}`;
+  }
+}
+
+/** Files that have a part of any of them. */
+async function filesWith(folder: string, packages: readonly Uint8Array[]): Promise<string[]> {
+  const parts = packages.map((bytes) => latin1(bytes.subarray(100, 132)));
+  const found: string[] = [];
+  for await (const path of filesIn(folder)) {
+    const text = latin1(await Deno.readFile(path));
+    if (parts.some((part) => text.includes(part))) found.push(path);
+  }
+  return found;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes);
+}
+
+const deaf: ClusterListener = {
+  replaced: () => {},
+  told: () => {},
+  joinShared: () => {},
+  joinEnded: () => {},
+  confirmed: () => {},
+  welcomed: () => {},
+  cursorMoved: () => {},
+  trimmed: () => {},
+  keyPackagesLost: () => {},
+};
+
+for (const nodes of [1, 3] as const) {
+  testWhen(natsInstalled, `no byte of a KeyPackage is in a file of a relay or of ${nodes} node(s)`, async () => {
+    await using nats = await startNats({ nodes });
+    const path = `${nats.folder}/copy.sqlite`;
+    const { engine } = await openTestCluster({ urls: nats.urls, replicas: nodes, path });
+    const packages = randomPackages();
+    // Something that is on disk, so that the search is known to find what is there.
+    const channelId = await createChannel(engine, 1);
+    const [control = new Uint8Array(900)] = randomPackages();
+    appended(await engine.append(channelId, message("m", { body: control })));
+    await engine.keyPackages.put(agentId, uploadOf(packages));
+    for (let i = 0; i < 5; i++) await engine.keyPackages.claim(agentId, { key: `claim ${i}`, nowMs });
+    assert((await filesWith(nats.folder, [control])).length > 0, "the search finds nothing");
+    assertEquals(await filesWith(nats.folder, packages), []);
+    await engine.close();
+    for (let node = 0; node < nodes; node++) await nats.kill(node, "SIGTERM");
+    assertEquals(await filesWith(nats.folder, packages), []);
+  });
+}
+
+for (const nodes of [1, 3] as const) {
+  testWhen(
+    natsInstalled,
+    `when all of ${nodes} node(s) were down the log goes on, and KeyPackages are asked for anew`,
+    async () => {
+      await using nats = await startNats({ nodes });
+      const all = Array.from({ length: nodes }, (_, node) => node);
+      const failures: unknown[] = [];
+      const events: string[] = [];
+      const { engine, cluster } = await openTestCluster({
+        urls: nats.urls,
+        replicas: nodes,
+        log: (_, event) => events.push(event),
+        onFailed: (error) => failures.push(error),
+      });
+      let lost = 0;
+      cluster.listen({ ...deaf, keyPackagesLost: () => void lost++ });
+      const channelId = await createChannel(engine, 1);
+      appended(await engine.append(channelId, message("before")));
+      await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
+      await Promise.all(all.map((node) => nats.kill(node)));
+      await nats.restartAll(all);
+      appended(await engine.append(channelId, message("after")));
+      await eventually(
+        { withinMs: 60_000, what: "the loss is noticed" },
+        () => Promise.resolve(lost),
+        (times) => times > 0,
+      );
+      assert(events.includes("nodes_memory_lost"));
+      assertEquals((await engine.keyPackages.count(agentId, nowMs)).keyPackages, 0);
+      const again = await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
+      assertEquals([again.keyPackages, failures], [20, []]);
+      await engine.close();
+    },
+  );
+}
+
+testWhen(
+  natsInstalled,
+  "a relay that is silent is given up: its sessions end, its leases have final counts, it is fenced",
+  async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const prefix = freshPrefix();
+    let skipMs = 0;
+    const givenUp: string[] = [];
+    const first = await openTestCluster({
+      urls: nats.urls,
+      prefix,
+      relay: "relay-1",
+      nowMs: () => Date.now() + skipMs,
+    });
+    first.peers.onGivenUp = (relay) => Promise.resolve(void givenUp.push(relay));
+    const failures: Error[] = [];
+    const dead = await openTestCluster({
+      urls: nats.urls,
+      prefix,
+      relay: "relay-2",
+      onFailed: (error) => failures.push(error),
+    });
+    await createChannel(first.engine, 1);
+    await dead.engine.leases.open(sampleLease({ granted: 100 }));
+    const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 10 };
+    for (let i = 0; i < 5; i++) {
+      appended(await dead.engine.append(sampleChannelId(1), message(`${i}`, { charge })));
+    }
+    await dead.cluster.beginSession(agentId);
+    await first.cluster.catchUp();
+    assert(first.cluster.isOnline(agentId));
+    // Its beats stop, as those of a frozen process do.
+    dead.peers.close();
+    skipMs = 40_000;
+    await eventually(
+      { withinMs: 30_000, what: "it is given up" },
+      () => Promise.resolve(givenUp),
+      (all) => all.length > 0,
+    );
+    assertEquals(givenUp[0], "relay-2");
+    assert(!first.cluster.isOnline(agentId));
+    const left = first.leasesOf("relay-2");
+    assertEquals((await left.stop("lease-1"))?.consumed, 5);
+    // It wakes up: nothing that it sends counts, and it learns that it must begin anew.
+    await dead.engine.append(sampleChannelId(1), message("late", { charge })).then(
+      (outcome) => assert(outcome.kind !== "appended"),
+      () => {},
+    );
+    await eventually(
+      { withinMs: 20_000, what: "it ends" },
+      () => Promise.resolve(failures.length),
+      (count) => count > 0,
+    );
+    assertEquals((await left.stop("lease-1"))?.consumed, 5);
+    await first.engine.close();
+    await dead.engine.close();
+  },
+);
