@@ -1,5 +1,8 @@
 /** Counts open sockets by client address, before their TLS handshake, so that one address cannot take them all. */
 
+/** A /56 network may have as much as this many addresses: a customer often commands one, with 256 networks of /64 in it. */
+export const networkShare = 4;
+
 export class Admission {
   readonly #limits: { readonly connections: number; readonly connectionsPerAddress: number };
   readonly #open = new Map<string, number>();
@@ -15,18 +18,26 @@ export class Admission {
 
   /** A function to call once when the socket closes, or undefined when it must be refused. */
   admit(address: string): (() => void) | undefined {
-    const key = addressKey(address);
-    const open = this.#open.get(key) ?? 0;
-    if (open >= this.#limits.connectionsPerAddress || this.#total >= this.#limits.connections) return undefined;
-    this.#open.set(key, open + 1);
+    const [key, network] = [addressKey(address), networkKey(address)];
+    const { connections, connectionsPerAddress } = this.#limits;
+    if (this.#total >= connections || this.#count(key) >= connectionsPerAddress) return undefined;
+    if (network !== undefined && this.#count(network) >= networkShare * connectionsPerAddress) return undefined;
+    const keys = network === undefined ? [key] : [key, network];
+    for (const each of keys) this.#open.set(each, this.#count(each) + 1);
     this.#total++;
-    return () => this.#leave(key);
+    return () => this.#leave(keys);
   }
 
-  #leave(key: string): void {
-    const open = (this.#open.get(key) ?? 1) - 1;
-    if (open === 0) this.#open.delete(key);
-    else this.#open.set(key, open);
+  #count(key: string): number {
+    return this.#open.get(key) ?? 0;
+  }
+
+  #leave(keys: readonly string[]): void {
+    for (const key of keys) {
+      const open = this.#count(key) - 1;
+      if (open <= 0) this.#open.delete(key);
+      else this.#open.set(key, open);
+    }
     this.#total--;
   }
 }
@@ -42,4 +53,12 @@ export function addressKey(address: string): string {
   const missing = tail === undefined ? 0 : 8 - first.length - last.length;
   const groups = [...first, ...new Array<string>(Math.max(0, missing)).fill("0"), ...last];
   return groups.slice(0, 4).join(":");
+}
+
+/** The /56 around an IPv6 address. Undefined for IPv4, where an address stands for itself. */
+export function networkKey(address: string): string | undefined {
+  const groups = addressKey(address).split(":");
+  if (groups.length < 4) return undefined;
+  const [first, second, third, fourth = "0"] = groups;
+  return `${first}:${second}:${third}:${(parseInt(fourth, 16) >> 8).toString(16)}/56`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
-import { addressKey, Admission } from "./admission.ts";
+import { addressKey, Admission, networkKey } from "./admission.ts";
 import { type Budgets, RateBudget } from "./budgets.ts";
 import type { PeerBudgets } from "./peer_budgets.ts";
 import { WaitingRoom } from "./waiting_room.ts";
@@ -58,7 +58,7 @@ export class Door {
       leave();
     });
     if (this.#waiting.size === 0 && this.#handshakes.spend()) return this.#handOver(socket);
-    if (!this.#waiting.enter(addressKey(address), socket)) return this.#refuse(socket);
+    if (!this.#waiting.enter(networkKey(address) ?? addressKey(address), socket)) return this.#refuse(socket);
     this.#turn ??= setTimeout(() => this.#takeTurns(), turnMs);
   }
 

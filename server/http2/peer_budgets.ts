@@ -1,10 +1,11 @@
 /**
  * What addresses may cost, whatever number of connections they use, and what all of them may cost together. Connections that
  * the application has vouched for are members; all others are strangers, and have much less. An address that goes on above its
- * budget is an offender: its strangers are closed and refused for a while.
+ * budget is an offender: its strangers are closed and refused for a while. An IPv6 address is a /64, and the /56 around it has
+ * four times as much, whatever number of its networks are used.
  */
-import { addressKey } from "./admission.ts";
-import { type Budgets, RateBudget } from "./budgets.ts";
+import { addressKey, networkKey, networkShare } from "./admission.ts";
+import { type Budgets, type Rate, RateBudget } from "./budgets.ts";
 import { FairRate } from "./fair_rate.ts";
 
 export interface PeerStats {
@@ -27,9 +28,10 @@ export class PeerBudgets {
   readonly callsInAll: FairRate;
   readonly resetsInAll: FairRate;
   readonly #peers = new Map<string, PeerBudget>();
-  /** Calls of strangers under way, and how many addresses they are of. */
+  readonly #networks = new Map<string, NetworkBudget>();
+  /** Calls of strangers under way, and how many addresses or networks they are of. */
   #handlers = 0;
-  #busyPeers = 0;
+  #busyParties = 0;
   #refusedCalls = 0;
   #refusedSockets = 0;
   #offences = 0;
@@ -48,15 +50,23 @@ export class PeerBudgets {
     const known = this.#peers.get(key);
     if (known !== undefined) return known;
     const shared = this.#peers.size < maxAddresses ? key : "";
-    const peer = this.#peers.get(shared) ?? new PeerBudget(shared, this);
+    const peer = this.#peers.get(shared) ?? new PeerBudget(shared, this, this.#networkOf(shared && address));
     this.#peers.set(shared, peer);
     return peer;
+  }
+
+  #networkOf(address: string): NetworkBudget | undefined {
+    const key = networkKey(address);
+    if (key === undefined) return undefined;
+    const network = this.#networks.get(key) ?? new NetworkBudget(key, this);
+    this.#networks.set(key, network);
+    return network;
   }
 
   /** False when a new socket of this address must be closed before it costs a handshake. */
   admitsSocket(address: string): boolean {
     const peer = this.of(address);
-    return !peer.isOffender && peer.sockets.spend();
+    return !peer.isOffender && peer.spendSocket();
   }
 
   socketRefused(): void {
@@ -64,20 +74,26 @@ export class PeerBudgets {
   }
 
   /** Whether one more call of a stranger may be under way: above half of what is there for all, in equal parts. */
-  hasRoomFor({ handlers }: PeerBudget): boolean {
+  hasRoomFor({ handlers, network }: PeerBudget): boolean {
     const { strangerHandlers, strangerHandlersInAll: inAll } = this.budgets;
     if (handlers >= strangerHandlers || this.#handlers >= inAll) return false;
-    return this.#handlers < inAll / 2 || handlers < Math.max(1, Math.floor(inAll / (this.#busyPeers + 1)));
+    if (network !== undefined && network.handlers >= networkShare * strangerHandlers) return false;
+    const ofParty = network?.handlers ?? handlers;
+    return this.#handlers < inAll / 2 || ofParty < Math.max(1, Math.floor(inAll / (this.#busyParties + 1)));
   }
 
   handlerStarted(peer: PeerBudget): void {
     this.#handlers++;
-    if (++peer.handlers === 1) this.#busyPeers++;
+    peer.handlers++;
+    if (peer.network !== undefined) peer.network.handlers++;
+    if ((peer.network ?? peer).handlers === 1) this.#busyParties++;
   }
 
   handlerEnded(peer: PeerBudget): void {
     this.#handlers--;
-    if (--peer.handlers === 0) this.#busyPeers--;
+    peer.handlers--;
+    if (peer.network !== undefined) peer.network.handlers--;
+    if ((peer.network ?? peer).handlers === 0) this.#busyParties--;
   }
 
   callRefused(): void {
@@ -93,9 +109,12 @@ export class PeerBudgets {
   }
 
   tick(nowMs: number): void {
+    const used = new Set<NetworkBudget>();
     for (const [key, peer] of this.#peers) {
       if (peer.handlers === 0 && nowMs - peer.usedAtMs >= forgetMs) this.#peers.delete(key);
+      else if (peer.network !== undefined) used.add(peer.network);
     }
+    for (const [key, network] of this.#networks) if (!used.has(network)) this.#networks.delete(key);
   }
 }
 
@@ -108,8 +127,10 @@ function roomAt(lagMs: number): number {
 /** One address. */
 export class PeerBudget {
   readonly key: string;
-  readonly sockets: RateBudget;
+  /** Of IPv6 only. */
+  readonly network: NetworkBudget | undefined;
   readonly #all: PeerBudgets;
+  readonly #sockets: RateBudget;
   readonly #calls: RateBudget;
   readonly #strangerResets: RateBudget;
   readonly #memberResets: RateBudget;
@@ -119,12 +140,13 @@ export class PeerBudget {
   usedAtMs: number;
   #refusedUntilMs = 0;
 
-  constructor(key: string, all: PeerBudgets) {
+  constructor(key: string, all: PeerBudgets, network?: NetworkBudget) {
     const { budgets, now } = all;
     this.key = key;
+    this.network = network;
     this.#all = all;
     this.usedAtMs = now();
-    this.sockets = new RateBudget(budgets.socketsPerAddress, now);
+    this.#sockets = new RateBudget(budgets.socketsPerAddress, now);
     this.#calls = new RateBudget(budgets.strangerCalls, now);
     this.#strangerResets = new RateBudget(budgets.strangerResets, now);
     this.#memberResets = new RateBudget(budgets.memberResets, now);
@@ -136,12 +158,21 @@ export class PeerBudget {
     return this.usedAtMs < this.#refusedUntilMs;
   }
 
+  spendSocket(): boolean {
+    return this.#sockets.spend() && this.network?.sockets.spend() !== false;
+  }
+
   /** A call of a stranger. False when it must be refused. */
   admitsCall(): boolean {
     const isAllowed = !this.isOffender && this.#all.hasRoomFor(this) && this.#calls.spend() &&
-      this.#all.callsInAll.spend(this.key);
+      this.network?.calls.spend() !== false && this.#all.callsInAll.spend(this.#party);
     if (!isAllowed) this.#all.callRefused();
     return isAllowed;
+  }
+
+  /** Takes its part of what all have: a network has one, not one for each of its addresses. */
+  get #party(): string {
+    return this.network?.key ?? this.key;
   }
 
   handlerStarted(): void {
@@ -155,20 +186,42 @@ export class PeerBudget {
   /** False when there were too many. */
   spendReset(isMember: boolean): boolean {
     if (isMember) return this.#memberResets.spend();
-    return this.#strangerResets.spend() && this.#all.resetsInAll.spend(this.key);
+    return this.#strangerResets.spend() && this.network?.strangerResets.spend() !== false &&
+      this.#all.resetsInAll.spend(this.#party);
   }
 
   spendFrames(amount: number): boolean {
-    return this.#strangerFrames.spend(amount);
+    return this.#strangerFrames.spend(amount) && this.network?.strangerFrames.spend(amount) !== false;
   }
 
   giveBackFrames(amount: number): void {
     this.#strangerFrames.giveBack(amount);
+    this.network?.strangerFrames.giveBack(amount);
   }
 
   offend(): void {
     if (this.isOffender) return;
     this.#refusedUntilMs = this.usedAtMs + this.#all.budgets.offenderMs;
     this.#all.offended();
+  }
+}
+
+/** A /56 of IPv6: what strangers of all its addresses may cost together. */
+class NetworkBudget {
+  readonly key: string;
+  readonly sockets: RateBudget;
+  readonly calls: RateBudget;
+  readonly strangerResets: RateBudget;
+  readonly strangerFrames: RateBudget;
+  handlers = 0;
+
+  constructor(key: string, { budgets, now }: PeerBudgets) {
+    const budget = ({ burst, perSecond }: Rate): RateBudget =>
+      new RateBudget({ burst: networkShare * burst, perSecond: networkShare * perSecond }, now);
+    this.key = key;
+    this.sockets = budget(budgets.socketsPerAddress);
+    this.calls = budget(budgets.strangerCalls);
+    this.strangerResets = budget(budgets.strangerResets);
+    this.strangerFrames = budget(budgets.strangerControlFrames);
   }
 }
