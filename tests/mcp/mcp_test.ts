@@ -260,7 +260,7 @@ Deno.test("static mcp", async (t) => {
       const given = { channel: "acme/mcp/none", member: "nobody" };
       await giveUp(session, [tool, given], { cancelAfterMs: 0 });
     }
-    assertEquals((await session.call("members", { channel: own })).members.length, 1);
+    await eventually({ withinMs: 20_000, what: "alice to be gone" }, members, (count) => count === 1);
   });
 
   await t.step(

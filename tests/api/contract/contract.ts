@@ -29,3 +29,14 @@ export function assertRefused(answer: Answer, status: number, code: string, text
 export function assertFields(value: object, fields: readonly string[]): void {
   assertEquals(Object.keys(value).sort(), [...fields].sort());
 }
+
+/**
+ * Asks again while the API is overloaded, which a crowd on a busy machine may make it: that says nothing about what is asked.
+ * What came too late may have been done all the same.
+ */
+export async function atLast(ask: () => Promise<Answer>): Promise<Answer> {
+  while (true) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+  }
+}
