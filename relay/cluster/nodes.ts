@@ -2,6 +2,7 @@
 import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { credsAuthenticator, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
+import { patiently } from "./patience.ts";
 
 export interface NodesOptions {
   readonly urls: readonly string[];
@@ -53,7 +54,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     if (max_payload < leastPayloadBytes) {
       throw new Error(`${connection.getServer()} takes ${max_payload} bytes at once; set max_payload to 8MB`);
     }
-    const manager = await jetstreamManager(connection, { timeout: answerMs });
+    const manager = await patiently(() => jetstreamManager(connection, { timeout: answerMs }));
     return { connection, jetstream: jetstream(connection, { timeout: answerMs }), manager };
   } catch (error) {
     await connection.close();

@@ -6,6 +6,7 @@
 import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import { after } from "../../server/mod.ts";
+import { patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
   readonly connection: NatsConnection;
@@ -58,7 +59,7 @@ export class SharedLog {
     return Math.max(0, this.#known - this.position);
   }
 
-  /** Makes the stream unless it is there. */
+  /** Makes the stream unless it is there. Waits while nodes elect its leader. */
   async create(): Promise<void> {
     const { manager, name, subject, tail, storage, replicas, keptMs = 0 } = this.#options;
     const config = {
@@ -71,8 +72,11 @@ export class SharedLog {
       max_age: keptMs * nanosecondsPerMs,
       republish: { src: subject, dest: tail },
     };
-    const found = await manager.streams.info(name).catch(() => undefined);
-    if (found === undefined) await manager.streams.add(config);
+    await patiently(async () => {
+      const found = await manager.streams.info(name).catch(() => undefined);
+      if (found === undefined) await manager.streams.add(config);
+    });
+    await patiently(() => this.end());
   }
 
   /** Hands on every entry behind a position, from now on; resolves when all that was there at the call has been. */

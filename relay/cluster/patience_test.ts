@@ -1,0 +1,59 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
+import { openNodes } from "./nodes.ts";
+import { patiently } from "./patience.ts";
+import { SharedLog } from "./shared_log.ts";
+
+function named(name: string): Error {
+  return Object.assign(new Error(name), { name });
+}
+
+Deno.test("patiently() asks again while there is no answer, and throws a refusal at once", async () => {
+  const outcomes = [named("TimeoutError"), new Error("lost", { cause: named("NoRespondersError") }), 7];
+  const ask = (): Promise<number> => {
+    const outcome = outcomes.shift();
+    return typeof outcome === "number" ? Promise.resolve(outcome) : Promise.reject(outcome);
+  };
+  assertEquals(await patiently(ask), 7);
+  let asked = 0;
+  const refused = (): Promise<never> => {
+    asked++;
+    return Promise.reject(named("JetStreamApiError"));
+  };
+  await assertRejects(() => patiently(refused), Error, "JetStreamApiError");
+  assertEquals(asked, 1);
+});
+
+Deno.test("patiently() gives up in the end, with the reason", async () => {
+  const silent = (): Promise<never> => Promise.reject(named("TimeoutError"));
+  await assertRejects(() => patiently(silent, { forMs: 300 }), Error, "TimeoutError");
+});
+
+testWhen(natsInstalled, "a relay that begins while the nodes elect a leader waits for them", async () => {
+  await using nats = await startNats();
+  const nodes = await openNodes({ urls: nats.urls, monitorUrls: nats.monitorUrls, isTls: false, name: "test" });
+  try {
+    // Two of three are frozen: nobody can be elected, and every question is left unanswered.
+    nats.freeze(1);
+    nats.freeze(2);
+    const shared = new SharedLog({
+      ...nodes,
+      name: "patient_LOG",
+      subject: "patient.log",
+      tail: "patient.log_tail",
+      storage: "file",
+      replicas: 3,
+      onEntry: () => {},
+      onHole: () => {},
+    });
+    const made = shared.create();
+    // wait: longer than a node is given for one answer
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    nats.thaw(1);
+    nats.thaw(2);
+    await made;
+    assertEquals((await shared.end()).last, 0);
+  } finally {
+    await nodes.connection.close();
+  }
+});
