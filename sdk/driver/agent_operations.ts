@@ -5,8 +5,8 @@ import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Fields } from "../host/fields.ts";
 import type { Held } from "./held.ts";
-import { type Answer, channelOf, managerOf, type Operation } from "./operation.ts";
-import { agentState, watch } from "./watching.ts";
+import { type Answer, type Call, channelOf, managerOf, type Operation } from "./operation.ts";
+import { agentState, watch, wholeState } from "./watching.ts";
 
 export const agentOperations: Readonly<Record<string, Operation>> = {
   agent: ({ held }) => ({ ok: agentState(held.client) }),
@@ -35,26 +35,22 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   health: async (call) => ({ ok: { health: (await channelOf(call)).health() } }),
   addMember: async (call) => {
     const { fields, bytes, signal } = call;
-    return { bytes: await (await channelOf(call)).addMember(fields.optionalText("agentId") ?? bytes, { signal }) };
+    const channel = await channelOf(call);
+    const welcome = await channel.addMember(fields.optionalText("agentId") ?? bytes, { signal });
+    return { bytes: welcome, ok: { state: wholeState(channel) } };
   },
-  removeMember: async (call) => {
-    await (await channelOf(call)).removeMember(call.fields.text("agentId"), { signal: call.signal });
-  },
-  recover: async (call) => await (await channelOf(call)).recover(),
-  promote: async (call) => {
-    await (await channelOf(call)).promote(call.fields.text("agentId"), { signal: call.signal });
-  },
-  demote: async (call) => {
-    await (await channelOf(call)).demote(call.fields.text("agentId"), { signal: call.signal });
-  },
-  rotate: async (call) => await (await channelOf(call)).rotate({ signal: call.signal }),
+  removeMember: changing((channel, { fields, signal }) => channel.removeMember(fields.text("agentId"), { signal })),
+  recover: changing((channel) => channel.recover()),
+  promote: changing((channel, { fields, signal }) => channel.promote(fields.text("agentId"), { signal })),
+  demote: changing((channel, { fields, signal }) => channel.demote(fields.text("agentId"), { signal })),
+  rotate: changing((channel, { signal }) => channel.rotate({ signal })),
   policy: async (call) => ({ ok: { policy: { ...(await channelOf(call)).policy() } } }),
-  setPolicy: async (call) => {
+  setPolicy: changing(async (channel, { fields, signal }) => {
     const scopes = ["members", "owners"] as const;
-    const [admission, posting] = [call.fields.one("admission", scopes), call.fields.one("posting", scopes)];
+    const [admission, posting] = [fields.one("admission", scopes), fields.one("posting", scopes)];
     const policy = { ...(admission !== undefined && { admission }), ...(posting !== undefined && { posting }) };
-    await (await channelOf(call)).setPolicy(policy, { signal: call.signal });
-  },
+    await channel.setPolicy(policy, { signal });
+  }),
   leave: async (call) => {
     const successor = call.fields.optionalText("successor");
     const options = { signal: call.signal, ...(successor !== undefined && { successor }) };
@@ -93,6 +89,15 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     return named(await held.client.join(fields.text("link"), { signal, ...numbers(fields, "timeoutMs") }));
   },
 };
+
+/** Makes an operation that changes a channel and answers with the state after it, which events would tell a moment later. */
+function changing(act: (channel: Channel, call: Call) => Promise<unknown>): Operation {
+  return async (call) => {
+    const channel = await channelOf(call);
+    await act(channel, call);
+    return { ok: { state: wholeState(channel) } };
+  };
+}
 
 /** Those of these fields that are given. */
 function numbers<Name extends string>(fields: Fields, ...names: readonly Name[]): { readonly [name in Name]?: number } {

@@ -68,6 +68,13 @@ export function agentState({ agentId, transport, channels, welcomes }: StaticCli
   return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
 }
 
+/** Returns all of a channel's state, for the answer to an operation that changes it: a program sees what it has done. */
+export function wholeState(channel: Channel): Header {
+  const { keys, ...health } = channel.health();
+  const members = channel.members().map(encodeMember);
+  return { ...channelState(channel), health, members, keys: keys.map(encodeKeyAge) };
+}
+
 /** Without what is long or seldom changes. */
 function channelState(channel: Channel): Header {
   const { name, id } = channel;

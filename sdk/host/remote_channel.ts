@@ -111,7 +111,7 @@ export class RemoteChannel implements ChannelPort {
   async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
     const isId = typeof keyPackage === "string";
     const fields = { ...this.#named, ...(isId && { agentId: keyPackage }) };
-    return (await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
+    return this.#changed(await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
   }
 
   async removeMember(agentId: string): Promise<void> {
@@ -119,29 +119,31 @@ export class RemoteChannel implements ChannelPort {
     const done = async (error: unknown): Promise<Answered> => {
       const members = await this.#link.repeat("members", this.#named);
       const ids = members.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
-      return ids.includes(agentId) ? await Promise.reject(error) : members;
+      if (ids.includes(agentId)) throw error;
+      this.#members = this.#members.filter((member) => member.agentId !== agentId);
+      return members;
     };
-    await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done);
+    this.#changed(await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done));
   }
 
   async recover(): Promise<void> {
-    await this.#link.call("recover", this.#named);
+    this.#changed(await this.#link.call("recover", this.#named));
   }
 
   async promote(agentId: string): Promise<void> {
-    await this.#link.repeat("promote", { ...this.#named, agentId });
+    this.#changed(await this.#link.repeat("promote", { ...this.#named, agentId }));
   }
 
   async rotate(): Promise<void> {
-    await this.#link.call("rotate", this.#named);
+    this.#changed(await this.#link.call("rotate", this.#named));
   }
 
   async demote(agentId: string): Promise<void> {
-    await this.#link.repeat("demote", { ...this.#named, agentId });
+    this.#changed(await this.#link.repeat("demote", { ...this.#named, agentId }));
   }
 
   async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
-    await this.#link.repeat("setPolicy", { ...this.#named, ...policy });
+    this.#changed(await this.#link.repeat("setPolicy", { ...this.#named, ...policy }));
   }
 
   policy(): ChannelPolicy {
@@ -242,6 +244,13 @@ export class RemoteChannel implements ChannelPort {
 
   health(): ChannelHealth {
     return this.#health;
+  }
+
+  /** Takes the state that an answer brings, so that the program sees at once what it has done. */
+  #changed(answered: Answered): Answered {
+    const state = answered.fields.optionalObject("state");
+    if (state !== undefined) this.update(state, []);
+    return answered;
   }
 
   get #named(): Header {

@@ -46,6 +46,7 @@ Deno.test("programs share one agent through its host", async (t) => {
     await owner.close();
     await watching;
   });
+  await t.step("a program sees at once what it has done to a channel", () => changes(place));
   await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
   await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
   await t.step("what a program works on when the host dies is acknowledged at the next one", () => working(place));
@@ -123,6 +124,24 @@ async function stopping(place: HostsPlace): Promise<void> {
   void next.then(() => seen = true);
   while (!seen) await sending.send("anybody there?");
   await reader.return?.();
+}
+
+async function changes(place: HostsPlace): Promise<void> {
+  await using owner = await ChannelManager.connect(place.options("alice"));
+  await using guest = await ChannelManager.connect(place.options("bob"));
+  const changed = "acme/ops/changed";
+  const channel = await owner.create(changed);
+  await guest.joinWithToken(changed, await owner.invite(changed));
+  const { agentId } = guest.client;
+  const owners = (): string[] => channel.members().flatMap(({ identity, owner }) => owner ? [identity] : []).sort();
+  await channel.promote(agentId);
+  assertEquals(owners(), ["alice", "bob"]);
+  await channel.demote(agentId);
+  assertEquals(owners(), ["alice"]);
+  await channel.setPolicy({ posting: "owners" });
+  assertEquals(channel.policy().posting, "owners");
+  await channel.removeMember(agentId);
+  assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
 }
 
 async function takeOver(place: HostsPlace): Promise<void> {
