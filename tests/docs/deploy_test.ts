@@ -46,6 +46,62 @@ Deno.test("images are built on the Deno that the README names, from files that e
   }
 });
 
+Deno.test("alert rules and dashboard name metrics that the parts serve", () => {
+  // Tests of both pages compare their lists with what is served.
+  const served = new Set(
+    Array.from(
+      (read("docs/relay.md") + read("docs/http_api.md")).matchAll(/`(static_(?:api|relay)_\w+)`/g),
+      ([, name]) => name,
+    ),
+  );
+  for (
+    const file of ["deploy/prometheus/alerts.yml", "deploy/prometheus/alerts_test.yml", "deploy/grafana/dashboard.json"]
+  ) {
+    const named = Array.from(
+      read(file).matchAll(/\bstatic_(?:api|relay)_\w+/g),
+      ([name]) => name.replace(/_bucket$/, ""),
+    );
+    assert(named.length > 10, file);
+    assertEquals([...new Set(named)].filter((name) => !served.has(name)), [], file);
+  }
+  const { panels }: { panels: { type: string; targets?: unknown[] }[] } = JSON.parse(
+    read("deploy/grafana/dashboard.json"),
+  );
+  assert(panels.every(({ type, targets = [] }) => type === "row" || targets.length > 0));
+});
+
+testWhen(
+  installed("promtool"),
+  "promtool accepts configuration and alert rules, and each rule fires in its test",
+  async () => {
+    const folder = `${repository}deploy/prometheus`;
+    await runCommand("promtool", ["check", "config", `${folder}/prometheus.yml`]);
+    assertMatch(await runCommand("promtool", ["test", "rules", `${folder}/alerts_test.yml`]), /SUCCESS/);
+    const rules = Array.from(read("deploy/prometheus/alerts.yml").matchAll(/alert: (\w+)/g), ([, name = ""]) => name);
+    const tested = new Set(
+      Array.from(read("deploy/prometheus/alerts_test.yml").matchAll(/alertname: (\w+)/g), ([, name]) => name),
+    );
+    assertEquals(rules.filter((name) => !tested.has(name)), []);
+  },
+);
+
+Deno.test("the compose file builds our images, mounts files that exist and sets variables that the parts know", () => {
+  const text = read("deploy/compose.yaml");
+  for (const [, path = ""] of text.matchAll(/dockerfile: ([\w./]+)/g)) assert(Deno.statSync(repository + path), path);
+  for (const [, path = ""] of text.matchAll(/["\s]\.\/((?:prometheus|grafana)[\w./]*)/g)) {
+    assert(Deno.statSync(`${repository}deploy/${path}`), path);
+  }
+  const known = read("docs/configuration.md");
+  const set = Array.from(text.matchAll(/^ {6}(STATIC_\w+|DATABASE_URL):/gm), ([, name = ""]) => name);
+  assert(set.length > 10);
+  assertEquals(set.filter((name) => !known.includes(`\`${name}\``)), []);
+  const asked = Array.from(text.matchAll(/\$\{(\w+)/g), ([, name = ""]) => name);
+  const given = Object.keys(variablesIn(read("deploy/compose.env")));
+  assertEquals([...new Set(asked)].sort(), given.sort());
+  const [, relay = ""] = /\n {2}relay:\n([^]*?)\n {2}\w/.exec(text) ?? [];
+  assert(!relay.includes("DATABASE_URL"), "the relay does not know the database");
+});
+
 Deno.test("the parts run as their units and images say, and stop with code 0 when asked", async (t) => {
   await using stage = await openStage();
   for (const part of parts) {
