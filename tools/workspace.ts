@@ -9,7 +9,7 @@ const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "no
 
 /**
  * By folder: names under which others import, and the modules behind them. Beside `mod.ts`: what would burden a browser that
- * needs the rest of `proto`, and its version alone; the HTTP/2 server and the engine, which know nothing of their package; the wrapper of secrets,
+ * needs the rest of `proto`, its version alone, and what to do about errors; the HTTP/2 server and the engine, which know nothing of their package; the wrapper of secrets,
  * which the API's domain needs without the sockets and files in the rest of `server`; an agent through its host, without the
  * rest of the SDK; A2A over channels, whose package nobody else needs; and the platforms.
  */
@@ -20,6 +20,7 @@ export const packages: Readonly<Record<string, Readonly<Record<string, string>>>
     "./lease": "./lease.ts",
     "./changes": "./changes.ts",
     "./version": "./version.ts",
+    "./error_advice": "./error_advice.ts",
   },
   wasm: { ".": "./mod.ts" },
   server: { ".": "./mod.ts", "./http2": "./http2/mod.ts", "./secret": "./secret.ts" },

@@ -1,4 +1,4 @@
-/** What a new account's owner is told: the account and its first key, shown once. */
+/** Response to the owner of a new account: the account and its first key, shown once. */
 import { z } from "@hono/zod-openapi";
 import type { Account } from "../domain/deps.ts";
 import type { IssuedKey } from "../domain/keys.ts";

@@ -1,4 +1,4 @@
-/** What relays follow: suspended, resumed and deleted accounts, and changed limits. The JSON is `proto/changes.ts`. */
+/** Changes that relays follow: suspended, resumed and deleted accounts, and changed limits. The JSON is `proto/changes.ts`. */
 import { z } from "@hono/zod-openapi";
 import { accountChanges } from "../../proto/changes.ts";
 import type { RouteDeps } from "./context.ts";

@@ -1,4 +1,4 @@
-/** What a request carries through the HTTP layer, and what the routes need from the rest of the program. */
+/** Values that a request carries through the HTTP layer, and dependencies of the routes. */
 import type { Context } from "hono";
 import type { ErrorCode } from "../../proto/mod.ts";
 import type { AccountLife } from "../domain/account_life.ts";
@@ -64,9 +64,9 @@ export interface RouteDeps {
     readonly sharedKeys: RateLimiter;
     /** Per account: what changes something stays in the audit for ever. */
     readonly changes: RateLimiter;
-    /** Per account that a password is tried for, whoever tries. */
+    /** Per account that a password is tried for, over all clients. */
     readonly passwords: RateLimiter;
-    /** Per address that mail is sent to, whoever asks, and per client address. */
+    /** Per address that mail is sent to, over all clients, and per client address. */
     readonly mail: RateLimiter;
     readonly mailClients: RateLimiter;
   };

@@ -1,12 +1,17 @@
-/** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read. */
+/** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read and to try. */
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../proto/mod.ts";
 import { sessionCookie } from "./authorization.ts";
+import { docsScript, docsStyle } from "./docs_assets.ts";
 import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "./operation.ts";
 
 const description = "Accounts, API keys, tokens and usage of Static, the service for end-to-end encrypted channels " +
   "between software agents. Every error response has the fields of `Error`. Programs should check `code`, not the text.";
+
+/** Nothing inline and nothing from elsewhere; calls go to this service only. */
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 
 export function addDocumentationRoutes(router: Router): void {
   const { openAPIRegistry } = router.hono;
@@ -50,12 +55,30 @@ export function addDocumentationRoutes(router: Router): void {
     method: "get",
     path: "/docs",
     tag: "Documentation",
-    summary: "This API as a page to read",
+    summary: "This API as a page to read and to try",
     credential: "none",
     success: { status: 200, text: "HTML." },
     handle: (c) => {
-      c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'");
+      c.header("content-security-policy", policy);
+      c.header("referrer-policy", "no-referrer");
       return c.html(made.page ??= renderDocumentation(document()));
     },
   });
+  addAssets(router);
+}
+
+/** Parts of the page, which the document does not list. */
+function addAssets({ hono }: Router): void {
+  const assets = {
+    "/docs/page.css": ["text/css", docsStyle],
+    "/docs/page.js": ["text/javascript", docsScript],
+  } as const;
+  for (const [path, [type, text]] of Object.entries(assets)) {
+    hono.get(path, (c) => {
+      c.set("route", path);
+      c.header("content-security-policy", "default-src 'none'");
+      c.header("content-type", `${type}; charset=utf-8`);
+      return c.body(text);
+    });
+  }
 }

@@ -1,4 +1,4 @@
-/** What a key may have beyond its name, as it stands in requests and answers. A plain key has none of it. */
+/** Properties of a key beyond its name, as fields of requests and responses. A plain key has none. */
 import { z } from "@hono/zod-openapi";
 import { channelRights, isChannelPattern, maxTokenScopes, parseChannelId } from "../../proto/mod.ts";
 import { fitsToken, keyKinds, type KeyTraits, plainTraits, scopes } from "../domain/powers.ts";
@@ -43,7 +43,7 @@ export const traitFields = newTraits;
 
 type NewTraits = z.infer<z.ZodObject<typeof newTraits>>;
 
-/** What is wrong with it, or the traits. */
+/** Returns what is wrong, or the traits. */
 export function readTraits(given: NewTraits, nowMs: number): KeyTraits | readonly FieldError[] {
   const { kind = "secret", channels } = given;
   const expiresAtMs = given.expires_at === undefined ? null : Date.parse(given.expires_at);

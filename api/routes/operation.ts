@@ -24,7 +24,7 @@ interface Description {
   readonly summary: string;
   readonly description?: string;
   readonly credential: Credential;
-  /** What a key needs, or a session; given with the credential `api_key`. */
+  /** The scope that a key or a session needs; given with the credential `api_key`. */
   readonly scope?: Scope;
   /** A suspended account may too. */
   readonly evenSuspended?: boolean;

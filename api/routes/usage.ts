@@ -1,4 +1,4 @@
-/** What the account has used this month, and on which days with which keys. */
+/** Usage of the account: this month, and by day and key. */
 import { z } from "@hono/zod-openapi";
 import type { UsageDay } from "../domain/deps.ts";
 import type { RouteDeps } from "./context.ts";

