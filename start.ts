@@ -237,7 +237,7 @@ function portsOf({ api, relay, places, nats }: Configs): WantedPort[] {
   ];
 }
 
-/** What clients are told; undefined where the user has said it, or the API finds it by itself. */
+/** Addresses that clients are told; undefined where the user has set them, or the API finds them by itself. */
 function toldUrls({ places, nats }: Configs): readonly string[] | undefined {
   return nats.length === 0 || Deno.env.get("STATIC_RELAY_URL") !== undefined ? undefined : relayUrlsOf(places);
 }
@@ -295,7 +295,7 @@ function relayVariable(name: string, usesTls: boolean): string | undefined {
   return text;
 }
 
-/** Who has only Node calls Deno through npx, and can copy what is shown. */
+/** A user with Node only calls Deno through npx, and can copy what is shown. */
 function denoOfUser(): string {
   return Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
 }

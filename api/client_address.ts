@@ -1,5 +1,5 @@
 /**
- * Who is calling, for rate limits: the peer's address, or, when the peer is a proxy we were told to trust, the nearest
+ * The caller for rate limits: the peer's address, or, when the peer is a proxy we were told to trust, the nearest
  * address in `X-Forwarded-For` that is not such a proxy. Anyone can write that header, so nothing else of it counts.
  */
 

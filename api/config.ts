@@ -61,9 +61,9 @@ export interface Config {
   };
   /** Of new accounts. */
   readonly defaultPlan: string;
-  /** What clients are told. */
+  /** Addresses that clients are told. */
   readonly relayUrls: readonly string[];
-  /** What signed the relay's certificate, where that is no public authority. */
+  /** Authority of the relay's certificate, where that is not a public one. */
   readonly caFile: string | undefined;
   /** Fewer where the process may not open as many files. */
   readonly maxConnections: number;
@@ -142,7 +142,7 @@ export function configFromEnvironment(): Config {
   return readConfig((name) => Deno.env.get(name));
 }
 
-/** What is allowed and probably not meant, for the log. */
+/** Settings that are allowed and probably not meant, for the log. */
 export function warningsOf({ tls, tlsTerminated, trustedProxies }: Config): readonly string[] {
   if (tls !== undefined || !tlsTerminated || trustedProxies.length > 0) return [];
   return [

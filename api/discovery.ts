@@ -1,5 +1,5 @@
 /**
- * What a client needs to know besides the API's address. The certificates of a private installation lie where its relay keeps
+ * Everything that a client needs to know besides the API's address. The certificates of a private installation lie where its relay keeps
  * them; they are looked for again every few seconds, because a relay may be started after the API and renews them.
  */
 import { sha256 } from "@noble/hashes/sha2.js";

@@ -36,7 +36,7 @@ Deno.test("a rotated file is seen at reload; a broken one leaves the ring as it 
 
 const asRoot: Requirement = { met: Deno.uid() === 0, reason: "only root can give files away" };
 
-testWhen(asRoot, "whoever rotates the keys, the file stays its owner's, who has to read it", async () => {
+testWhen(asRoot, "a rotation by root leaves the key file to its owner", async () => {
   await withFolder(async (folder) => {
     await openKeyRing(undefined, folder);
     const [uid, gid] = [12_345, 23_456];

@@ -1,4 +1,4 @@
-/** What the API tells Prometheus; `docs/operations.md` lists the same names. */
+/** Metrics of the API for Prometheus; `docs/operations.md` lists the same names. */
 import { type Metric, renderMetrics, type Sample } from "../server/mod.ts";
 
 export interface Metrics {

@@ -35,9 +35,9 @@ const shutdownDeadlineMs = 10_000;
 /** For the database, logs, workers and files that are opened for a moment. */
 const minFilesKept = 64;
 const fewestConnections = 16;
-/** What one client address may have of all connections. */
+/** Share of all connections that one client address may have. */
 const addressShare = 4;
-/** What relays may have of all connections, on the internal port. */
+/** Share of all connections that relays may have, on the internal port. */
 const internalShare = 8;
 
 /** Call it before anything else is opened. */

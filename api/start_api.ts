@@ -69,7 +69,7 @@ export interface Api {
   readonly app: App;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** What an operator may ask on the admin port. */
+  /** Commands of the admin port. */
   readonly answerAdmin: (request: Request) => Promise<Response | undefined>;
   /** Lets go of relays that wait for changes. */
   stopWaiting(): void;

@@ -1,4 +1,4 @@
-/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, what is over goes, mail is sent. */
+/** Regular work while the API runs: writes uses of keys, reads a rotated key file again, deletes expired rows, sends mail. */
 import type { KeyRingSource } from "./key_ring_file.ts";
 import type { ExpiryStore } from "./domain/account_store.ts";
 import type { Clock } from "./domain/deps.ts";

@@ -141,7 +141,7 @@ function confirmationOf(channelId: ChannelId, epoch: number, number: number): Ui
   return encodeClientNotice(1 + number, "Confirm", { channelId, epoch, state: new Uint8Array(32).fill(1), signature });
 }
 
-/** Everybody sends its cell and is sent one, so many times. Answers the CPU, in microseconds. */
+/** Everybody sends its cell and is sent one, so many times. Returns the CPU, in microseconds. */
 async function pingAll(
   members: readonly Member[],
   cells: readonly Uint8Array<ArrayBuffer>[],

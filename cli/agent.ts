@@ -42,7 +42,7 @@ async function asUser(context: Context): Promise<Wanted> {
   return { dataDir, settings: markOf([apiUrl, relayUrl, caFile, key]), options: () => connectOptions(context) };
 }
 
-/** What a link says stands alone: it is for another service than the user's, or for somebody without an account. */
+/** Uses the link's settings alone: it is for another service than the user's, or for somebody without an account. */
 function asGuest({ platform }: Context, { dataDir, identity }: AgentPlace, link: string): Wanted {
   const passphrase = platform.variable("STATIC_PASSPHRASE");
   const options: ConnectOptions = {
@@ -96,7 +96,7 @@ export function inChannelAlready(error: unknown, context: Context): Failure | un
   });
 }
 
-/** What the SDK says of a connection, in the words of this program. */
+/** Returns the SDK's error about a connection in the words of this program. */
 export function explained(error: unknown, context: Context, asGuest = false): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (!(error instanceof Error) || typeof code !== "string") return error;

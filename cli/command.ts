@@ -1,11 +1,11 @@
-/** What a command is: its words, what it takes, what help says about it, and what it does. Help, completion and docs read it. */
+/** The description of a command: its words, arguments, help and function. Help, completion and docs read it. */
 import type { Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
 
 export interface FlagSpec {
   /** Without the dashes. */
   readonly name: string;
-  /** What stands for its value in help; a flag without one is a switch. */
+  /** Placeholder of its value in help; a flag without one is a switch. */
   readonly value?: string;
   readonly summary: string;
   /** Its value is a secret, which on a command line other users of the machine can see. */
@@ -25,7 +25,7 @@ export interface ArgumentSpec {
 }
 
 export interface Example {
-  /** What follows the program's name, or with `{}` in it, where the program's name goes. */
+  /** The command line after the program's name; a `{}` in it stands for the program's name. */
   readonly command: string;
   readonly what: string;
 }
@@ -42,7 +42,7 @@ export interface Command {
   readonly run: (context: Context) => Promise<void>;
 }
 
-/** What the user wrote, checked against the command's own list. */
+/** The user's arguments and flags, checked against the command's list. */
 export interface Given {
   /** An argument or the value of a flag. */
   value(name: string): string | undefined;

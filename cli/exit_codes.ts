@@ -1,4 +1,4 @@
-/** What the CLI's exit codes mean. Scripts rely on them: new ones may be added, none changed. */
+/** The CLI's exit codes with their meanings. Scripts rely on them: new ones may be added, none changed. */
 import { errorCodes, isErrorCode } from "../proto/mod.ts";
 
 export const exitCodes = {

@@ -1,8 +1,8 @@
-/** What ends a command, in words for its user: what failed, and what to do next. No stack traces, no secrets. */
+/** The failure of a command, in words for its user: what failed, and what to do next. No stack traces, no secrets. */
 import { type Exit, exitOf } from "./exit_codes.ts";
 
 export interface FailureOptions {
-  /** What to do next; shown on a line of its own. */
+  /** Advice for the user; shown on a line of its own. */
   readonly advice?: string;
   readonly exit?: Exit;
   readonly cause?: unknown;

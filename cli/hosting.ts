@@ -6,7 +6,7 @@ import type { ChannelManager, ConnectOptions } from "../sdk/mod.ts";
 import type { HostedAgent } from "../sdk/hosted.ts";
 import type { Context } from "./command.ts";
 
-/** What commands do with an agent. */
+/** Operations of commands on an agent. */
 export type Agent =
   & Pick<HostedAgent, "agentId" | "channels" | "welcomes" | "close">
   & Pick<HostedAgent, "channel" | "createChannel" | "closeChannel">

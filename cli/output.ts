@@ -13,7 +13,7 @@ const sequences: Readonly<Record<Colour, number>> = { bold: 1, dim: 2, red: 31, 
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const frameMs = 100;
 const clearLine = "\r\x1b[2K";
-/** What is quicker than this needs no progress. */
+/** Work that is quicker than this shows no progress. */
 const patienceFrames = 4;
 
 export interface OutputOptions {

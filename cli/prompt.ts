@@ -12,7 +12,7 @@ export async function ask(
   const { stdin, stderr } = platform;
   const prompt = (): Promise<void> => stderr.write(`${question}: `);
   const answer = await stdin.readLine({ ...options, ...(stdin.isTerminal && { prompt }) });
-  // What is typed unseen has no visible end either, nor has Ctrl-C or Ctrl-D.
+  // Hidden input does not echo the final line break, nor do Ctrl-C and Ctrl-D.
   if (stdin.isTerminal && (options.hidden === true || answer === undefined)) await stderr.write("\n");
   if (answer !== undefined) return answer;
   if (platform.interrupted.aborted) throw interrupted();

@@ -58,7 +58,7 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
   return "done";
 }
 
-/** Who is interrupted may tidy up, but not for long: state on disk is safe at any time. */
+/** Time that an interrupted command has to tidy up; short, because state on disk is safe at any time. */
 async function untilInterrupted({ interrupted: signal, every }: Platform, work: Promise<void>): Promise<void> {
   let stop = (): void => {};
   const tooLate = new Promise<never>((_, reject) => {

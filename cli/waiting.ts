@@ -3,7 +3,7 @@ import type { Channel } from "../sdk/mod.ts";
 import { interrupted } from "./failure.ts";
 import type { Platform } from "./platform/platform.ts";
 
-/** Looks whenever something happens in one of the channels. Answers whether it did in time. Throws when the user interrupts. */
+/** Looks whenever something happens in one of the channels. Returns whether it did in time. Throws when the user interrupts. */
 export async function waitUntil(
   { interrupted: signal, deadline }: Platform,
   timeoutMs: number,

@@ -1,4 +1,4 @@
-/** What goes wrong with a channel while a command waits for its messages, told as it happens. */
+/** Reports trouble of a channel while a command waits for its messages. */
 import type { Channel, HealthIssue } from "../sdk/mod.ts";
 import type { Context } from "./command.ts";
 

@@ -8,15 +8,15 @@ import { maxBundledMessages } from "./message_aad.ts";
 
 export interface BundledMessage {
   readonly id: MessageId;
-  /** What would be sealed if it went alone. */
+  /** The plaintext that would be sealed if the message went alone. */
   readonly plaintext: Uint8Array;
 }
 
-/** What each message takes beside its own bytes. */
+/** Bytes that each message takes beside its own. */
 export const bundledHeadBytes = binaryIdBytes + 4;
 /** Heads included: what fits in four cells with all that goes around it. */
 export const maxBundleBytes = 14_000;
-/** What the relay takes as one: four cells. */
+/** The largest bundle that the relay accepts: four cells. */
 export const maxBundleCiphertextBytes = 16 * 1024;
 
 export function bundleBytesOf(messages: readonly BundledMessage[]): number {

@@ -43,7 +43,7 @@ export function envelopeCapacity(cells: number, cellBytes: number): number {
   return cells * (cellBytes - cellHeaderBytes) - envelopePrefixBytes;
 }
 
-/** Turns envelopes into cells. One per direction of a session; whoever sends decides when to take the next cell. */
+/** Turns envelopes into cells. One per direction of a session; the sender decides when to take the next cell. */
 export class CellPacker {
   #cellBytes: number;
   readonly #control: Uint8Array[] = [];
@@ -66,7 +66,7 @@ export class CellPacker {
     return this.#cellBytes;
   }
 
-  /** What waits to be sent, prefixes included: the measure for back-pressure. */
+  /** Bytes that wait to be sent, prefixes included: the measure for back-pressure. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -123,7 +123,7 @@ export class CellPacker {
   }
 }
 
-/** Puts a rider behind everything else that a cell carries, and answers where the next one may stand. */
+/** Puts a rider behind everything else that a cell carries, and returns where the next one may stand. */
 export function writeRider(cell: Uint8Array, at: number, envelope: Uint8Array): number {
   const start = at + riderPrefixBytes;
   cell.set(envelope, start);
@@ -137,7 +137,7 @@ export function createCoverCell(cellBytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(checkCellBytes(cellBytes));
 }
 
-/** What passed in one direction of a session. */
+/** Bytes that passed in one direction of a session. */
 export interface CellCounts {
   readonly cells: number;
   readonly coverCells: number;

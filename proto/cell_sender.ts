@@ -24,7 +24,7 @@ export interface CellSenderOptions {
   readonly cellBytes: number;
   /** Whole cells, all of this size. The bytes are the sender's again when the promise settles; rejecting stops the sender. */
   readonly write: (cells: Uint8Array<ArrayBuffer>, cellBytes: number) => Promise<void>;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   readonly nowMs: () => number;
   /** Uniform in [0, 1). */
@@ -52,7 +52,7 @@ type Step = { readonly lane: Lane; readonly envelope: Uint8Array } | { readonly 
 export class CellSender {
   readonly #options: CellSenderOptions;
   readonly #packer: CellPacker;
-  /** What was pushed behind a change of the cell size that waits for the packer to be empty. The first one is that change. */
+  /** Envelopes pushed behind a change of the cell size that waits for the packer to be empty. The first one is that change. */
   #later: Step[] = [];
   #laterBytes = 0;
   #inFlightBytes = 0;
@@ -100,7 +100,7 @@ export class CellSender {
     this.#wake();
   }
 
-  /** What is pushed from now on, and cover behind what was pushed before, travels in cells of this size. */
+  /** Sets the size of cells for everything that is pushed from now on, and for cover behind it. */
   setCellBytes(cellBytes: number): void {
     this.#later.push({ cellBytes: checkCellBytes(cellBytes) });
     this.#applyLater();

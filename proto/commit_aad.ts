@@ -8,7 +8,7 @@ import { type AgentId, parseAgentId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
 
-/** What a member signed about its present leaf; the hashes that it signed come from the tree and from the commit itself. */
+/** A member's signature about its present leaf; the hashes that it signed come from the tree and from the commit itself. */
 export interface MemberProof {
   readonly agentId: AgentId;
   readonly signature: Uint8Array;

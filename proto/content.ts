@@ -1,5 +1,5 @@
 /**
- * What a message says, inside the MLS plaintext: see docs/content.md. A payload without any of it stays exactly its bytes; an
+ * The content of a message, inside the MLS plaintext: see docs/content.md. A payload without any of it stays exactly its bytes; an
  * enveloped one begins with a fixed tag. The relay sees neither. A later version may send kinds and fields that this one does
  * not know: they are told apart from what is broken, because only the second is somebody's fault.
  */
@@ -58,7 +58,7 @@ const fieldsSchema = struct({
   confirmation: [32, optional(fixedBytes(limits.contentConfirmationBytes))],
 });
 
-/** What an envelope says about its body. Times are milliseconds since 1970 by the relay's clock. */
+/** Fields of an envelope about its body. Times are milliseconds since 1970 by the relay's clock. */
 export type ContentFields = Infer<typeof fieldsSchema>;
 
 export interface Content {
@@ -147,7 +147,7 @@ export function decodeContent(plaintext: Uint8Array): DecodedContent {
   return { form: "enveloped", content: { kind, fields, body: bodyOf(plaintext, headBytes + length) } };
 }
 
-/** What a reply's id is made of. */
+/** Inputs of a reply's id. */
 export interface AnsweredRequest {
   readonly id: MessageId;
   readonly from: AgentId;

@@ -1,5 +1,5 @@
 /**
- * What cover traffic may cost: bytes for each account in a UTC day or calendar month. It stops cover, never messages, and all
+ * The budget of cover traffic: bytes for each account in a UTC day or calendar month. It stops cover, never messages, and all
  * accounts start anew together when the period ends. Kept in memory: a restart starts it anew too.
  */
 
@@ -23,7 +23,7 @@ export class CoverBudget {
     this.#options = options;
   }
 
-  /** Cover that has passed. Answers when cover may go on; undefined while something is left. */
+  /** Cover that has passed. Returns when cover may go on; undefined while something is left. */
   spend(account: string, bytes: number, nowMs: number): number | undefined {
     const endMs = periodEndMs(this.#options.period, nowMs);
     if (endMs !== this.#endMs) this.#spent.clear();

@@ -1,4 +1,4 @@
-/** The Welcome that CreateChannel answers: deterministic CBOR of the channel's public parameters. */
+/** The Welcome that CreateChannel returns: deterministic CBOR of the channel's public parameters. */
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { limits } from "./limits.ts";
 import { type CreatorWelcome, creatorWelcome } from "./operations.ts";

@@ -14,13 +14,13 @@ export interface Credentials {
   readonly ca_file?: string;
   /** To be trusted as the relay alone: an authority that the API told of, and that was pinned. */
   readonly relay_ca_file?: string;
-  /** Whose key it is; for people. */
+  /** Address of the key's account; for people. */
   readonly email?: string;
 }
 
 const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email"] as const;
 
-/** What tells where a user's files are. */
+/** The parts of the system that tell where a user's files are. */
 export interface UserPlaces {
   /** As Node names it: `win32`, `darwin`, `linux`. */
   readonly system: string;

@@ -18,7 +18,7 @@ import {
 } from "./operations.ts";
 import type { AnyStruct } from "./schema.ts";
 
-/** What both sides must agree on, in `GetChallenge`, before anything else. */
+/** Versions and features, which both sides agree on in `GetChallenge` before anything else. */
 export const protocolVersion = 2;
 
 /** Of the form of envelopes, which is older than version 2: so each side can tell the other what it speaks. */
@@ -30,7 +30,7 @@ const envelopeVersion = 1;
  */
 export const maxMessageEnvelopeOverhead = 108;
 
-/** What a client sends. A notice is a call marked `quiet`: it is answered only when it fails, under its id. */
+/** Envelopes of a client. A notice is a call marked `quiet`: it is answered only when it fails, under its id. */
 export type ClientEnvelope = {
   [Name in CallName]: {
     readonly kind: "request" | "notice";
@@ -60,7 +60,7 @@ export interface ErrorEnvelope {
   readonly body: ErrorBody;
 }
 
-/** What the relay sends. */
+/** Envelopes of the relay. */
 export type RelayEnvelope = ReplyEnvelope | ErrorEnvelope | NoticeEnvelope;
 
 const key = { version: 1, kind: 2, id: 3, operation: 4, body: 5 } as const;

@@ -17,7 +17,7 @@ export type ErrorClass =
   | "RemoteError"
   | "InternalError";
 
-/** What went wrong, for programs. A code is never renamed; new ones may be added. */
+/** The reason of a failure, for programs. A code is never renamed; new ones may be added. */
 export type ErrorCode =
   // The client library's table in the interface.
   | "join_timeout"
@@ -72,7 +72,7 @@ export type ErrorCode =
   | "removed"
   | "members_must_update"
   | "successor_needed"
-  // What messages say.
+  // Content of messages.
   | "content_invalid"
   | "request_timeout"
   | "remote_error"
@@ -180,7 +180,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   members_must_update: map(409, grpc.failedPrecondition, 0x14e, "ChannelError"),
   successor_needed: map(409, grpc.failedPrecondition, 0x14f, "ChannelError"),
 
-  // What messages say: between members, never from the relay.
+  // Content of messages: between members, never from the relay.
   content_invalid: map(400, grpc.invalidArgument, 0x160, "ChannelError"),
   request_timeout: passing(504, grpc.deadlineExceeded, 0x161, "TransportError"),
   remote_error: map(502, grpc.aborted, 0x162, "RemoteError"),

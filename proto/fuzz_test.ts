@@ -127,7 +127,7 @@ function sealLink(content: Uint8Array): string {
   return `static://join/#${encodeBase64url(concatBytes(bytes, sha256(bytes).subarray(0, 4)))}`;
 }
 
-/** What the golden test has. */
+/** The bytes of the golden test. */
 function messageAad(): Uint8Array {
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
   return encodeMessageAad({ messageId, counter: 9, count: 3, reservation: 1, gone: { first: 4, count: 5 } });

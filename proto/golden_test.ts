@@ -53,7 +53,7 @@ interface Golden {
     readonly cells: readonly { readonly startsWith: string; readonly bytes: number }[];
   };
   readonly statements: Readonly<Record<string, string>>;
-  /** What each of the statements was made from. */
+  /** The fields of each statement. */
   readonly statementInputs: Readonly<Record<string, unknown>>;
   readonly refused: readonly { readonly why: string; readonly hex: string; readonly code: string }[];
   readonly refusedCells: readonly { why: string; startsWith: string; bytes: number; code: string }[];

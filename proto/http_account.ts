@@ -24,7 +24,7 @@ export interface OwnAccount {
   readonly notices: readonly string[];
 }
 
-/** What ended together with a password. */
+/** The things that ended together with a password. */
 export interface Endings {
   readonly sessionsEnded: number;
   readonly keysRevoked: number;

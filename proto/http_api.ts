@@ -34,7 +34,7 @@ export interface ListedKey {
   readonly traits: ApiKeyTraits;
 }
 
-/** What a key may have beyond its name, in the API's own words; a plain key has none of it. */
+/** Properties of a key beyond its name, as the API names them; a plain key has none. */
 export interface ApiKeyTraits {
   readonly kind?: string;
   readonly expires_at?: string;
@@ -52,7 +52,7 @@ export interface Usage {
   readonly bytes: { readonly payload: number; readonly padding: number; readonly cover: number };
 }
 
-/** What a token says about itself; nothing of it is verified. */
+/** Claims of a token; none of them is verified. */
 export interface TokenClaims {
   readonly accountId: string | undefined;
   readonly plan: string | undefined;
@@ -216,7 +216,7 @@ function traitsOf(json: unknown): ApiKeyTraits {
   }));
 }
 
-/** What `GET /.well-known/static` tells a client. */
+/** Response of `GET /.well-known/static`. */
 export interface ServiceDiscovery {
   /** As `endpoint` takes them: separated by commas. Undefined when none is known. */
   readonly relayUrl: string | undefined;

@@ -56,7 +56,7 @@ export interface ApiCall<T> {
 const defaultAnswerLength = 1024 * 1024;
 const maxTextLength = 1000;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-/** What a header can carry. The runtimes' own refusals quote the value. */
+/** Characters that a header can carry. The runtimes' own refusals quote the value. */
 const headerValue = /^[\x21-\x7e]+$/;
 
 /** Of an answer that is not what the API sends; the message ends a sentence. */

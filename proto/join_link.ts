@@ -22,7 +22,7 @@ export interface JoinLink {
   readonly apiUrl: string;
   /** The relay's addresses; those of them that the API names too are used. None: any that the API names. */
   readonly relayUrls: readonly string[];
-  /** What signed the certificates of a private installation; without it the public web's authorities do. */
+  /** Authority of a private installation's certificates; without it the public authorities count. */
   readonly authority?: LinkAuthority;
   /** An API key of kind `guest`, for an agent that has no account. */
   readonly pass?: string;

@@ -21,7 +21,7 @@ export const limits = Object.freeze({
   welcomeBytes: 2 * MiB,
   /** A thousand leaves, with the parents above them, stay far below what an agent's store holds in one record. */
   leafNodeBytes: 4 * KiB,
-  /** Public parameters that CreateChannel answers. */
+  /** Public parameters that CreateChannel returns. */
   creatorWelcomeBytes: 1 * KiB,
 
   /** One envelope: the largest is a commit of a thousand additions with its Welcome. */
@@ -65,7 +65,7 @@ export const limits = Object.freeze({
   channelNameBytes: 3 * 63 + 2,
   emailBytes: 254,
 
-  /** What an enveloped payload says about itself, beside its body; see `content.ts`. */
+  /** Fields of an enveloped payload beside its body; see `content.ts`. */
   contentFieldsBytes: 8 * KiB,
   contentTypeBytes: 127,
   contentAddressees: 64,

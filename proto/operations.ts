@@ -69,7 +69,7 @@ export const channelEndReasons = ["closed", "removed", "left", "lapsed", "recove
 
 const none = struct({});
 
-/** What a relay is configured to accept, never above `limits`. */
+/** Limits that a relay is configured with, never above `limits`. */
 const relayLimits = struct({
   payloadBytes: [1, uint32],
   keyPackageBytes: [2, uint32],
@@ -131,7 +131,7 @@ const founding = struct({
   signature: [12, signature],
 });
 
-/** What the sender of a commit signed about it, and with which key. */
+/** The statement that the sender of a commit signed about it, with the key. */
 const commitProof = struct({
   signatureKey: [1, fixedBytes(32)],
   identity: [2, bytes(limits.identityBytes, 1)],
@@ -146,7 +146,7 @@ const commitProof = struct({
 /** Positions are of one log: a relay that was put back from a backup has another one. */
 const logId = fixedBytes(8);
 
-/** Whose commit it is, when another member sends it. */
+/** The committer, when another member sends the commit. */
 const commitAuthor = struct({
   signatureKey: [1, fixedBytes(32)],
   identity: [2, bytes(limits.identityBytes, 1)],
@@ -218,7 +218,7 @@ function call<Request extends AnyStruct, Reply extends AnyStruct>(
   return { number, request, reply, lane, open, quiet };
 }
 
-/** What a client asks and the relay answers. Numbers are frozen. */
+/** Calls of a client, with the relay's replies. Numbers are frozen. */
 export const calls = {
   GetChallenge: call(
     1,
@@ -499,7 +499,7 @@ function notice<Body extends AnyStruct>(number: number, body: Body, lane: Lane =
   return { number, body, lane };
 }
 
-/** What the relay tells a client unasked. Numbers are frozen and apart from those of the calls. */
+/** Notices that the relay sends unasked. Numbers are frozen and apart from those of the calls. */
 export const notices = {
   DeliverMessage: notice(
     64,
@@ -692,7 +692,7 @@ export const errorBody = struct({
 });
 export type ErrorBody = Infer<typeof errorBody>;
 
-/** What the Welcome of CreateChannel holds: public parameters, since the relay never holds a group secret. */
+/** Content of the Welcome of CreateChannel: public parameters, since the relay never holds a group secret. */
 export const creatorWelcome = struct({
   channelId: [1, channelId],
   name: [2, channelName],

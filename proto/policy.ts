@@ -7,11 +7,11 @@ import { MlsReader } from "./mls/reader.ts";
 /** All members, or owners alone. */
 export type PolicyScope = "members" | "owners";
 
-/** Who may do what in a channel. */
+/** Rules of a channel: the members that may admit and the members that may post. */
 export interface ChannelPolicy {
-  /** Who lets agents in, and invites them. */
+  /** Members that may admit and invite agents. */
   readonly admission: PolicyScope;
-  /** Whose messages are shown; the others listen. */
+  /** Members whose messages are shown; the others only read. */
   readonly posting: PolicyScope;
 }
 

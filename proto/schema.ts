@@ -7,7 +7,7 @@ import type { CborMap, CborValue } from "./cbor.ts";
 import { WireError } from "./errors.ts";
 import { type BinaryId, binaryIdBytes, binaryIdFromBytes, binaryIdToBytes } from "./ids.ts";
 
-/** What a field holds, for whoever compares schemas, generates samples or writes documentation. */
+/** Type of a field, for code that compares schemas, generates samples or writes documentation. */
 export type FieldType =
   | { readonly kind: "uint"; readonly min: number; readonly max: number }
   | { readonly kind: "bool" }

@@ -1,5 +1,5 @@
 /**
- * What agents sign and authenticate outside MLS. Every statement is its label and its fields, each behind a two-byte length,
+ * Statements that agents sign and authenticate outside MLS. Every statement is its label and its fields, each behind a two-byte length,
  * so that no two statements can be confused and no field can flow into the next.
  */
 import { hkdf } from "@noble/hashes/hkdf.js";
@@ -105,7 +105,7 @@ export function epochState(
   return sha256(concatBytes(confirmedTranscriptHash, confirmationTag));
 }
 
-/** What a member says about an epoch that it is in, outside of its keys. */
+/** A member's statement about its epoch, made with no key of the epoch. */
 export interface EpochStatement {
   readonly channelId: ChannelId;
   readonly epoch: number;
@@ -147,7 +147,7 @@ export function ownersStatement(s: OwnersStatement): Uint8Array {
   return statement(s.policy === undefined ? "owners" : "policy", [...fields, ...policy]);
 }
 
-/** What an owner says that begins a new generation of a channel. Ids are ascending. */
+/** The statement of an owner that begins a new generation of a channel. Ids are ascending. */
 export interface FoundingStatement {
   readonly channelId: ChannelId;
   /** The new one. */
@@ -203,7 +203,7 @@ export interface JoinStatement {
   readonly keyPackage: Uint8Array;
 }
 
-/** By whoever holds an invite's secret. The relay, which does not, can swap neither KeyPackage nor inviter. */
+/** Made by the holder of an invite's secret. The relay, which does not, can swap neither KeyPackage nor inviter. */
 export function joinMac(secret: Uint8Array, s: JoinStatement): Uint8Array {
   const message = statement("join", [
     binaryIdToBytes(s.channelId),

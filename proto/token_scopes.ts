@@ -6,7 +6,7 @@
 import { type ChannelId, type ChannelName, type KeyId, parseChannelId, parseChannelName, parseKeyId } from "./ids.ts";
 import { fieldOf } from "./http_call.ts";
 
-/** What a scope may allow in a channel. */
+/** Rights that a scope may give in a channel. */
 export type ChannelRight = "send" | "receive" | "create" | "invite";
 export const channelRights: readonly ChannelRight[] = ["send", "receive", "create", "invite"];
 
@@ -15,7 +15,7 @@ export type ChannelScope =
   & ({ readonly pattern: string } | { readonly channelId: ChannelId })
   & { readonly allow: readonly ChannelRight[] };
 
-/** What a token says beyond the five claims of the interface. */
+/** The claim of a token beyond the five of the interface. */
 export interface TokenGrant {
   /** Null: counted with the account's plain keys. */
   readonly key: KeyId | null;
@@ -46,7 +46,7 @@ export function coversPattern(outer: string, inner: string): boolean {
 /** In the header of a token with the claim, as critical: a relay that does not know it refuses the token. */
 export const narrowTokenHeader = "static";
 
-/** What the scopes allow in a channel, all together. */
+/** All rights that the scopes give in a channel. */
 export function rightsIn(
   scopes: readonly ChannelScope[],
   channel: { readonly name: ChannelName; readonly channelId?: ChannelId },

@@ -100,7 +100,7 @@ async function keepDevelopmentCertificate(dataDir: string, nowMs: number): Promi
   );
 }
 
-/** What the file holds, if it is good until then (and of this issuer); otherwise a new one. */
+/** Returns the certificate in the file if it is valid until then (and of this issuer); otherwise a new one. */
 async function keep(
   path: string,
   untilMs: number,

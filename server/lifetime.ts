@@ -21,7 +21,7 @@ export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
 }
 
 /**
- * What nobody caught, a rejection or an error out of a timer, is reported and does not end the process: one request's fault
+ * An error that nobody caught, a rejection or one out of a timer, is reported and does not end the process: one request's fault
  * must not cost everybody else theirs.
  */
 export function reportUncaught(report: (error: unknown) => void): void {

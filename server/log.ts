@@ -10,7 +10,7 @@ export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 
 const secretText = new RegExp(`${apiKeyPattern}|eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*|inv_[\\w-]{20,}`, "g");
 
-/** What every text that is struck out begins with. */
+/** The beginning of every text that is struck out. */
 const signs = ["sk_", "eyJ", "inv_"];
 
 export function createLog({ write, nowMs }: { write: (line: string) => void; nowMs: () => number }): Log {

@@ -1,4 +1,4 @@
-/** What the API and the relay share as long-lived processes. The HTTP/2 server is an entry point of its own, `http2/mod.ts`. */
+/** Parts that API and relay share as long-lived processes. The HTTP/2 server is an entry point of its own, `http2/mod.ts`. */
 export { createOriginCheck, isLoopback, parseWebOrigin, urlHost } from "./addresses.ts";
 export { type AdminAddress, type AdminServer, readAdminAddress, serveAdmin } from "./admin.ts";
 export {

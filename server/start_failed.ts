@@ -1,4 +1,4 @@
-/** What keeps a process from starting and is its operator's to mend, in words. Any other error at a start is a fault of ours. */
+/** A reason, in words, that keeps a process from starting and that its operator can mend. Any other error at a start is a fault of ours. */
 export class StartFailed extends Error {
   override readonly name: string = "StartFailed";
 }

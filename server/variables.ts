@@ -48,7 +48,7 @@ export class VariableReader {
     this.faults.push(`${name} must be ${expected}`);
   }
 
-  /** What `parse` makes of the text. It returns undefined for a bad value, in whose place the fallback goes on. */
+  /** Returns the result of `parse`. For a bad value `parse` returns undefined, and the fallback is used. */
   parsed<Value>(
     name: string,
     fallback: Value,

@@ -7,7 +7,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a server shows to its clients, with the key that proves it. */
+/** A server's certificate with its private key. */
 export interface KeyedCertificate {
   /** PEM: the certificate and what leads to its root. */
   readonly cert: string;

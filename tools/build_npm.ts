@@ -16,7 +16,7 @@ export interface NpmPackage {
 
 export interface PackageDefinition {
   readonly name: string;
-  /** What the package is made of; everything that these do not import stays outside. */
+  /** Modules that the package is made of; everything that these do not import stays outside. */
   readonly entries: readonly string[];
   readonly readme: string;
   /** Whether others compile against it. */
@@ -141,7 +141,7 @@ async function compile(work: string, folder: string, { entries, declaration }: P
       module: "nodenext",
       rewriteRelativeImportExtensions: true,
       declaration,
-      // What is marked so is for us: nobody who compiles against the package sees it.
+      // Symbols marked so are internal: programs that compile against the package do not see them.
       stripInternal: true,
       types: ["node"],
       paths: { "#platform": ["./sdk/platform/node.ts"], "#hosts": ["./sdk/connect_host.ts"] },

@@ -34,7 +34,7 @@ export interface Project {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What loads files of its own cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
+/** A package that loads its own files cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
 const external = ["classic-level"];
 
 export async function bundle(options: BundleOptions): Promise<void> {

@@ -72,7 +72,7 @@ export function withoutSizes(row: string): string {
   return row.includes(": enum,") ? row : row.replace(/,.*$/, "");
 }
 
-/** What each says that the other does not. */
+/** Returns the entries that only one of the two has. */
 export function differences(one: Contract, other: Contract): string[] {
   const lines = (contract: Contract): Set<string> =>
     new Set([...contract].flatMap(([name, rows]) => [name, ...rows.map((row) => `${name}.${row}`)]));

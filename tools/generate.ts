@@ -92,7 +92,7 @@ async function generateProto(folder: string, name: string): Promise<string> {
   }
 }
 
-/** What stands before the reference is written by hand. */
+/** The text before the reference is written by hand. */
 async function generateCliReference(): Promise<string> {
   const page = await Deno.readTextFile("docs/cli.md");
   return page.slice(0, page.indexOf("## static\n")) + renderReference(commands);

@@ -53,7 +53,7 @@ async function joinedLock(): Promise<DenoFile> {
   };
 }
 
-/** What is read of a `deno.json` and of a lock file. */
+/** The parts of a `deno.json` and of a lock file that are read. */
 interface DenoFile {
   readonly imports?: Readonly<Record<string, string>>;
   readonly version?: string;

@@ -107,7 +107,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[^]*?(?:\*\/|$(?![^]))/g, "").replace(/\/\/.*$/gm, "");
 }
 
-/** What TypeScript before 5.7 and 5.6 does not know: arrays by their buffers, and iterators by what they return. */
+/** Types that TypeScript before 5.7 and 5.6 does not know: arrays by their buffers, and iterators by what they return. */
 function oldEnough(text: string): string {
   return text.replace(/Uint8Array<ArrayBuffer(?:Like)?>/g, "Uint8Array")
     .replace(/(AsyncIterableIterator<(?:[^<>]|<[^<>]*>)*?), undefined>/g, "$1>");

@@ -50,7 +50,7 @@ export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
 }
 
-/** Prints violations and answers the exit code. */
+/** Prints violations and returns the exit code. */
 export function report(name: string, violations: readonly Violation[], files: number): number {
   for (const { path, line, rule, what } of violations) console.error(`${path}:${line}  ${rule}: ${what}`);
   console.log(`${name}: ${files} files, ${violations.length} violations`);

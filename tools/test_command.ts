@@ -68,7 +68,7 @@ function write(text: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(text));
 }
 
-/** Whoever reads only the end of a long log finds the reasons there. */
+/** Readers who look only at the end of a long log find the reasons there. */
 const reasonsAtMost = 6000;
 /** Seconds. */
 const totalAtMost = 12 * 60;

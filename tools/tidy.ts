@@ -9,6 +9,13 @@ const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Do
 const machinePaths = new RegExp(["/wo" + "rk/", "/ro" + "ot/", "registry\\.npm" + "js", "deb\\.deb" + "ian"].join("|"));
 const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");
 
+/** Folders whose comments are in plain English; the others follow. `start.ts` stands for itself. */
+const plainFolders = /^((proto|wasm|server|tools|deploy)\/|api\/(?!console\/)|cli\/(?!mcp\/)|start\.ts$)/;
+/** Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has twenty pairs. */
+const stopsReader =
+  /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )Answers (?=the |when |whether |what |where )/;
+const plainAdvice = "say it with the thing itself as the subject; functions return";
+
 type Finding = { readonly index: number; readonly what: string };
 type Rule = {
   readonly name: string;
@@ -91,6 +98,11 @@ const rules: readonly Rule[] = [
     find: ({ text }) => first(text, unfinished, "finish it or write it in an issue"),
   },
   {
+    name: "prose",
+    applies: (file) => typescript(file) && plainFolders.test(file.path),
+    find: ({ text }) => comments(text).flatMap(({ index, words }) => first(words, stopsReader, plainAdvice, index)),
+  },
+  {
     name: "machine",
     applies: () => true,
     find: ({ text }) => first(text, machinePaths, "a path or host of one machine"),
@@ -141,9 +153,20 @@ function matches(text: string, pattern: RegExp, what: string): Finding[] {
   return Array.from(text.matchAll(pattern), ({ index }) => ({ index, what }));
 }
 
-function first(text: string, pattern: RegExp, what: string): Finding[] {
+function first(text: string, pattern: RegExp, what: string, at = 0): Finding[] {
   const match = pattern.exec(text);
-  return match === null ? [] : [{ index: match.index, what: `${match[0]}: ${what}` }];
+  return match === null ? [] : [{ index: at + match.index, what: `${match[0]}: ${what}` }];
+}
+
+/** Comments with their words, without the marks at the beginning of each. Lines of `//` are comments of their own. */
+function comments(text: string): { readonly index: number; readonly words: string }[] {
+  return Array.from(
+    text.matchAll(/(?<=^|\s)(?:\/\*\*?\s*(?:\*\s)?|\/\/ )([^]*?)(?=\*\/|\n(?!\s*\*)|$)/g),
+    (match) => ({
+      index: match.index + match[0].length - (match[1] ?? "").length,
+      words: match[1] ?? "",
+    }),
+  );
 }
 
 if (import.meta.main) {

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createSourceFile } from "./source.ts";
 import { tidy } from "./tidy.ts";
 
-const doc = "/** What it is for. */\n";
+const doc = "/** Its purpose. */\n";
 
 function rulesBroken(path: string, text: string): string[] {
   return tidy(createSourceFile(path, text)).map(({ rule }) => rule);
@@ -26,6 +26,10 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["focus", "proto/cell_test.ts", 'Deno.test({ name: "a", ignore: true, fn });\n'],
   ["sleep", "proto/cell_test.ts", "await new Promise((resolve) => setTimeout(resolve, 100));\n"],
   ["unfinished", "proto/cell.ts", `${doc}// TO${"DO"}: later\n`],
+  ["prose", "proto/a.ts", `${doc}/** Who owns nothing removes nobody. */\nexport const a = 1;\n`],
+  ["prose", "server/a.ts", `/**\n * Whose turn it is.\n */\nexport const a = 1;\n`],
+  ["prose", "api/a.ts", `${doc}// Kept for whoever asks.\nexport const a = 1;\n`],
+  ["prose", "cli/a.ts", `${doc}/** Looks. Answers whether it did. */\nexport const a = 1;\n`],
   ["machine", "docs/protocol.md", `see /wo${"rk"}/main\n`],
 ];
 
@@ -39,7 +43,7 @@ const accepted: readonly [path: string, text: string][] = [
   ["proto/cell.ts", `${doc}const a = b as string; // cast: checked above\n`],
   ["proto/cell.ts", `${doc}const words = ["a"] as const;\n`],
   ["proto/cell.ts", `${doc}import { a as b } from "./a.ts";\n`],
-  ["proto/cell.ts", longFile.replace("What it is for.", "Cells. Long because it is one table.")],
+  ["proto/cell.ts", longFile.replace("Its purpose.", "Cells. Long because it is one table.")],
   ["proto/cell.ts", longFunction.replace("  g();\n  g();\n", "")],
   ["proto/cell_test.ts", "// wait: the peer's timer\nawait new Promise((resolve) => setTimeout(resolve, 1));\n"],
 ];

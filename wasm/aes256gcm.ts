@@ -14,7 +14,7 @@ export const maxInputBytes = 2 ** 31;
 /** NIST SP 800-38D, section 8.3: with random nonces of 96 bits a key may seal this many messages. */
 export const maxSeals = 2 ** 32;
 
-/** What fits before the window, so that a result with its prefix is one copy. */
+/** Room before the window for a prefix, so that a result with its prefix is one copy. */
 export const maxPrefixBytes = 64;
 
 /** The keystream of counter 1 hides the tag, so the text starts with counter 2. */
@@ -33,7 +33,7 @@ export interface SealInput {
 
 export interface OpenInput {
   readonly nonce: Uint8Array;
-  /** What `seal` answered: the encrypted text, then the tag. */
+  /** The result of `seal`: the encrypted text, then the tag. */
   readonly ciphertext: Uint8Array;
   readonly aad?: Uint8Array;
 }
@@ -68,7 +68,7 @@ export class Aes256Gcm {
     forgotten.register(this, this.#context, this);
   }
 
-  /** Encrypts and authenticates. Answers the prefix, if any, the encrypted text, and the tag. */
+  /** Encrypts and authenticates. Returns the prefix, if any, the encrypted text, and the tag. */
   seal({ nonce, plaintext, aad = nothing, prefix = nothing }: SealInput): Uint8Array<ArrayBuffer> {
     const context = this.#contextFor("seal", { nonce, text: plaintext, aad, maxTextBytes: maxInputBytes });
     if (!isBytes(prefix) || prefix.length > maxPrefixBytes) {

@@ -7,7 +7,7 @@ import { CipherError } from "./errors.ts";
 import { instantiate } from "./instance.ts";
 import { moduleBase64 } from "./gen/aes256gcm.ts";
 
-/** What `assembly/aes256gcm/index.ts` exports; its comments say in which order the functions are called. */
+/** Exports of `assembly/aes256gcm/index.ts`; its comments say in which order the functions are called. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   readonly keyAt: WebAssembly.Global;

@@ -37,7 +37,7 @@ export interface ChaChaOpenInput extends ChaChaInput {
   readonly ciphertext: Uint8Array;
 }
 
-/** What `assembly/chacha20poly1305/index.ts` exports; its comments say in which order the functions are called. */
+/** Exports of `assembly/chacha20poly1305/index.ts`; its comments say in which order the functions are called. */
 interface Exports {
   readonly memory: FixedMemory;
   readonly keyAt: WebAssembly.Global;

@@ -15,7 +15,7 @@ export interface SignedBytes {
   readonly signature: Uint8Array;
 }
 
-/** What `assembly/edwards25519/index.ts` exports; its comments say in which order the functions are called. */
+/** Exports of `assembly/edwards25519/index.ts`; its comments say in which order the functions are called. */
 interface Exports {
   readonly memory: FixedMemory;
   readonly resultAt: WebAssembly.Global;

@@ -83,7 +83,7 @@ const kinds: readonly (() => Given)[] = [
   () => ({ bytes: random.bytes(32), logarithm: 0n }),
 ];
 
-/** What is made of the right response. */
+/** Changes of the right response. */
 const responses: readonly ((right: bigint) => bigint)[] = [
   ...Array.from({ length: 9 }, () => (right: bigint) => right),
   (right) => (right + 1n) % order,

@@ -1,4 +1,4 @@
-/** What all modules of this package share: how one is instantiated, and what it takes as bytes. */
+/** Shared by all modules of this package: how one is instantiated, and what it takes as bytes. */
 import { CipherError } from "./errors.ts";
 
 /** Throws only where WebAssembly with SIMD is missing or forbidden. `Exports` is what the module's `index.ts` exports. */

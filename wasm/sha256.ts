@@ -13,7 +13,7 @@ const maxExpandedBytes = 255 * hashBytes;
 const nothing = new Uint8Array(0);
 const firstCounter = Uint8Array.of(1);
 
-/** What `assembly/sha256/index.ts` exports; its comments say in which order the functions are called. */
+/** Exports of `assembly/sha256/index.ts`; its comments say in which order the functions are called. */
 interface Exports {
   readonly memory: FixedMemory;
   readonly keyAt: WebAssembly.Global;

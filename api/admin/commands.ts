@@ -1,5 +1,5 @@
 /**
- * What an operator can see and change: the same commands from the command line and on the admin port. Each returns text that
+ * Commands of operators: the same from the command line and on the admin port. Each returns text that
  * says what happens now; each change has its row in the audit, with the way it came.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";

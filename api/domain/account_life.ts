@@ -1,4 +1,4 @@
-/** What becomes of an account after its sign-up: its address is proved, changed or claimed, its password changed, it is deleted. */
+/** The life of an account after its sign-up: its address is proved, changed or claimed, its password changed, it is deleted. */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
 import type { AccountLifeStore, AccountState, CodePurpose, Endings, Expected, Login } from "./account_store.ts";
@@ -79,7 +79,7 @@ export function createAccountLife(deps: AccountLifeDeps): AccountLife {
   return { ...ownLife(deps, parts), ...lifeByMail(deps, parts) };
 }
 
-/** What the operations below share. */
+/** Dependencies of the operations below. */
 interface Parts {
   readonly logIn: AccountLife["logIn"];
   readonly hash: (password: Secret, client: string) => Promise<string>;

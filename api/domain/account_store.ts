@@ -1,4 +1,4 @@
-/** What accounts, their sessions and their mail need of a database; `store/` implements it. */
+/** Storage of accounts, their sessions and their mail; `store/` implements it. */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Account, Act, NewAccount, NewKey } from "./deps.ts";
 
@@ -53,13 +53,13 @@ export interface QueuedMessage extends Message {
   readonly expiresAtMs: number;
 }
 
-/** What ended together with a password or an address. */
+/** Things that ended together with a password or an address. */
 export interface Endings {
   readonly sessionsEnded: number;
   readonly keysRevoked: number;
 }
 
-/** What brings a code for an address back, and the letter to the address that the account had until then. */
+/** The mail with the code for an address, and the letter to the address that the account had until then. */
 export interface AddressProof extends Act {
   readonly accountId: AccountId;
   readonly codeHash: Uint8Array;
@@ -73,7 +73,7 @@ export interface Proof {
   readonly codeHash: Uint8Array;
 }
 
-/** What an account must still have when it is changed. */
+/** Conditions that an account must still meet when it is changed. */
 export interface Expected {
   readonly version?: number | undefined;
   readonly passwordHash?: string | undefined;

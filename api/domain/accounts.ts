@@ -76,7 +76,7 @@ export function emailKeyOf(email: string): string {
 /** Undefined when it is no host's name. */
 export function hostOfEmail(email: string): string | undefined {
   const [, host] = splitEmail(email);
-  // What would end a host's name in a URL belongs to none.
+  // A character that would end a host's name in a URL belongs to none.
   return /[\/?#:\\[\]%]/.test(host) ? undefined : URL.parse(`http://${host.normalize("NFC")}/`)?.hostname;
 }
 

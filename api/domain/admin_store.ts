@@ -1,4 +1,4 @@
-/** What operators see and change, the audit, and the changes that relays follow; `store/` implements it. */
+/** Storage of operators' commands, the audit, and the changes that relays follow; `store/` implements it. */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Act } from "./deps.ts";
 

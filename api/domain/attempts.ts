@@ -14,11 +14,11 @@ export type Judgement<Value> =
 
 /** The attempts of one client. */
 export interface Attempts {
-  /** Whose turn it is in queues: the client's network. */
+  /** Identity of a client in queues: its network. */
   readonly client: string;
   /** Counts one that failed without any work. */
   fail(): RateDecision;
-  /** What throws because we were overloaded is given back, unless the client's own crowd was the reason. */
+  /** An attempt that fails because we were overloaded is given back, unless the client's own crowd was the reason. */
   judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
 }
 

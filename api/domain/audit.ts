@@ -36,7 +36,7 @@ export async function verifyAudit(
   return { outcome: "whole", rows: seq, hash: hash.toHex() };
 }
 
-/** What is wrong with a row after the one before it. */
+/** Returns what is wrong with a row after the one before it. */
 export function judge(
   row: AuditRow,
   before: { readonly seq: number; readonly hash: Uint8Array },

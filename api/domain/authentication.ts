@@ -1,5 +1,5 @@
 /**
- * Who sends this API key? In order: form and checksum (free), environment, the key's row (always read, so that a revocation
+ * Finds the owner of an API key. In order: form and checksum (free), environment, the key's row (always read, so that a revocation
  * on any process holds at once), and Argon2id only when this process has not verified the very same key before. Requests that
  * bring one key at the same time share one verification.
  */

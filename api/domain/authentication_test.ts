@@ -23,7 +23,7 @@ interface World {
   used: string[];
   attempts: number;
   overloaded: boolean;
-  /** What happens while a key is being verified. */
+  /** Events while a key is being verified. */
   meanwhile: () => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What relays follow. Any number of them wait in this process, and the database is asked for all of them together, once a
+ * The feed of changes that relays follow. Any number of them wait in this process, and the database is asked for all of them together, once a
  * second, whether there is something new.
  */
 import type { AccountId } from "../../proto/mod.ts";

@@ -1,4 +1,4 @@
-/** What the domain needs from outside. `store/`, `hashing/` and the wiring implement these; tests may too. */
+/** Interfaces that the domain needs from outside. `store/`, `hashing/` and the wiring implement these; tests may too. */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
 import type { HeldTraits, KeyTraits } from "./powers.ts";
 import type { Secret } from "../../server/secret.ts";
@@ -11,7 +11,7 @@ export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
 export type NewId = () => string;
 
-/** Who changes something, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`. */
+/** Author of a change, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`. */
 export type Actor = string;
 
 /** When and by whom something is changed. */
@@ -37,7 +37,7 @@ export interface Account {
 export interface NewAccount {
   readonly id: AccountId;
   readonly email: string;
-  /** What decides whether two addresses are the same. */
+  /** The form in which addresses are compared. */
   readonly emailKey: string;
   readonly passwordHash: string;
   readonly plan: string;
@@ -99,7 +99,7 @@ export interface RotatedKey {
   readonly oldExpiresAtMs: number;
 }
 
-/** What one request reads about its key: enough to decide, read every time so that a revocation holds at once. */
+/** The row that a request reads about its key: enough to decide, read every time so that a revocation holds at once. */
 export interface StoredKey {
   readonly id: KeyId;
   readonly accountId: AccountId;
@@ -185,7 +185,7 @@ export interface UsageShare {
 
 export type GrantedLease = LeaseRecord & { readonly usage: UsageShare };
 
-/** What was used on one day. */
+/** Usage of one day. */
 export interface UsageDay {
   /** `2026-11-15`, UTC. */
   readonly day: string;

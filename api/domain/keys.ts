@@ -55,7 +55,7 @@ export type Rotation =
   | { readonly outcome: "conflict" }
   | KeyRefusal;
 
-/** Whose key it will be; without key and session it was a password that asked. */
+/** Owner of the new key; without key and session a password asked for it. */
 export type Owner = Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits"> & Pick<KeyMaker, "passwordHash">;
 
 export interface KeysDeps {

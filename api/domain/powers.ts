@@ -1,5 +1,5 @@
 /**
- * What a key may do. A key without powers may do what its kind may; a plain key, which has neither powers nor a limit, is the
+ * Rights of a key. A key without powers may do what its kind may; a plain key, which has neither powers nor a limit, is the
  * key of the interface. No key makes another that may do more than itself.
  */
 import { type ChannelId, type ChannelRight, channelRights, coversPattern, type KeyId } from "../../proto/mod.ts";
@@ -22,7 +22,7 @@ export interface Powers {
   readonly channels?: readonly ChannelPower[];
 }
 
-/** What a key has beyond a name. */
+/** Properties of a key beyond its name. */
 export interface KeyTraits {
   readonly kind: KeyKind;
   readonly expiresAtMs: number | null;
@@ -60,7 +60,7 @@ export function hasScope({ kind, powers }: KeyTraits, scope: Scope): boolean {
 const guestRights: readonly ChannelRight[] = ["send", "receive"];
 const everyRight: readonly ChannelPower[] = [{ pattern: "*", allow: channelRights }];
 
-/** What the key's tokens say beyond the five claims; undefined for a plain key. */
+/** The extra claim of the key's tokens; undefined for a plain key. */
 export function grantOf(traits: HeldTraits): TokenGrant | undefined {
   if (isPlain(traits)) return undefined;
   const { channelId, powers, countedAs: key } = traits;

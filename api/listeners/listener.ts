@@ -1,4 +1,4 @@
-/** What both listeners have in common: plain HTTP and TLS differ in how bytes arrive, not in what a client may do. */
+/** Common to both listeners: plain HTTP and TLS differ in how bytes arrive, not in what a client may do. */
 import type { ConnectionLimits } from "./connections.ts";
 
 export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
@@ -13,7 +13,7 @@ export interface Listener {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** What ends the process is told with its reason: nobody sees a cause there. */
+/** An error that ends the process includes its reason, because causes are not printed there. */
 export function acceptFailed(cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot accept connections any more: ${why}`, { cause });

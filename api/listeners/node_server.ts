@@ -24,7 +24,7 @@ export interface NodeOptions extends ListenOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the server is made with. */
+/** Options of the server. */
 export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headMs,
@@ -129,7 +129,7 @@ async function answer(
   }
 }
 
-/** What makes it no request of HTTP/1.0 or 1.1, or one that a proxy in front might take for another. */
+/** Returns why it is not a request of HTTP/1.0 or 1.1, or one that a proxy in front might take for another. */
 function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return "Send the request with HTTP/1.1";
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;

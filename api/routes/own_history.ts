@@ -1,4 +1,4 @@
-/** What the owner of an account can see of it besides its state: open sessions of the console, and what happened to it. */
+/** The account as its owner sees it besides its state: open sessions of the console, and the events of its audit. */
 import { z } from "@hono/zod-openapi";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";

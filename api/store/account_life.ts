@@ -1,5 +1,5 @@
 /**
- * What becomes of accounts, in SQL. Each change is one transaction that locks the account's row first and adds to the audit
+ * The life of accounts, in SQL. Each change is one transaction that locks the account's row first and adds to the audit
  * last. An address belongs to at most one account: taking it from one that never proved it and giving it to another are one.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
@@ -253,7 +253,7 @@ async function useCode(
   return good.email;
 }
 
-/** What was asked for with the old password, or to get around it, ends with it. */
+/** Codes asked for with the old password, or to get around it, end with it. */
 async function voidCodes(sql: Transaction, accountId: AccountId): Promise<void> {
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose IN ('change', 'reset')`;
 }

@@ -1,4 +1,4 @@
-/** What operators see and change, in SQL. */
+/** Queries and changes of operators, in SQL. */
 import { parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, AdminStore, KeyOverview } from "../domain/admin_store.ts";
 import type { Act } from "../domain/deps.ts";

@@ -6,7 +6,7 @@
 /** Enough to hide the way to the database, few enough that lookups gather under load. */
 const maxInFlight = 2;
 const maxBatch = 500;
-/** Whoever has waited longer than this when a query fails is not made to wait for the next one: it would take as long. */
+/** A caller that has waited longer than this when a query fails does not wait for the next one: it would take as long. */
 const patienceMs = 400;
 
 export type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;

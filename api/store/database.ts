@@ -173,7 +173,7 @@ function unavailable(cause: unknown): Fault {
 }
 
 /**
- * What another time may bring: connection exceptions (08), a standby after a failover (25006), a transaction
+ * Errors that may go away: connection exceptions (08), a standby after a failover (25006), a transaction
  * that stalled (25P03), credentials or a database that
  * are being replaced (28, 3D000), deadlocks (40), no more resources (53), shutdown and cancellation (57), the client's codes.
  */

@@ -12,7 +12,7 @@ import { act, addAccount, atMs, codeFor, confirm, openSession } from "./testing/
 
 const rounds = 8;
 
-/** What failed, of all that runs at once. */
+/** The failures among everything that runs at once. */
 async function together(work: readonly Promise<unknown>[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(work);
   return outcomes.flatMap((outcome) => outcome.status === "rejected" ? [String(outcome.reason.cause)] : []);

@@ -2,7 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { dataDir as emptyDatabase } from "@electric-sql/pglite-prepopulatedfs";
 import { assertEquals, assertGreater } from "@std/assert";
 
-/** What differs between machines: the folder, and the time zone, which making a database takes from the system. */
+/** Settings that differ between machines: the folder, and the time zone, which making a database takes from the system. */
 const ofTheMachine = "'data_directory', 'config_file', 'TimeZone', 'log_timezone'";
 
 /** Everything in a new database that statements can depend on. */

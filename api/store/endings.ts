@@ -1,5 +1,5 @@
 /**
- * What ends together with an account's password, address or rights. The caller has locked the account's row before, and adds to
+ * Endings of keys, sessions and codes together with an account's password, address or rights. The caller has locked the account's row before, and adds to
  * the audit after: everybody waits for the one who holds its head, so nothing may be waited for behind it.
  */
 import { arrayText, type Transaction } from "./database.ts";

@@ -1,4 +1,4 @@
-/** What is over by its time, in SQL. Rows that somebody else works with are left for the next time, so that nobody waits. */
+/** Deletion of expired rows, in SQL. Rows that somebody else works with are left for the next time, so that nobody waits. */
 import type { ExpiryStore } from "../domain/account_store.ts";
 import type { Database } from "./database.ts";
 

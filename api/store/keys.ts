@@ -233,7 +233,7 @@ function toRecord(row: ListedRow): KeyRecord {
   };
 }
 
-/** What stands in the table was checked when it was written. */
+/** Rows of the table were checked when they were written. */
 function toTraits({ kind, expires_at, powers, channel_id, message_limit }: TraitColumns): KeyTraits {
   return {
     kind,

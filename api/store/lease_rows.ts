@@ -1,6 +1,6 @@
 /** Leases as the database returns them. */
 
-/** What every reader of a lease needs. */
+/** Columns that every reader of a lease needs. */
 export interface LeaseCounts {
   readonly id: string;
   readonly fence: number;

@@ -17,7 +17,7 @@ import {
   withStore,
 } from "./testing/accounts.ts";
 
-/** What a key and a session that are asked for with this password come to. */
+/** Outcomes of asking for a key and a session with this password. */
 async function ask(store: Store, accountId: AccountId, passwordHash: string): Promise<[string, boolean]> {
   return [
     await store.addKey(newKey(), additionTo(accountId, { by: { passwordHash } })),

@@ -25,7 +25,7 @@ export type Command =
     readonly bytes: number;
   }
   | { readonly do: "flood"; readonly name: string; readonly count: number; readonly bytes: number }
-  /** Reads so many messages; answers how long it took from the first to the last. */
+  /** Reads so many messages; returns how long it took from the first to the last. */
   | { readonly do: "read"; readonly name: string; readonly count: number }
   | { readonly do: "end" };
 

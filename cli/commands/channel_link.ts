@@ -5,7 +5,7 @@ import type { Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { readSettings } from "../service/settings.ts";
 
-/** What of a link a command needs; the SDK reads the rest. */
+/** The parts of a link that a command needs; the SDK reads the rest. */
 export interface Link {
   readonly text: string;
   readonly channel: string;

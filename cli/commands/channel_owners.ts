@@ -1,4 +1,4 @@
-/** Who owns a channel and what its policy is: `channel promote`, `demote`, `policy`; and whose keys are fresh: `channel rotate`. */
+/** Owners and policy of a channel: `channel promote`, `demote`, `policy`; and whose keys are fresh: `channel rotate`. */
 import type { Channel, PolicyScope } from "../../sdk/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";

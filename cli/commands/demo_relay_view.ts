@@ -1,5 +1,5 @@
 /**
- * What the relay sees of an agent: the requests in the cells that reach it, read with nothing but the wire contract. That is
+ * The relay's view of an agent: the requests in the cells that reach it, read with nothing but the wire contract. That is
  * all it gets; the keys to what is inside stay with the members.
  */
 import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
@@ -34,7 +34,7 @@ export class RelayView {
     return this.#reader.counts.coverCells;
   }
 
-  /** What was seen since the last call. */
+  /** Returns what was seen since the last call. */
   take(): Sight[] {
     const sights = this.#sights;
     this.#sights = [];
@@ -42,7 +42,7 @@ export class RelayView {
   }
 }
 
-/** What happens to channels; what a session does for itself is left out. */
+/** Requests about channels; requests about the session itself are left out. */
 function describe({ operation, body }: ClientEnvelope): Sight | undefined {
   switch (operation) {
     case "CreateChannel":

@@ -1,4 +1,4 @@
-/** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
+/** The checks of `doctor`, in order. Each returns what it found and, if something is wrong, what to do. */
 import { agentName } from "../agent_record.ts";
 import { readHealth, readUsage } from "../../proto/mod.ts";
 import {
@@ -21,7 +21,7 @@ export interface Finding {
   /** Skipped: it needs something that an earlier check found broken. */
   readonly state: "ok" | "warning" | "fault" | "skipped";
   readonly text: string;
-  /** What to do. */
+  /** Advice for the user. */
   readonly advice?: string;
 }
 

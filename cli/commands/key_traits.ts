@@ -1,4 +1,4 @@
-/** What a key may have beyond its name, from flags and for people. The API decides what makes sense together. */
+/** Properties of a key beyond its name, from flags and for people. The API decides what makes sense together. */
 import type { ApiKeyTraits } from "../../proto/mod.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import type { FlagSpec, Given } from "../command.ts";

@@ -1,4 +1,4 @@
-/** What a person decides for a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
+/** Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
 import { parseAgentId } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";

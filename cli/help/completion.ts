@@ -16,7 +16,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
   }
 }
 
-/** What may follow some words: `"" → first words`, `channel → its commands`, `channel create → flags`. */
+/** Words that may follow others: `"" → first words`, `channel → its commands`, `channel create → flags`. */
 function followers(commands: readonly Command[]): Map<string, string[]> {
   const map = new Map<string, string[]>();
   const add = (before: string, word: string): void => {

@@ -11,7 +11,7 @@ import { runCommand } from "./run_command.ts";
 const sameSignalMs = 1_000;
 
 export interface Host extends Platform {
-  /** What stands on the command line after the program. */
+  /** The command line after the program's name. */
   readonly arguments: readonly string[];
 }
 

@@ -17,7 +17,7 @@ const [endOfText, endOfFile, backspace, lineFeed, carriageReturn, killLine, esca
 ];
 
 /**
- * `interrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. Whoever waits for input when
+ * `interrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. A caller that waits for input when
  * `interrupted` is aborted is told that there is none.
  */
 export function openInput(interrupt: () => void, interrupted: AbortSignal): Input {
@@ -32,7 +32,7 @@ export function openInput(interrupt: () => void, interrupted: AbortSignal): Inpu
         await prompt?.();
         return await readLine(source);
       }
-      // Before anything is asked: who answers at once must not be shown either.
+      // Before anything is asked: an answer that is typed at once must not be shown either.
       stdin.setRawMode(true);
       try {
         await prompt?.();

@@ -28,7 +28,7 @@ export interface Platform {
     SeenCertificate
   >;
   nowMs(): number;
-  /** Runs it again and again; answers how to stop. */
+  /** Runs it again and again; returns a function to stop it. */
   every(ms: number, run: () => void): () => void;
   randomBytes(length: number): Uint8Array;
   /** Runs a program that the user named. Resolves with its exit code, or undefined when a signal ended it. */
@@ -44,14 +44,14 @@ export interface Sink {
 
 export interface Input {
   readonly isTerminal: boolean;
-  /** What has arrived, in pieces; undefined at the end. */
+  /** Returns the input that has arrived, in pieces; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
   /** A line without its end; undefined at the end. */
   readLine(options?: ReadLineOptions): Promise<string | undefined>;
 }
 
 export interface ReadLineOptions {
-  /** What is typed at a terminal is not shown. */
+  /** Hides what is typed at a terminal. */
   readonly hidden?: boolean;
   /** Asks for it, once the terminal is in the state that the answer needs. */
   readonly prompt?: () => Promise<void>;

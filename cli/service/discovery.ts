@@ -17,7 +17,7 @@ export interface FoundService extends Settings {
 }
 
 const timeoutMs = 5_000;
-/** What is kept when the API tells of no authority. */
+/** Content of the file when the API names no authority. */
 const none = "none";
 
 /** Settings with what the API tells where nobody else has said it. An API that tells nothing changes nothing. */

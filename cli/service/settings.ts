@@ -34,7 +34,7 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
   const wanted = given.value("api-url") ?? platform.variable("STATIC_API_URL");
   const apiUrl = requireApiUrl(wanted ?? saved.api_url ?? localApi);
   const isLocal = isLoopback(apiUrl);
-  // What was saved belongs to one service.
+  // Saved settings belong to one service.
   const { relay_url, ca_file, relay_ca_file }: Credentials =
     saved.api_url === undefined || apiUrl === parseApiUrl(saved.api_url) ? saved : {};
   const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? relay_url;
@@ -110,7 +110,7 @@ function requireApiUrl(text: string): string {
   );
 }
 
-/** What `deno task start` makes in its data directory, for whoever stands where it was started. */
+/** The authority that `deno task start` creates in its data directory, for users in the same folder. */
 async function findLocalAuthority({ files, folders, variable }: Platform): Promise<string | undefined> {
   // Relative to where this was called, unless it is absolute.
   const folder = files.absolute(variable("STATIC_DATA_DIR") ?? files.join(folders.current, ".static"));

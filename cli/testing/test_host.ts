@@ -9,7 +9,7 @@ export interface TestHostOptions {
   /** Credentials and agents are kept below it. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** What comes in, as a pipe or, with `terminal`, as if it were typed. */
+  /** The input, as a pipe or, with `terminal`, as if it were typed. */
   readonly input?: string | Uint8Array;
   readonly terminal?: boolean;
   /** Of the terminal; 80 when not given. */
@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 export interface Running {
-  /** What has been printed so far. */
+  /** Everything that has been printed so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly done: Promise<Outcome>;

@@ -1,4 +1,4 @@
-/** What `deno task start` is told on its command line. */
+/** The command line of `deno task start`. */
 
 export interface StartArguments {
   readonly watch: boolean;

@@ -6,7 +6,7 @@ import type { PartCommand } from "./part_process.ts";
 export interface ApiOptions {
   /** Of accounts. */
   readonly plan: string | undefined;
-  /** What clients are told of relays; undefined: as the API finds by itself. */
+  /** Addresses of relays that clients are told; undefined: those that the API finds by itself. */
   readonly relayUrls: readonly string[] | undefined;
 }
 

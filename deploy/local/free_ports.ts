@@ -1,5 +1,5 @@
 /**
- * Looks whether ports are free before anything is started: making the database takes long, and whoever has to change one port
+ * Looks whether ports are free before anything is started: making the database takes long, and a user who has to change one port
  * wants to hear of all of them. A port that is taken a moment later is still told by the part itself, in the same words.
  */
 import { type ConfiguredPort, PortTaken } from "../../server/mod.ts";
@@ -16,7 +16,7 @@ export function checkPorts(wanted: readonly WantedPort[]): void {
   if (taken.length > 0) throw new PortTaken(taken);
 }
 
-/** What else may be wrong with an address is for the part to tell. */
+/** The part itself reports everything else that may be wrong with an address. */
 function isTaken({ hostname, port, transport }: WantedPort): boolean {
   try {
     if (transport === "tcp") Deno.listen({ hostname, port }).close();

@@ -1,4 +1,4 @@
-/** What the terminal says when the stack is up: where everything is, and what to try next. */
+/** The greeting in the terminal when the stack is up: addresses, and what to try next. */
 import type { Listening } from "./part.ts";
 
 export interface Greeting {
@@ -36,7 +36,7 @@ Next, in another terminal:${whereabouts(api, relays)}
 Ctrl-C stops it.`;
 }
 
-/** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
+/** Variables for a CLI that would not find this stack by itself: it knows the default ports and directory. */
 function whereabouts(api: Listening, relays: readonly Listening[]): string {
   const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
   const relay = relays.map(({ quic_url, url }) => `${quic_url},${url}`).join(",");

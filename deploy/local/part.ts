@@ -5,7 +5,7 @@
  */
 import { StartFailed } from "../../server/mod.ts";
 
-/** What a part tells when it is up: the fields of the `listening` line of its log. */
+/** The report of a part that is up: the fields of the `listening` line of its log. */
 export type Listening = Readonly<Record<string, string | undefined>>;
 
 /** A process of the part. */
@@ -14,7 +14,7 @@ export interface PartProcess {
   readonly lines: AsyncIterable<string>;
   /** How it ended, in words; resolves when nothing more is printed. */
   readonly ended: Promise<string>;
-  /** What it complained of; complete when it has ended. */
+  /** Its error output; complete when it has ended. */
   complaints(): string;
   /** Asks it to finish; it may take its time. */
   letGo(): void;
@@ -27,7 +27,7 @@ export interface PartDeps {
   spawn(last: Listening | undefined): PartProcess;
   onLine(line: string): void;
   say(text: string): void;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
   nowMs(): number;
 }
@@ -72,7 +72,7 @@ export class Part {
     if (!this.#stopping) await this.#again();
   }
 
-  /** Lets it finish, and ends it when that takes longer. Answers whether it finished by itself. */
+  /** Lets it finish, and ends it when that takes longer. Returns whether it finished by itself. */
   async stop(deadlineMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#cancelRetry();

@@ -68,7 +68,7 @@ export function prepareFolder({ folder }: RelayPlace, dataDir: string): void {
   }
 }
 
-/** What every relay on these nodes is told. */
+/** Variables of every relay on these nodes. */
 export function clusterVariables(nodes: readonly NatsNode[]): Readonly<Record<string, string>> {
   return {
     STATIC_RELAY_ENGINE: "jetstream",
@@ -86,7 +86,7 @@ export function placeNodes(port: number, dataDir: string): readonly NatsNode[] {
   });
 }
 
-/** What clients are told, as far as ports are known: the addresses of every relay. */
+/** Addresses of every relay for clients, as far as ports are known. */
 export function relayUrlsOf(places: readonly RelayPlace[]): readonly string[] {
   return places.flatMap(({ quicPort, grpcPort }) =>
     quicPort === 0 || grpcPort === 0 ? [] : [`quic://localhost:${quicPort}`, `https://localhost:${grpcPort}`]

@@ -17,13 +17,13 @@ import { encodeVectorLength, type MlsReader } from "./reader.ts";
 export const supportedCipherSuites: readonly number[] = [1, 3];
 
 /**
- * What the relay asks of a leaf: a channel's name, its owners in two forms, its generation. A list that grew would keep agents
+ * Extensions that the relay requires of a leaf: a channel's name, its owners in two forms, its generation. A list that grew would keep agents
  * out that have not updated and want to come back.
  */
 const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
 
 /**
- * What a channel may have in its GroupContext: those, and its policy. Every leaf that this version makes lists them all, so that
+ * Extensions that a channel may have in its GroupContext: those, and its policy. Every leaf that this version makes lists them all, so that
  * no member stands in the way when a channel takes one on.
  */
 export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5c4];
@@ -31,7 +31,7 @@ export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5
 /** Listed by the leaf of a member that reads bundles; see `bundle.ts`. No group has it as an extension. */
 export const bundlesCapability = 0xf5c8;
 
-/** What every leaf lists. */
+/** Extensions that every leaf lists. */
 export const leafExtensions: readonly number[] = [...channelExtensions, bundlesCapability];
 
 const mls10 = 1;

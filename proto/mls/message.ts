@@ -1,5 +1,5 @@
 /**
- * What a relay reads of an MLS message: the header that RFC 9420 leaves in the clear (sections 6 and 12.4.3.1). No key is
+ * The part of an MLS message that a relay reads: the header that RFC 9420 leaves in the clear (sections 6 and 12.4.3.1). No key is
  * involved and nothing is verified; members do that.
  */
 import { binaryIdBytes, binaryIdFromBytes, type ChannelId } from "../ids.ts";

@@ -45,7 +45,7 @@ export interface Budgets {
   readonly emptyFrames: Rate;
   /** SETTINGS_INITIAL_WINDOW_SIZE: what a stream may queue for a handler that does not read. */
   readonly streamWindowBytes: number;
-  /** What all streams of a connection may queue together. */
+  /** Bytes that all streams of a connection may queue together. */
   readonly connectionWindowBytes: number;
   /** Bytes waiting for a peer that does not read. */
   readonly queuedBytes: number;
@@ -59,7 +59,7 @@ export interface Budgets {
   readonly keepAliveTimeoutMs: number;
   /** A response that can move no byte for this long, because the peer grants no window, is reset. */
   readonly stalledStreamMs: number;
-  /** What streams get to finish after a graceful shutdown has begun. */
+  /** Time for streams to finish after a graceful shutdown has begun. */
   readonly drainTimeoutMs: number;
   /** New sockets of one address; more are closed before TLS. */
   readonly socketsPerAddress: Rate;

@@ -1,4 +1,4 @@
-// What a peer may cost before it is stopped, and what must not stop an honest one. Time is simulated.
+// Budgets of a peer: when it is stopped, and what must not stop an honest one. Time is simulated.
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import { Peer } from "../../tests/support/http2/peer.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * What is remembered of streams that are gone, because RFC 9113 §5.1 answers late frames by how the stream ended. Streams
+ * Memory of streams that are gone, because RFC 9113 §5.1 answers late frames by how the stream ended. Streams
  * that ended in the ordinary way need no memory: an identifier that is neither open, reset nor skipped was one of them.
  */
 

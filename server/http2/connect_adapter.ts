@@ -20,7 +20,7 @@ export function createConnectHandler(handlers: readonly UniversalHandler[], othe
   };
 }
 
-/** What browsers need for the three protocols; `extra` names the application's own headers. */
+/** CORS headers that browsers need for the three protocols; `extra` names the application's own headers. */
 export function connectCors(
   allowsOrigin: (origin: string) => boolean,
   extra: { readonly allowedHeaders?: readonly string[]; readonly exposedHeaders?: readonly string[] } = {},

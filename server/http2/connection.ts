@@ -29,7 +29,7 @@ export interface ConnectionDeps {
   /** A handler threw, or this code has a fault; the connection or stream has been ended and the process goes on. */
   readonly onFault: (error: unknown) => void;
   readonly remoteAddress: string;
-  /** What all connections of this address may cost. */
+  /** The budget of all connections of this address. */
   readonly peer: PeerBudget;
   readonly isMember: IsMember;
 }

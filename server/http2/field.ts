@@ -24,7 +24,7 @@ export interface Field {
   readonly size: number;
 }
 
-/** What a handler gives as response headers or trailers: pairs, a `Headers` object, or our own fields as pairs. */
+/** Response headers or trailers as a handler gives them: pairs, a `Headers` object, or our own fields as pairs. */
 export type HeaderPairs = Iterable<readonly [name: string, value: string]>;
 
 /** Fields about one HTTP/1.1 hop (RFC 9113 §8.2.2): an error in a request, left out of a response. */

@@ -1,5 +1,5 @@
 /**
- * What a peer may do often but not endlessly, counted for its connection and for its address. Each method throws the
+ * Actions that a peer may repeat often but not endlessly, counted for its connection and for its address. Each method throws the
  * ConnectionError that ends a flood.
  */
 import { type Budgets, RateBudget } from "./budgets.ts";

@@ -21,7 +21,7 @@ import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
 const open = flag.END_HEADERS;
 const [maxFrameSize, initialWindow] = [5, 4];
 
-/** Answers with `total` chunks of `size` bytes and counts how many were asked for. */
+/** Responds with `total` chunks of `size` bytes and counts how many were asked for. */
 function countingBody(total: number, size: number): { handler: Handler; pulled: () => number } {
   let pulled = 0;
   async function* chunks(): AsyncGenerator<Uint8Array> {

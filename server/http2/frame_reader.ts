@@ -65,7 +65,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Takes what the chunk has of a frame split over chunks, passes it on when complete, and answers where it ended. */
+  /** Takes what the chunk has of a frame split over chunks, passes it on when complete, and returns where it ended. */
   #finishSplitFrame(chunk: Uint8Array, from: number): number {
     let at = from;
     while (this.#headerFilled < frameHeaderBytes) {

@@ -70,7 +70,7 @@ export class FrameWriter {
     if (payload.length > 0) this.#outbox.slab.set(payload, at);
   }
 
-  /** Room for a whole frame with its header written; answers where the payload goes. */
+  /** Room for a whole frame with its header written; returns where the payload goes. */
   #header(length: number, type: number, flags: number, streamId: number): number {
     const at = this.#outbox.reserve(frameHeaderBytes + length);
     const slab = this.#outbox.slab;

@@ -1,4 +1,4 @@
-/** What a server calls for each request, whichever version of HTTP it came by. */
+/** The function that a server calls for each request, in any version of HTTP. */
 import type { Field, HeaderPairs } from "./field.ts";
 
 export interface ServerRequest {

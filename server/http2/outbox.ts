@@ -3,7 +3,7 @@
  * write, one run of TLS records. Copying small frames together is far cheaper than a socket write for each.
  */
 
-/** What the connection needs of a socket. Incoming bytes, drain and close are told to the connection by its owner. */
+/** The parts of a socket that the connection needs. Incoming bytes, drain and close are told to the connection by its owner. */
 export interface Transport {
   /** Takes ownership of the bytes; false when the peer reads too slowly and the writer should wait for the drain. */
   write(bytes: Uint8Array): boolean;
@@ -50,7 +50,7 @@ export class Outbox {
     this.#blocked = false;
   }
 
-  /** Room for `length` bytes; the caller fills `slab` from the answered offset on, at once. */
+  /** Room for `length` bytes; the caller fills `slab` from the returned offset on, at once. */
   reserve(length: number): number {
     if (this.#slab.length - this.#to < length) this.#newSlab(length);
     if (!this.#scheduled) {

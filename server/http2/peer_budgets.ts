@@ -1,5 +1,5 @@
 /**
- * What addresses may cost, whatever number of connections they use, and what all of them may cost together. Connections that
+ * Budgets of addresses, over all connections of each, and of all addresses together. Connections that
  * the application has vouched for are members; all others are strangers, and have much less. An address that goes on above its
  * budget is an offender: its strangers are closed and refused for a while. An IPv6 address is a /64, and the /56 around it has
  * four times as much, whatever number of its networks are used.
@@ -19,7 +19,7 @@ export interface PeerStats {
 
 /** Addresses that are remembered; those beyond share one budget. */
 const maxAddresses = 100_000;
-/** What nobody used for this long is full again, and forgotten. */
+/** A budget that nobody used for this long is full again, and forgotten. */
 const forgetMs = 120_000;
 
 export class PeerBudgets {

@@ -6,7 +6,7 @@
 import type { Field } from "./field.ts";
 import type { ServerRequestBody } from "./handler.ts";
 
-/** Who is told what becomes of the bytes. */
+/** The receiver of reports about the bytes. */
 export interface BodyOwner {
   /** The handler took them: the peer may send as many again. */
   taken(bytes: number): void;

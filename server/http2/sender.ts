@@ -12,12 +12,12 @@ import type { Outbox } from "./outbox.ts";
 /** The sending half of a stream. */
 export interface Outgoing {
   readonly id: number;
-  /** What the peer allows on this stream; negative when it lowered its initial window (RFC 9113 §6.9.2). */
+  /** Bytes that the peer allows on this stream; negative when it lowered its initial window (RFC 9113 §6.9.2). */
   sendWindow: number;
   closed: boolean;
   response: ServerResponse | undefined;
   iterator: AsyncIterator<Uint8Array> | undefined;
-  /** What of the body waits to be sent. */
+  /** The part of the body that waits to be sent. */
   chunk: Uint8Array | undefined;
   chunkSent: number;
   /** For noticing a response that does not move. */

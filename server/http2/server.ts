@@ -139,7 +139,7 @@ function createTlsServer({ cert, key }: ServerOptions, parts: Parts): TlsServer 
   return server;
 }
 
-/** Stands between TLS and node's HTTP/1.1: who chose `h2` stays here. Answers the set of open connections. */
+/** Stands between TLS and node's HTTP/1.1: clients that chose `h2` stay here. Returns the set of open connections. */
 function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
   const connections = new Set<Connection>();
   const http1 = server.listeners("secureConnection");
@@ -168,7 +168,7 @@ function attach(socket: TLSSocket, parts: Parts): Connection {
   socket.setNoDelay(true);
   socket.on("data", (chunk: Uint8Array) => {
     connection.receive(chunk);
-    // What an offender still sends is not worth decrypting; its socket ends in a moment.
+    // Bytes that an offender still sends are not worth decrypting; its socket ends in a moment.
     if (connection.isOver && peer.isOffender) socket.pause();
   });
   socket.on("drain", () => connection.drained());

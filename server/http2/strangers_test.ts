@@ -1,4 +1,4 @@
-// What requests that nobody vouched for may cost, counted by address and for all addresses together. Time is simulated.
+// Budgets of requests that nobody vouched for, counted by address and for all addresses together. Time is simulated.
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import { Peer } from "../../tests/support/http2/peer.ts";
 import { code, flag, getBlock, headers, ping, postBlock, rstStream } from "../../tests/support/http2/wire.ts";

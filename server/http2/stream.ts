@@ -10,7 +10,7 @@ import { type BodyOwner, RequestBody } from "./request_body.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { Outgoing } from "./sender.ts";
 
-/** What a stream asks of its connection. */
+/** The parts of a connection that a stream uses. */
 export interface StreamHost {
   readonly remoteAddress: string;
   /** A handler took bytes; the stream may be granted more (`stream` is undefined when it may not). */

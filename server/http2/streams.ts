@@ -44,7 +44,7 @@ export class Streams implements StreamHost, SenderEvents {
   readonly #open = new Map<number, Stream>();
   readonly #closed = new ClosedStreams();
   #unfinishedHandlers = 0;
-  /** What the peer may still send on all streams together, and what handlers took that was not granted again. */
+  /** Bytes that the peer may still send on all streams together, and bytes that handlers took and that were not granted again. */
   #receiveWindow: number;
   #ungranted = 0;
   #lastServed = largestStreamId;

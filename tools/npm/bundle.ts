@@ -15,7 +15,7 @@ const replace: Plugin = {
   },
 };
 
-/** What is a bundle of its own is imported by its address. */
+/** A module with a bundle of its own is imported by its address. */
 const apart: Plugin = {
   name: "apart",
   setup: ({ onResolve }) => {

@@ -20,7 +20,7 @@ interface Question {
   readonly arguments?: Record<string, unknown>;
   readonly timeoutMs?: number;
   readonly cancelAfterMs?: number;
-  /** What a person answers when the server asks. */
+  /** The replies of a person when the server asks. */
   readonly answers?: Record<string, string>;
 }
 

@@ -31,7 +31,7 @@ export function huffmanLength(text: string): number {
   return (bits + 7) >> 3;
 }
 
-/** Writes the code of `text` at `at` and answers where it ends; the caller made room with `huffmanLength`. */
+/** Writes the code of `text` at `at` and returns where it ends; the caller made room with `huffmanLength`. */
 export function huffmanEncode(text: string, out: Uint8Array, at: number): number {
   let [pending, bits, end] = [0, 0, at];
   for (let i = 0; i < text.length; i++) {
@@ -56,7 +56,7 @@ export function huffmanEncode(text: string, out: Uint8Array, at: number): number
 }
 
 /**
- * Decodes `bytes[start, end)` into `out` and answers the number of bytes, or undefined when the code is invalid (EOS
+ * Decodes `bytes[start, end)` into `out` and returns the number of bytes, or undefined when the code is invalid (EOS
  * inside, padding longer than 7 bits or not of ones) or when `out` is too small.
  */
 export function huffmanDecode(

@@ -91,13 +91,13 @@ function timesX4(below: v128, x: v128): v128 {
   return xor(i8x16.shr_u(x, 4), oneByteUp(i8x16.shl(below, 4), i8x16.shl(x, 4)));
 }
 
-/** What stays inside each byte of x·(x^7 + x^2 + x + 1). */
+/** The part of x·(x^7 + x^2 + x + 1) that stays inside each byte. */
 @inline
 function inside(x: v128): v128 {
   return xor(xor(x, i8x16.shr_u(x, 1)), xor(i8x16.shr_u(x, 2), i8x16.shr_u(x, 7)));
 }
 
-/** What enters the following byte. */
+/** The part that enters the following byte. */
 @inline
 function across(x: v128): v128 {
   return xor(xor(i8x16.shl(x, 7), i8x16.shl(x, 6)), i8x16.shl(x, 1));

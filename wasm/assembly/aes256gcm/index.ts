@@ -49,7 +49,7 @@ export function absorb(context: usize, bytes: usize): void {
   absorbBlocks(context, WINDOW, padToBlocks(bytes));
 }
 
-/** Hashes the last piece of text and the lengths, and answers the tag. */
+/** Hashes the last piece of text and the lengths, and returns the tag. */
 function finish(context: usize, bytes: usize, aadBytes: u32, textBytes: u32): v128 {
   const blocks = padToBlocks(bytes);
   const lengths = WINDOW + (blocks << 4);
@@ -80,7 +80,7 @@ export function wipeContext(context: usize): void {
   memory.fill(context, 0, CONTEXT_BYTES);
 }
 
-/** Zeros the bytes behind the text up to a whole block, and answers the number of blocks. */
+/** Zeros the bytes behind the text up to a whole block, and returns the number of blocks. */
 function padToBlocks(bytes: usize): usize {
   const end = (bytes + 15) & ~15;
   for (let at = bytes; at < end; at++) store<u8>(WINDOW + at, 0);

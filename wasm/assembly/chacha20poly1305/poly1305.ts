@@ -24,7 +24,7 @@ export function beginSum(): void {
 export function addBlocks(from: usize, blocks: usize): void {
   const r0 = load<u64>(MULTIPLIER), r1 = load<u64>(MULTIPLIER, 8), r2 = load<u64>(MULTIPLIER, 16);
   const r3 = load<u64>(MULTIPLIER, 24), r4 = load<u64>(MULTIPLIER, 32);
-  // What leaves at 2^130 comes back times 5.
+  // The carry at 2^130 comes back times 5.
   const s1 = r1 * 5, s2 = r2 * 5, s3 = r3 * 5, s4 = r4 * 5;
   let h0 = load<u64>(SUM), h1 = load<u64>(SUM, 8), h2 = load<u64>(SUM, 16), h3 = load<u64>(SUM, 24), h4 = load<u64>(SUM, 32);
   for (const end = from + (blocks << 4); from < end; from += 16) {

@@ -1,5 +1,5 @@
 /**
- * What verifying many Ed25519 signatures at once takes: the exports of the module. Nothing here is constant-time.
+ * Verification of many Ed25519 signatures at once: the exports of the module. Nothing here is constant-time.
  *
  *   hash   `beginHash`, each full window: `absorbHash`; the last piece: `finishHash`
  *   sum    `beginSum`, each turn of at most `maxTerms` terms, written at `termsAt`: `addTerms`; then `sumIsZero`

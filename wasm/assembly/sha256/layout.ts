@@ -7,7 +7,7 @@ export const STATE: usize = SECRETS; // eight words
 /** The states after HMAC's inner and outer key block. */
 export const INNER: usize = SECRETS + 0x20;
 export const OUTER: usize = SECRETS + 0x40;
-/** What is asked for: a hash or a MAC. */
+/** The request: a hash or a MAC. */
 export const RESULT: usize = SECRETS + 0x60; // 32 bytes
 /** HMAC's key, and one block that is made here. */
 export const KEY: usize = SECRETS + 0x80; // 64 bytes
