@@ -24,7 +24,7 @@ const relayFloors: readonly (readonly string[])[] = [
   ["relay/operations/", "relay/proxy/"],
   ["relay/config.ts"],
   ["relay/start_relay.ts"],
-  ["relay/main.ts", "relay/mod.ts"],
+  ["relay/main.ts", "relay/mod.ts", "relay/import/"],
 ];
 
 /** Inside a package, adapters import the core and never the reverse. */

@@ -15,8 +15,8 @@ export interface LogCopiesOptions {
 
 export interface CopyHead {
   readonly position: number;
-  /** Of the copy before it; 0 when there was none. */
-  readonly before: number;
+  /** Of the copy before it, if there was one. */
+  readonly before?: number;
   readonly parts: number;
   readonly sha256: string;
 }
@@ -67,12 +67,12 @@ export class LogCopies {
       hash.update(part);
       await this.#write(`${prefix}.copy.${position}.${parts++}`, part);
     }
-    const head: CopyHead = { position, before: before?.position ?? 0, parts, sha256: hash.digest("hex") };
+    const head: CopyHead = { position, ...(before && { before: before.position }), parts, sha256: hash.digest("hex") };
     await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)));
-    if (before !== undefined && before.before > 0) {
+    if (before?.before !== undefined) {
       await this.#options.manager.streams.purge(this.#name, { filter: `${prefix}.copy.${before.before}.*` });
     }
-    return head.before;
+    return head.before ?? 0;
   }
 
   /** Writes a copy to a file. Throws when a part is missing or damaged. */

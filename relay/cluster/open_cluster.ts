@@ -14,7 +14,7 @@ import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
-import { SharedLog } from "./shared_log.ts";
+import { logNames, SharedLog } from "./shared_log.ts";
 import { Shortening } from "./shortening.ts";
 import type { ClusterStats } from "./stats.ts";
 import { Tripwire } from "./tripwire.ts";
@@ -125,9 +125,7 @@ class ClusterRelay {
     });
     this.#shared = new SharedLog({
       ...nodes,
-      name: `${prefix}_LOG`,
-      subject: `${prefix}.log`,
-      tail: `${prefix}.log_tail`,
+      ...logNames(prefix),
       storage: "file",
       replicas: options.replicas,
       onEntry: (position, bytes) => this.#replica.take(position, bytes),

@@ -180,3 +180,8 @@ export class SharedLog {
     for await (const { seq, data } of page) this.#arrived(seq, data);
   }
 }
+
+/** How the log on the nodes' disks is called there. */
+export function logNames(prefix: string): Pick<SharedLogOptions, "name" | "subject" | "tail"> {
+  return { name: `${prefix}_LOG`, subject: `${prefix}.log`, tail: `${prefix}.log_tail` };
+}

@@ -47,7 +47,12 @@ class WriterProcess {
   }
 
   signal(name: Deno.Signal): void {
-    this.#child?.kill(name);
+    try {
+      this.#child?.kill(name);
+    } catch (error) {
+      // It has ended by itself a moment ago.
+      if (!(error instanceof TypeError)) throw error;
+    }
   }
 
   /** As a crash does; the next life begins at once. */
