@@ -44,7 +44,27 @@ for (const suite of chosen.filter(({ alone }) => alone)) {
   await run(suite, write);
 }
 
+/** More than these are no accident of a busy machine. */
+const unsteadyAtMost = 2;
+const unsteady = await tryAgain();
 await Deno.remove(clusters, { recursive: true });
+
+/**
+ * Runs failed suites once more, with nothing beside them: a test that waits too long for two busy cores passes then, a fault of the
+ * code does not. Returns the first results of those that passed. They are shown with their reasons: an unsteady test is to be mended.
+ */
+async function tryAgain(): Promise<readonly Finished[]> {
+  const failed = finished.filter(({ result }) => result.failed > 0);
+  if (failed.length > unsteadyAtMost) return [];
+  const passed: Finished[] = [];
+  for (const first of failed) {
+    write(`\n--- ${first.suite.name}, again and alone\n`);
+    const second = await run(first.suite, write);
+    if (second.result.failed === 0) passed.push(first);
+    finished.splice(finished.indexOf(second.result.failed === 0 ? first : second), 1);
+  }
+  return passed;
+}
 
 async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
   const began = performance.now();
@@ -74,11 +94,14 @@ const reasonsAtMost = 6000;
 const totalAtMost = 12 * 60;
 const slowestShown = 5;
 const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
-for (const { suite: { name }, result, output } of results) {
+for (const { suite: { name }, result, output } of [...results, ...unsteady]) {
   if (result.failed === 0) continue;
   const errors = output.lastIndexOf(" ERRORS ");
   const reasons = errors === -1 ? output.slice(-reasonsAtMost) : output.slice(errors).slice(0, reasonsAtMost);
   console.log(`\n--- why ${name} failed\n${reasons}`);
+}
+for (const { suite: { name } } of unsteady) {
+  console.log(`\nUNSTEADY: ${name} failed beside other suites and passed alone; the reason stands above, mend it`);
 }
 
 console.log("\n--- time per suite");
