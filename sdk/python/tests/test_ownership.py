@@ -1,0 +1,69 @@
+"""Owners, policy and keys: what owners may, what others may not, and how the last owner hands over."""
+
+import asyncio
+
+from place import StackCase, service, until
+from static_sdk import ChannelError, ChannelManager, aio
+
+
+class Ownership(StackCase):
+    def test_owners_and_policy(self) -> None:
+        """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed and changes nothing"""
+        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        name = self.meet(alice, bob)
+        mine, theirs = alice.channel(name), bob.channel(name)
+        me = next(member for member in mine.members() if member.self)
+        other = next(member for member in mine.members() if not member.self)
+        self.assertEqual((mine.policy().admission, mine.policy().posting), ("members", "members"))
+        for forbidden in (lambda: theirs.promote(other), lambda: theirs.set_policy(posting="owners")):
+            with self.assertRaises(ChannelError) as refused:
+                forbidden()
+            self.assertEqual(refused.exception.code, "not_allowed")
+        mine.set_policy(admission="owners", posting="owners")
+        until("bob follows", lambda: theirs.policy().posting == "owners")
+        for forbidden in (lambda: theirs.send(b"may I?"), lambda: bob.invite(name)):
+            with self.assertRaises(ChannelError) as refused:
+                forbidden()
+            self.assertEqual(refused.exception.code, "not_allowed")
+        mine.promote(other)
+        until("bob is an owner", lambda: all(member.owner for member in theirs.members()))
+        theirs.send(b"now I may")
+        self.assertEqual(alice.receive(name, 30.0), b"now I may")
+        theirs.demote(me.agent_id)
+        until("alice is none", lambda: [member.owner for member in mine.members() if member.self] == [False])
+        self.assertEqual(mine.policy().admission, "owners")
+        with self.assertRaises(ChannelError):
+            theirs.demote(other)
+
+    def test_keys_and_successor(self) -> None:
+        """rotate changes this agent's keys; where owners have rights the last one leaves only with a successor"""
+        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        name = self.meet(alice, bob)
+        mine, theirs = alice.channel(name), bob.channel(name)
+        before = mine.fingerprint()
+        mine.rotate()
+        until("both agree", lambda: mine.fingerprint() == theirs.fingerprint() != before)
+        mine.set_policy(posting="owners")
+        with self.assertRaises(ChannelError) as refused:
+            mine.leave()
+        self.assertEqual(refused.exception.code, "successor_needed")
+        mine.leave(successor=next(member for member in mine.members() if not member.self))
+        until("bob is alone", lambda: [member.owner for member in theirs.members()] == [True])
+
+    def test_async(self) -> None:
+        """the same calls exist for asyncio"""
+        owner = self.start(ChannelManager, "owner")
+        name = self.meet(owner, self.start(ChannelManager, "guest"))
+        owner.close()
+
+        async def act() -> None:
+            async with await aio.ChannelManager.connect(data_dir=f"{self.folder}/owner", identity=b"owner", **service()) as manager:
+                channel = await manager.channel(name)
+                await channel.set_policy(admission="owners")
+                self.assertEqual((await channel.policy()).admission, "owners")
+                await channel.rotate()
+                other = next(member for member in await channel.members() if not member.self)
+                await channel.promote(other)
+                await channel.demote(other)
+
+        asyncio.run(act())
