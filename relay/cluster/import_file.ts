@@ -3,6 +3,7 @@
  * log's first entry. So nothing is translated, and every relay that begins has exactly what the file had.
  */
 import { EngineError, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
+import { forgetLog } from "./backup_file.ts";
 import { LogCopies } from "./log_copies.ts";
 import { type NodesOptions, openNodes } from "./nodes.ts";
 import { logNames, SharedLog } from "./shared_log.ts";
@@ -73,6 +74,6 @@ async function copyFile(path: string, to: string): Promise<void> {
   await Deno.copyFile(path, to);
   // A file that was itself a copy of a log says how far it had read; this log has nothing yet.
   const store = await openReplicaStore({ path: to });
-  for (const table of ["replica", "session"]) store.database.prepare(`DROP TABLE IF EXISTS ${table}`).run();
+  forgetLog(store.database);
   await store.engine.close();
 }

@@ -1,10 +1,10 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import type { AppendOutcome } from "../engine/engine.ts";
-import { EngineError, openSqliteEngine } from "../engine/mod.ts";
+import { copyKey, EngineError, openSqliteEngine } from "../engine/mod.ts";
 import {
   appended,
   bytesOf,
@@ -257,6 +257,41 @@ testWhen(natsInstalled, "a relay's file becomes the beginning of a cluster, once
   }
   for (const { engine } of relays) await engine.close();
   await Deno.remove(folder, { recursive: true });
+});
+
+testWhen(
+  natsInstalled,
+  "backUp() writes a file on which one relay goes on, again and again, for its owner's eyes only",
+  async () => {
+    const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
+    const path = `${folder}/relay.sqlite.backup`;
+    const { engine, cluster } = await openTestCluster({ urls, path: `${folder}/copy.sqlite` });
+    const channelId = await createChannel(engine, 1);
+    await cluster.beginSession(sampleAgent(1));
+    for (let round = 1; round <= 2; round++) {
+      appended(await engine.append(channelId, message(`${round}`)));
+      await engine.backUp(path, 5_000);
+      assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+      const alone = await openSqliteEngine({ path });
+      assertEquals(await readAll(alone, channelId), await readAll(engine, channelId));
+      assertExists(await alone.records.get(copyKey));
+      appended(await alone.append(channelId, message("alone")));
+      await alone.close();
+    }
+    assertEquals(await engine.records.get(copyKey), undefined);
+    await engine.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+);
+
+testWhen(natsInstalled, "a relay whose nodes are gone still ends", async () => {
+  await using alone = await startNats({ nodes: 1 });
+  const { engine } = await openTestCluster({ urls: alone.urls });
+  const channelId = await createChannel(engine, 1);
+  await alone.kill(0);
+  const lost = assertRejects(() => engine.append(channelId, message("never")), EngineError);
+  await engine.close();
+  assertEquals((await lost).code, "closed");
 });
 
 const deaf: Parameters<OpenCluster["cluster"]["listen"]>[0] = {

@@ -2,10 +2,11 @@
  * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
  * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
  */
-import { describeError, every, type Log } from "../../server/mod.ts";
+import { describeError, every, type Log, within } from "../../server/mod.ts";
 import type { Cluster } from "../core/cluster.ts";
 import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
+import { writeBackup } from "./backup_file.ts";
 import { type Command, encodeCommand } from "./command.ts";
 import { LiveCluster } from "./live_cluster.ts";
 import { LogCopies } from "./log_copies.ts";
@@ -47,6 +48,7 @@ export interface OpenCluster {
 
 const watchMs = 1_000;
 const copyEvery = 50_000;
+const closeMs = 10_000;
 /** A node that answers nothing for so long is left for another one. */
 const deafMs = 3_000;
 const reconnectPauseMs = 5_000;
@@ -208,9 +210,11 @@ class ClusterRelay {
       write: this.#write,
       keyPackages: this.#live.keyPackages,
       isCaretaker: () => peers.isCaretaker,
-      copyTo: async (path) => void await this.#copyTo(path),
+      backUp: (path, timeMs) => writeBackup(path, { copyTo: (to) => this.#copyTo(to), timeMs }),
       close: async () => {
-        await Promise.race([this.#writer.close(), this.#over.promise]);
+        // Nodes without a majority must not hold up the end: what is not answered is asked for again by its caller.
+        await within(closeMs, Promise.race([this.#writer.close(), this.#over.promise]));
+        this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
         await this.#replica.idle();
         await dispose();
       },

@@ -53,7 +53,7 @@ export interface ReplicatedEngineParts {
   readonly keyPackages: KeyPackagePools;
   /** Whether this relay does what only one has to do. */
   readonly isCaretaker: () => boolean;
-  readonly copyTo: (path: string) => Promise<void>;
+  readonly backUp: (path: string, timeMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -193,8 +193,9 @@ export class ReplicatedEngine implements Engine {
     return this.#parts.copy.largestChannel(account);
   }
 
-  backUp(path: string): Promise<void> {
-    return this.#parts.copyTo(path);
+  async backUp(path: string, timeMs: number): Promise<void> {
+    checkCount("time", timeMs);
+    await this.#parts.backUp(path, timeMs);
   }
 
   storage(): StorageSize {
