@@ -1,12 +1,18 @@
 """Owners, policy and keys: what owners may, what others may not, and how the last owner hands over."""
 
 import asyncio
+from typing import Callable
 
 from place import StackCase, service, until
 from static_sdk import ChannelError, ChannelManager, aio
 
 
 class Ownership(StackCase):
+    def refused(self, act: Callable[[], object], code: str = "not_allowed") -> None:
+        with self.assertRaises(ChannelError) as refusal:
+            act()
+        self.assertEqual(refusal.exception.code, code)
+
     def test_owners_and_policy(self) -> None:
         """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed and changes nothing"""
         alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
@@ -15,16 +21,12 @@ class Ownership(StackCase):
         me = next(member for member in mine.members() if member.self)
         other = next(member for member in mine.members() if not member.self)
         self.assertEqual((mine.policy().admission, mine.policy().posting), ("members", "members"))
-        for forbidden in (lambda: theirs.promote(other), lambda: theirs.set_policy(posting="owners")):
-            with self.assertRaises(ChannelError) as refused:
-                forbidden()
-            self.assertEqual(refused.exception.code, "not_allowed")
+        self.refused(lambda: theirs.promote(other))
+        self.refused(lambda: theirs.set_policy(posting="owners"))
         mine.set_policy(admission="owners", posting="owners")
         until("bob follows", lambda: theirs.policy().posting == "owners")
-        for forbidden in (lambda: theirs.send(b"may I?"), lambda: bob.invite(name)):
-            with self.assertRaises(ChannelError) as refused:
-                forbidden()
-            self.assertEqual(refused.exception.code, "not_allowed")
+        self.refused(lambda: theirs.send(b"may I?"))
+        self.refused(lambda: bob.invite(name))
         mine.promote(other)
         until("bob is an owner", lambda: all(member.owner for member in theirs.members()))
         theirs.send(b"now I may")
@@ -32,8 +34,7 @@ class Ownership(StackCase):
         theirs.demote(me.agent_id)
         until("alice is none", lambda: [member.owner for member in mine.members() if member.self] == [False])
         self.assertEqual(mine.policy().admission, "owners")
-        with self.assertRaises(ChannelError):
-            theirs.demote(other)
+        self.refused(lambda: theirs.demote(other), "successor_needed")
 
     def test_keys_and_successor(self) -> None:
         """rotate changes this agent's keys; where owners have rights the last one leaves only with a successor"""
@@ -44,9 +45,7 @@ class Ownership(StackCase):
         mine.rotate()
         until("both agree", lambda: mine.fingerprint() == theirs.fingerprint() != before)
         mine.set_policy(posting="owners")
-        with self.assertRaises(ChannelError) as refused:
-            mine.leave()
-        self.assertEqual(refused.exception.code, "successor_needed")
+        self.refused(mine.leave, "successor_needed")
         mine.leave(successor=next(member for member in mine.members() if not member.self))
         until("bob is alone", lambda: [member.owner for member in theirs.members()] == [True])
 
