@@ -5,8 +5,10 @@ const campaigns = [
   "relay/core/simulation_test.ts",
   "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
+  "sdk/mls/group_test.ts",
   "sdk/platform/directory_store_test.ts",
   "sdk/session/hostile_relay_test.ts",
+  "server/http2/fuzz_test.ts",
   "tests/api/audit_test.ts",
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
@@ -28,6 +30,7 @@ const campaigns = [
   "tests/story/story_test.ts",
   "tests/traffic/traffic_test.ts",
   "wasm/ed25519_batch_test.ts",
+  "wasm/random_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

@@ -16,7 +16,7 @@ import { type Agent, type Entry, rulesFor, World } from "./testing/world.ts";
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const maxMembers = stress ? 30 : 10;
 const maxHistories = stress ? 5000 : Infinity;
-const timeMs = stress ? Infinity : 15_000;
+const timeMs = stress ? Infinity : 6_000;
 const steps = 25;
 
 const anything = (): undefined => undefined;
