@@ -2,6 +2,7 @@
  * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
  * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
  */
+import { dirname } from "node:path";
 import { describeError, every, type Log, within } from "../../server/mod.ts";
 import type { Cluster } from "../core/cluster.ts";
 import type { Engine, LeaseBook } from "../engine/engine.ts";
@@ -148,6 +149,8 @@ class ClusterRelay {
       copies,
       every: options.copyEvery ?? copyEvery,
       position: () => this.#replica.position,
+      // A relay may write nowhere but in its own directory.
+      folder: options.path === ":memory:" ? undefined : dirname(options.path),
       copyTo: (path) => this.#copyTo(path),
       purge: (through) => this.#shared.purge(through),
       log,

@@ -7,6 +7,8 @@ export interface ShorteningOptions {
   /** Entries between two copies. */
   readonly every: number;
   readonly position: () => number;
+  /** Where a copy may be put for a moment; undefined: where the system has such files. */
+  readonly folder: string | undefined;
   /** Writes everything at a position to a file, and returns the position. */
   readonly copyTo: (path: string) => Promise<number>;
   readonly purge: (through: number) => Promise<void>;
@@ -43,7 +45,8 @@ export class Shortening {
     // Another relay may have done it while this one was not the caretaker.
     this.#last = Math.max(this.#last, (await copies.newest())?.position ?? 0);
     if (this.#options.position() - this.#last < every) return;
-    const folder = await Deno.makeTempDir({ prefix: "static-copy-" });
+    const dir = this.#options.folder;
+    const folder = await Deno.makeTempDir({ ...(dir !== undefined && { dir }), prefix: "static-copy-" });
     try {
       const position = await copyTo(`${folder}/copy.sqlite`);
       const through = await copies.save(`${folder}/copy.sqlite`, position);

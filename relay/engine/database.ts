@@ -39,6 +39,7 @@ const memoryPath = "file:relay?vfs=memdb";
 const memoryBytes = 1024 ** 3;
 
 interface DatabaseParts {
+  readonly path: string;
   readonly checkpointPages: number;
   readonly maxBytes: number;
   readonly readDisk: () => DiskSpace;
@@ -89,6 +90,7 @@ export class Database {
   readonly #freePages: Statement<{ freelist_count: number }>;
   readonly #readDisk: () => DiskSpace;
   readonly #maxBytes: number;
+  readonly #path: string;
   #changesBefore = 0;
   /** A copy is wanted, or being made: the file is whole and stays as it is, and the log grows. */
   #copying: { readonly whole: PromiseWithResolvers<void>; isWhole: boolean } | undefined;
@@ -97,9 +99,10 @@ export class Database {
   private constructor(
     sqlite: DatabaseSync,
     handles: Handles | undefined,
-    { checkpointPages, maxBytes, readDisk }: DatabaseParts,
+    { path, checkpointPages, maxBytes, readDisk }: DatabaseParts,
   ) {
     this.#sqlite = sqlite;
+    this.#path = path;
     this.#readDisk = readDisk;
     this.#maxBytes = maxBytes;
     this.#handles = handles;
@@ -119,7 +122,7 @@ export class Database {
     const { migrations = allMigrations, onMigrated = () => {}, isCopy = false } = options;
     const inMemory = path === ":memory:";
     const { maxBytes = inMemory ? memoryBytes : Infinity } = options;
-    const parts = { checkpointPages, maxBytes, readDisk: () => inMemory ? unknownSpace : readDiskSpace(path) };
+    const parts = { path, checkpointPages, maxBytes, readDisk: () => inMemory ? unknownSpace : readDiskSpace(path) };
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
@@ -218,9 +221,18 @@ export class Database {
     }
   }
 
-  /** A copy of everything that is committed, at once: nothing else runs meanwhile. */
+  /**
+   * A copy of everything that is committed, at once: nothing else runs meanwhile. Only of the copy of a log, which is nobody
+   * else's: opening its file here gives up the lock on it. SQLite's own way of copying attaches a database, which the runtime
+   * allows only to programs that may read and write everything.
+   */
   copyNow(path: string): void {
-    this.#sqlite.prepare("VACUUM INTO ?").run(path);
+    if (this.#path === ":memory:") return void this.#sqlite.prepare("VACUUM INTO ?").run(path);
+    const { busy, log, checkpointed } = this.#copyBack.get() ?? { busy: 1, log: 0, checkpointed: 0 };
+    if (busy !== 0 || log !== checkpointed) {
+      throw new EngineError("io", `Cannot copy ${this.#path}: it is not whole. Is the disk full?`);
+    }
+    Deno.copyFileSync(this.#path, path);
   }
 
   /** Without a sync of its own, because that would block; the caller has the file confirmed. */
