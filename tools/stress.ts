@@ -21,6 +21,7 @@ const campaigns = [
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
   "tests/python/",
+  "tests/relay/cluster_faults_test.ts",
   "tests/relay/engine_kill_test.ts",
   "tests/relay/garbage_test.ts",
   "tests/scenario/large_recovery_test.ts",

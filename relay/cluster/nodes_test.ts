@@ -1,6 +1,7 @@
 // Nodes that do not promise what a relay needs are refused before anything is given to them.
-import { assertRejects, assertStringIncludes } from "@std/assert";
-import { natsInstalled, natsProgram } from "../../tests/support/nats.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { createCertificate } from "../../tests/support/certificate.ts";
+import { natsInstalled, natsProgram, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { freePorts } from "../../tests/support/ports.ts";
 import { type Requirement, testWhen } from "../../tests/support/requirement.ts";
@@ -58,3 +59,26 @@ testWhen(natsInstalled, "a node that does not take the largest entries is refuse
 testWhen(hasOld, "a node that is too old is refused", async () => {
   assertStringIncludes(await refusal(oldProgram, { sync: "", payload: "8MB" }), "2.15 or newer is needed");
 });
+
+testWhen(
+  natsInstalled,
+  "nodes are reached over TLS with the authority that is configured, and with no other",
+  async () => {
+    const [certificate, other] = [await createCertificate(), await createCertificate()];
+    const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
+    await Deno.writeTextFile(`${folder}/cert.pem`, certificate.cert);
+    await Deno.writeTextFile(`${folder}/key.pem`, certificate.key, { mode: 0o600 });
+    const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem" }`;
+    {
+      await using nats = await startNats({ nodes: 1, settings });
+      const urls = nats.urls.map((url) => url.replace("nats://127.0.0.1", "tls://localhost"));
+      const options = { urls, isTls: true, monitorUrls: nats.monitorUrls, name: "test" };
+      const { connection } = await openNodes({ ...options, ca: certificate.cert });
+      assertEquals(connection.info?.tls_required, true);
+      await connection.close();
+      await assertRejects(() => openNodes({ ...options, ca: other.cert }), Error);
+      await assertRejects(() => openNodes(options), Error);
+    }
+    await Deno.remove(folder, { recursive: true });
+  },
+);
