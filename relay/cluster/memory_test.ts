@@ -156,7 +156,7 @@ testWhen(
     dead.peers.close();
     skipMs = 40_000;
     await eventually(
-      { withinMs: 30_000, what: "it is given up" },
+      { withinMs: 60_000, what: "it is given up" },
       () => Promise.resolve(givenUp),
       (all) => all.length > 0,
     );
@@ -170,7 +170,7 @@ testWhen(
       () => {},
     );
     await eventually(
-      { withinMs: 20_000, what: "it ends" },
+      { withinMs: 60_000, what: "it ends" },
       () => Promise.resolve(failures.length),
       (count) => count > 0,
     );
