@@ -432,8 +432,8 @@ export class Channel {
   }
 
   /**
-   * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare all of them by another way,
-   * by voice for instance, to be sure that nobody stands in between.
+   * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare them outside of Static,
+   * for example by telephone: if they are equal, no one is between you.
    *
    * @example
    * ```ts

@@ -118,7 +118,7 @@ export class ChannelManager {
   }
 
   /**
-   * A token with which others can join while this agent's manager runs. Keep it secret: who holds it is let in.
+   * A token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can join.
    *
    * @example
    * ```ts

@@ -85,7 +85,7 @@ export class Subscription {
     this.confirms = options.confirms;
     this.#windowBytes = options.windowBytes;
     this.#position = options.after;
-    // Who asks to start further on has been given what lies before, and may still be at it.
+    // A client that asks to start later was already given the entries before, and may still be processing them.
     this.#lastDelivered = options.after;
   }
 

@@ -303,7 +303,7 @@ function takeBytes(account: Account, nowMs: number): { padding: number; cover: n
   return { padding, cover };
 }
 
-/** Not before it was refused either: then the clock was set back, by who knows how much. */
+/** Also false if `now` is before the refusal: the clock was set back, so the stored times mean nothing. */
 function isRefused(
   account: Account,
   nowMs: number,

@@ -72,7 +72,7 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
       const known = keys.get(kid);
       if (known !== undefined) {
         const ageMs = nowMs() - fetchedAtMs;
-        // Younger than nothing: the clock was set back, by who knows how much.
+        // A negative age: the clock was set back, so the age means nothing.
         const stale = ageMs >= freshMs || ageMs < 0;
         if (!(stale || ageMs >= renewMs) || !mayAsk()) return known;
         const asked = underWay === undefined ? refresh().catch(onFailedRefresh) : underWay.catch(() => {});

@@ -99,7 +99,8 @@ export async function addMember(
     : keyPackage;
   const applicant = readApplicant(message, deps);
   if (wanted !== undefined && applicant.agentId !== wanted) {
-    const text = "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
+    const text =
+      "Cannot add the member: the relay returned the KeyPackage of another agent. Ask the agent to send you its KeyPackage directly";
     throw createError("key_package_invalid", text);
   }
   const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));

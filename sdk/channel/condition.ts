@@ -19,7 +19,7 @@ export interface ChannelHealth {
   readonly recoverable?: boolean;
   /** How many times the channel's members have changed, as far as this agent knows. */
   readonly epoch: number;
-  /** Messages that have arrived and would come again after a crash: no loop has asked past them, or they are being noted. */
+  /** Messages that have arrived and would come again after a crash: no loop has read beyond them, or their positions are still being written. */
   readonly unread: number;
   /** Messages that the relay has not accepted yet. */
   readonly unsent: number;
@@ -32,7 +32,7 @@ export interface ChannelHealth {
   readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
   /**
    * Members, or a member and this agent, that signed different states of one epoch: the relay has divided the channel, one of
-   * them was let in with other keys, or one of them lies. Compare fingerprints with them by another way. Nothing is stopped.
+   * them was let in with other keys, or one of them lies. Compare fingerprints with them outside of Static. Nothing is stopped.
    */
   readonly forked: readonly Fork[];
   /**

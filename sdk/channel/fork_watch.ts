@@ -270,7 +270,7 @@ export class ForkWatch {
     this.#parts.report(
       "forked",
       `${who} and ${second} confirm different states of epoch ${fork.epoch}: the relay has divided the channel, one of ` +
-        "them was let in with other keys, or one of them lies. Compare fingerprints with them by another way",
+        "them was let in with other keys, or one of them lies. Compare fingerprints with them outside of Static",
     );
     this.#parts.tell({ type: "forked", ...fork });
   }

@@ -90,7 +90,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
   }
 }
 
-/** Whoever is alone closes the channel, if it may: nobody would be left to remove it. */
+/** The last member closes the channel, if it may: no member would be left to remove it. */
 async function close({ channelId }: Membership, { session }: ChannelDeps): Promise<boolean> {
   try {
     await session.call("CloseChannel", { channelId });

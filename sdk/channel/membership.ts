@@ -108,7 +108,7 @@ export interface Moved extends CommitSummary {
 /** For whoever keeps something per member. */
 export type MovedListener = (change: Moved) => void;
 
-/** Removals that are remembered one by one; of earlier ones only when the last of them was. */
+/** Number of removals that are remembered one by one. For earlier ones only the time of the last is kept. */
 const maxRemovals = 256;
 
 export class Membership {
@@ -283,7 +283,7 @@ export class Membership {
     return [...this.#record.removals.keys()].filter((agentId) => !this.isMember(agentId));
   }
 
-  /** Whether an agent has become a member after this epoch, be it one still or not, as far as that can be ruled out. */
+  /** Returns false only if it is certain that the agent has not become a member after this epoch; it may have left again. */
   mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, since, removals } = this.#record;
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;

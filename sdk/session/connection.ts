@@ -264,7 +264,9 @@ export class Connection {
       throw broken(`sent ${notice.operation} before authentication`);
     }
     if (this.#early === undefined) return this.#deliver(notice);
-    if (this.#early.push(notice) > maxEarlyNotices) throw broken("has much to say and no answer to Authenticate");
+    if (this.#early.push(notice) > maxEarlyNotices) {
+      throw broken(`sent more than ${maxEarlyNotices} notices before answering Authenticate`);
+    }
   }
 
   #deliverEarly(): void {

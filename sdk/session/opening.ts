@@ -52,7 +52,7 @@ const maxPatience = 4;
  * QUIC port is flooded) must not hold up an agent that TCP serves at once. It is more than two round trips to a satellite.
  */
 const handshakeMs = 1_500;
-/** A tick each for request and reply, of which each may take a slot and a half to come, and one for a long token. */
+/** One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one for a long token. */
 const ticksToAuthenticate = 4;
 /** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
 const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
