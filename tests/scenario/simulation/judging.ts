@@ -27,7 +27,10 @@ function checkInside(play: Play, player: Player): void {
   for (const { kind, text } of issues) if (kind === "void_leave") play.voidLeaves.add(text.split(" ")[0] ?? "");
   if (play.hostileOwner) return;
   const isTrue = counts.lies === 0 && !play.wasSetBack;
-  const isWrong = state === "ended" && isTrue && truth.members().has(agentId) && !player.excused;
+  const isMember = truth.members().has(agentId);
+  // Somebody may add it again: its application has to open the channel anew then.
+  if (state === "ended" && !isMember) player.rightlyOver = channel;
+  const isWrong = state === "ended" && isTrue && isMember && !player.excused && player.rightlyOver !== channel;
   if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
   const owner = channel.members().find((member) => member.owner && !truth.wasOwner(member.agentId));
   if (owner !== undefined) throw new Broken(`${label} takes ${labelOf(play, owner.agentId)} for an owner`);

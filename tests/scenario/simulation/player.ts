@@ -27,6 +27,8 @@ export class Player {
   cameIn: number | undefined;
   /** The epoch of a true removal of it that it was shown, while it may still follow that. */
   removedIn: number | undefined;
+  /** The channel that ended for it while it was no member. */
+  rightlyOver: Channel | undefined;
   /** A background join is under way. */
   joining = false;
   /** A copy of the disk, with the leaf that the player had then and the members that it knew. */
