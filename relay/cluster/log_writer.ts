@@ -35,6 +35,8 @@ interface Sent {
   readonly bytes: Uint8Array;
   readonly commands: readonly Waiting[];
   readonly sinceMs: number;
+  /** The log has it without its predecessor: it was read, and does not count. */
+  wasVoid: boolean;
 }
 
 /** More under way at once would make batches smaller and not be faster. */
@@ -95,7 +97,10 @@ export class LogWriter {
   /** The log has a batch of this writer. `results` are what its commands came to, if it counts. */
   seen(number: number, standing: Standing, results: readonly Promise<unknown>[]): void {
     if (standing === "fenced") return this.#options.onFenced();
-    if (standing === "void") return this.#resendSoon();
+    if (standing === "void") {
+      for (const sent of this.#sent) if (sent.number === number) sent.wasVoid = true;
+      return this.#resendSoon();
+    }
     if (standing !== "counts") return;
     const batch = this.#sent.shift();
     if (batch === undefined || batch.number !== number) return this.#options.onFenced();
@@ -152,14 +157,15 @@ export class LogWriter {
     const { writer, relay, nowMs } = this.#options;
     const number = ++this.#number;
     const bytes = encodeBatch({ writer, relay, number, commands: encoded });
-    this.#sent.push({ number, bytes, commands, sinceMs: nowMs() });
+    this.#sent.push({ number, bytes, commands, sinceMs: nowMs(), wasVoid: false });
     this.#lookSoon();
     this.#publish(number, bytes).catch(() => this.#resendSoon());
   }
 
   async #publish(number: number, bytes: Uint8Array): Promise<void> {
     const position = await this.#options.publish(bytes);
-    const isUnseen = this.#sent.some((sent) => sent.number === number);
+    // One that overtook its predecessor is there, and was read, and waits for its next copy.
+    const isUnseen = this.#sent.some((sent) => sent.number === number && !sent.wasVoid);
     if (isUnseen && position <= this.#options.position()) this.#options.onSetBack();
   }
 

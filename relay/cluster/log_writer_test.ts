@@ -1,0 +1,72 @@
+import { assertEquals } from "@std/assert";
+import { decodeBatch } from "./batch.ts";
+import { LogWriter } from "./log_writer.ts";
+
+interface Published {
+  readonly number: number;
+  readonly acknowledged: PromiseWithResolvers<number>;
+}
+
+/** A writer whose nodes answer as the test says, after its first batch. */
+async function createStage(): Promise<
+  { writer: LogWriter; published: Published[]; alarms: string[]; log: { position: number } }
+> {
+  const [published, alarms]: [Published[], string[]] = [[], []];
+  const log = { position: 0 };
+  const writer = new LogWriter({
+    writer: "w",
+    relay: "relay-1",
+    publish: (bytes) => {
+      const acknowledged = Promise.withResolvers<number>();
+      published.push({ number: decodeBatch(bytes).number, acknowledged });
+      return acknowledged.promise;
+    },
+    position: () => log.position,
+    catchUp: () => Promise.resolve(),
+    nowMs: () => performance.now(),
+    onFenced: () => alarms.push("fenced"),
+    onSetBack: () => alarms.push("set back"),
+  });
+  const begun = writer.begin();
+  log.position = 1;
+  writer.seen(1, "counts", []);
+  published[0]?.acknowledged.resolve(1);
+  await begun;
+  return { writer, published, alarms, log };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0)); // wait: for promises that are under way
+
+Deno.test("a batch that overtook its predecessor is void, and no sign that the nodes have lost anything", async () => {
+  const { writer, published, alarms, log } = await createStage();
+  const [first, second] = [
+    writer.write(Uint8Array.of(1)),
+    Promise.resolve().then(() => writer.write(Uint8Array.of(2))),
+  ];
+  await settled();
+  assertEquals(published.map(({ number }) => number), [1, 2, 3]);
+  // The second is in the log, and read, before it is acknowledged. The first is nowhere yet.
+  log.position = 2;
+  writer.seen(3, "void", []);
+  published[2]?.acknowledged.resolve(2);
+  await settled();
+  assertEquals(alarms, []);
+  log.position = 4;
+  writer.seen(2, "counts", [Promise.resolve("one")]);
+  writer.seen(3, "counts", [Promise.resolve("two")]);
+  assertEquals(await Promise.all([first, second]), ["one", "two"]);
+  await writer.close();
+});
+
+Deno.test("a batch that is acknowledged where others were read already shows that the nodes have lost a part", async () => {
+  const { writer, published, alarms, log } = await createStage();
+  const written = writer.write(Uint8Array.of(1)).catch(() => {});
+  await settled();
+  log.position = 7;
+  published[1]?.acknowledged.resolve(5);
+  await settled();
+  assertEquals(alarms, ["set back"]);
+  writer.seen(2, "counts", [Promise.resolve()]);
+  await written;
+  await writer.close();
+});
