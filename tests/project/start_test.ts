@@ -7,55 +7,16 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-
-const root = new URL("../../", import.meta.url);
-
-const ephemeral = {
-  STATIC_API_PORT: "0",
-  STATIC_INTERNAL_PORT: "0",
-  STATIC_ADMIN_PORT: "0",
-  STATIC_RELAY_GRPC_PORT: "0",
-  STATIC_RELAY_QUIC_PORT: "0",
-};
-
-/** They may hold secrets of the API. Empty is as if they were not set. */
-const secretNames = ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS", "STATIC_ADMIN_SECRET", "STATIC_SMTP_URL"];
-
-/** `deno task start` as a user runs it. */
-function start(variables: Readonly<Record<string, string>>, ...flags: readonly string[]): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "start", ...flags],
-    cwd: root,
-    env: { ...ephemeral, ...Object.fromEntries(secretNames.map((name) => [name, ""])), ...variables },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
-/** One that must fail: its exit code and what it said. */
-async function failedStart(
-  variables: Readonly<Record<string, string>>,
-  ...flags: readonly string[]
-): Promise<{ code: number; errors: string }> {
-  const child = start(variables, ...flags);
-  const [{ code }, errors] = await Promise.all([
-    child.status,
-    new Response(child.stderr).text(),
-    child.stdout.cancel(),
-  ]);
-  return { code, errors };
-}
-
-/** The first start makes the database, which takes seconds; the later ones find it. */
-async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "static-start, by o'clock " });
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import {
+  failedStart,
+  inFolder,
+  isRunning,
+  processOf,
+  root,
+  type RunningStack,
+  secretNames,
+  startStack,
+} from "./stack_process.ts";
 
 Deno.test("deno task start", (t) =>
   inFolder(async (folder) => {
@@ -70,7 +31,7 @@ Deno.test("deno task start", (t) =>
     await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
     await t.step("stops on Ctrl-C within five seconds", () => interrupt(stack));
     await t.step("--watch starts the part again whose code has changed, and not the other", async () => {
-      stack = await startStack(folder, "--watch");
+      stack = await startStack(folder, ["--watch"]);
       await changeRelay(stack);
     });
     await t.step("ends its parts when it is killed itself", () => killSupervisor(stack));
@@ -105,53 +66,6 @@ async function leaveHalfDatabase(folder: string): Promise<void> {
   await Deno.mkdir(`${folder}/database`);
   await Deno.writeTextFile(`${folder}/database/PG_VERSION`, "17\n");
   await Deno.writeTextFile(`${folder}/database.making`, "");
-}
-
-interface RunningStack {
-  readonly child: Deno.ChildProcess;
-  readonly apiUrl: string;
-  readonly grpcUrl: string;
-  readonly caFile: string;
-  readonly metricsUrls: readonly string[];
-  /** Everything that was printed so far. */
-  output(): string;
-  /** Waits until this has been printed. */
-  printed(pattern: RegExp): Promise<void>;
-  /** The exit code. */
-  ended(): Promise<number>;
-}
-
-async function startStack(folder: string, ...flags: readonly string[]): Promise<RunningStack> {
-  const child = start({ STATIC_DATA_DIR: folder, STATIC_API_URL: "https://elsewhere.example" }, ...flags);
-  let output = "";
-  let onText = (): void => {};
-  const reading = (async () => {
-    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-      output += text;
-      onText();
-    }
-  })();
-  const printed = (pattern: RegExp): Promise<void> =>
-    new Promise((resolve, reject) => {
-      onText = () => pattern.test(output) && resolve();
-      onText();
-      void reading.then(() => reject(new Error(`${pattern} did not appear in: ${output}`)));
-    });
-  await printed(flags.includes("--watch") ? /Watching the code/ : /Ctrl-C stops it\./);
-  const find = (pattern: RegExp): string => pattern.exec(output)?.[1] ?? `nothing like ${pattern}`;
-  return {
-    child,
-    apiUrl: find(/API +(http:\S+)/),
-    grpcUrl: find(/ +(https:\S+) +\(gRPC/),
-    caFile: find(/Trust +(.+)/),
-    metricsUrls: find(/Metrics +(.+)/).split(/ +/),
-    output: () => output,
-    printed,
-    ended: async () => {
-      const [{ code }] = await Promise.all([child.status, reading, child.stderr.cancel()]);
-      return code;
-    },
-  };
 }
 
 async function relayHealth({ grpcUrl, caFile }: RunningStack): Promise<unknown> {
@@ -233,34 +147,6 @@ async function killSupervisor(stack: RunningStack | undefined): Promise<void> {
   await ended();
   // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
   while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
-/** The descendant of a process whose command line contains this. */
-async function processOf(ancestor: number, part: string): Promise<number> {
-  for await (const { name } of Deno.readDir("/proc")) {
-    if (!/^\d+$/.test(name) || !isDescendant(Number(name), ancestor)) continue;
-    if (Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(part)) return Number(name);
-  }
-  throw new Error(`No process runs ${part}`);
-}
-
-function isDescendant(pid: number, ancestor: number): boolean {
-  for (let current = pid; current > 1; current = parentOf(current)) {
-    if (current === ancestor) return true;
-  }
-  return false;
-}
-
-function parentOf(pid: number): number {
-  try {
-    return Number(/\) \w (\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/stat`))?.[1] ?? 0);
-  } catch {
-    return 0; // It has ended meanwhile.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  return parentOf(pid) !== 0;
 }
 
 async function collide(folder: string): Promise<void> {
