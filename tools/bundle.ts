@@ -19,6 +19,8 @@ export interface BundleOptions {
   /** Code that stands before everything else. */
   readonly banner?: string;
   readonly minify?: boolean;
+  /** Without comments and dead code, and line by line: what is checked in then changes where its source does. */
+  readonly byLine?: boolean;
   /** Text instead of a file, by how the file's path ends. */
   readonly replace?: Readonly<Record<string, string>>;
   /** Modules that are a file of their own: by how an import ends, the address under which the bundle finds it. */

@@ -11,14 +11,18 @@ export interface ConsoleBundle {
 
 export const consoleBundles: readonly ConsoleBundle[] = [
   { name: "ui", entry: "api/console/page/ui.ts" },
+  { name: "shared", entry: "api/console/page/shared.ts" },
   { name: "plot", entry: "api/console/page/plot.ts" },
   { name: "console", entry: "api/console/page/console.ts" },
+  { name: "live", entry: "api/console/page/live/live.ts" },
   { name: "style", entry: "api/console/page/style.css" },
 ];
 
 /** Of `tools/npm`. */
 const packages = ["htm", "preact", "uplot"];
 const notices = "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
+const apart = { "page/ui.ts": "./ui.js", "page/plot.ts": "./plot.js", "page/live/live.ts": "./live.js" };
+const shared = Object.fromEntries(["context", "elements", "service"].map((name) => [`page/${name}.ts`, "./shared.js"]));
 const lineLength = 110;
 
 /** All bundles are made at the first call, in one project. */
@@ -39,16 +43,34 @@ async function generate({ name, entry }: ConsoleBundle, project: Project): Promi
   await bundle({
     entry,
     file,
-    minify: true,
+    // The SDK is large and changes often.
+    ...(name === "live" ? { byLine: true } : { minify: true }),
     runtime: "browser",
     format: "esm",
     target: "chrome115",
     nodePaths: [`${project.folder}/node_modules`],
-    apart: { "ui.ts": "./ui.js", "plot.ts": "./plot.js" },
+    apart: { ...apart, ...(name === "shared" ? {} : shared) },
+    alias: {
+      "#platform": ours("sdk/platform/browser.ts"),
+      "#hosts": ours("sdk/no_hosts.ts"),
+      "static-sdk": ours("sdk/mod.ts"),
+    },
     ...(isStyle ? {} : { banner: notices, onlyWhatIsUsed: true }),
   });
   const text = await Deno.readTextFile(file);
-  const lines = text.match(new RegExp(`[^]{1,${lineLength}}`, "g"))?.map((line) => `  ${JSON.stringify(line)}`);
-  return `/** Built from ${entry} by tools/generate_console.ts; do not edit. */\n` +
-    `export const text =\n${lines?.join(" +\n")};\n`;
+  const pieces = name === "live"
+    ? withoutPaths(text).match(/[^\n]*\n/g)
+    : text.match(new RegExp(`[^]{1,${lineLength}}`, "g"));
+  // A list, because a sum of thousands of texts is too deep for compilers.
+  const lines = pieces?.map((piece) => `  ${JSON.stringify(piece)},\n`).join("");
+  return `/** Built from ${entry} by tools/generate_console.ts; do not edit. */\nexport const text = [\n${lines}].join("");\n`;
+}
+
+/** Comments that name a module: some are in a folder with another name each time. */
+function withoutPaths(text: string): string {
+  return text.replaceAll(/^\/\/ \S+\.\w+\n/gm, "");
+}
+
+function ours(file: string): string {
+  return new URL(`../${file}`, import.meta.url).pathname;
 }

@@ -32,7 +32,9 @@ const sources: ReadonlyMap<string, Source> = new Map<string, Source>([
   ["console.css", { type: "text/css; charset=utf-8", load: () => import("./gen/style.ts") }],
   ["console.js", { type: script, load: () => import("./gen/console.ts") }],
   ["ui.js", { type: script, load: () => import("./gen/ui.ts") }],
+  ["shared.js", { type: script, load: () => import("./gen/shared.ts") }],
   ["plot.js", { type: script, load: () => import("./gen/plot.ts") }],
+  ["live.js", { type: script, load: () => import("./gen/live.ts") }],
   ["icon.svg", { type: "image/svg+xml", load: () => import("./icon.ts") }],
 ]);
 

@@ -3,9 +3,9 @@
  * API serves and talk to this API and its relays, and nothing else: no inline code or style, no frame, no other origin.
  */
 
-/** `relayUrls` are what clients are told; a browser reaches `quic:` and `grpc:` addresses by `https:`. */
+/** `relayUrls` are what clients are told. */
 export function consolePolicy(relayUrls: readonly string[]): string {
-  const relays = relayUrls.map((url) => url.replace(/^\w+:/, "https:"));
+  const relays = relayUrls.flatMap(relayOrigins);
   return [
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -18,6 +18,17 @@ export function consolePolicy(relayUrls: readonly string[]): string {
     "frame-ancestors 'none'",
     `connect-src ${["'self'", ...new Set(relays)].join(" ")}`,
   ].join("; ");
+}
+
+/**
+ * A browser reaches `quic:` and `grpc:` addresses by `https:`. As in the SDK, a relay's two usual ports belong together: where
+ * UDP is blocked it goes on at the other one.
+ */
+function relayOrigins(url: string): string[] {
+  const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
+  const port = digits ?? (scheme === "quic" ? "4433" : scheme === "grpc" ? "5000" : "443");
+  return [...new Set([port, ...(port === "4433" ? ["5000"] : port === "5000" ? ["4433"] : [])])]
+    .map((each) => `https://${host}:${each}`);
 }
 
 /** Workers too: a worker obeys the policy of its own file, not that of the page that starts it. */
@@ -41,7 +52,7 @@ export interface ShellOptions {
   readonly base: string;
 }
 
-/** `ui.js` is needed by every script, so it is asked for at once. */
+/** Two files are needed by every script, so they are asked for at once. */
 export function renderShell({ title, script, base }: ShellOptions): string {
   return `<!doctype html>
 <html lang="en">
@@ -53,6 +64,7 @@ export function renderShell({ title, script, base }: ShellOptions): string {
 <link rel="icon" href="${base}/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${base}/console.css">
 <link rel="modulepreload" href="${base}/ui.js">
+<link rel="modulepreload" href="${base}/shared.js">
 <script type="module" src="${base}/${script}"></script>
 </head>
 <body>

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const maxShellBytes = 60_000;
-const files = ["console.js", "ui.js", "plot.js", "console.css", "icon.svg"];
+const files = ["console.js", "ui.js", "shared.js", "live.js", "plot.js", "console.css", "icon.svg"];
 
 async function withApi(environment: Record<string, string>, check: (api: TestApi) => Promise<void>): Promise<void> {
   const backend = await anyBackend.open();
@@ -73,12 +73,18 @@ Deno.test("the console is served with its policy, and / leads to it", async (t) 
     });
 
     await t.step("what the first page needs is small", async () => {
-      const shell = ["/console", "/console/assets/ui.js", "/console/assets/console.js", "/console/assets/console.css"];
+      const shell = [
+        "/console",
+        "/console/assets/console.css",
+        ...["ui", "shared", "console"].map((name) => `/console/assets/${name}.js`),
+      ];
       const sizes = await Promise.all(
         shell.map(async (path) => (await raw(api, path, { "accept-encoding": "gzip" })).body.length),
       );
       const total = sizes.reduce((sum, size) => sum + size, 0);
       assertLess(total, maxShellBytes, sizes.join(", "));
+      const page = await api.call("GET", "/console/assets/console.js");
+      assert(!page.text.includes("mls"), "the SDK is loaded with Live only");
     });
 
     await t.step("/ leads to it, what is not there is 404, and nothing is posted to it", async () => {

@@ -19,12 +19,12 @@ const replace: Plugin = {
 const apart: Plugin = {
   name: "apart",
   setup: ({ onResolve }) => {
-    for (const [end, path] of Object.entries(options.apart ?? {})) {
-      onResolve(
-        { filter: new RegExp(`(^|/)${end.replaceAll(".", "\\.")}$`) },
-        ({ kind }) => kind === "entry-point" ? undefined : { path, external: true },
-      );
-    }
+    onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
+      if (kind === "entry-point") return undefined;
+      const { pathname } = new URL(path, `file://${resolveDir}/`);
+      const found = Object.entries(options.apart ?? {}).find(([end]) => pathname.endsWith(`/${end}`));
+      return found === undefined ? undefined : { path: found[1], external: true };
+    });
   },
 };
 
@@ -50,6 +50,7 @@ await build({
   format: format ?? "esm",
   target,
   minify: minify === true,
+  ...(options.byLine === true ? { minifySyntax: true } : {}),
   logLevel: "silent",
   ...(alias === undefined ? {} : { alias }),
   ...(external === undefined ? {} : { external: [...external] }),

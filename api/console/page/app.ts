@@ -8,19 +8,24 @@ import { Action, Dialog } from "./elements.ts";
 import { Entrance, FirstKey, LogIn } from "./entrance.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
+import { LiveHost, type LivePageName } from "./live_host.ts";
 import type { Service, SignIn } from "./service.ts";
 import { html, useCallback, useEffect, useMemo, useRef, useState, type VNode } from "./ui.ts";
 
 interface Page {
   readonly path: string;
   readonly name: string;
-  readonly show: () => VNode;
+  /** Undefined where this tab's agent is needed. */
+  readonly show?: () => VNode;
+  readonly live?: LivePageName;
 }
 
 const base = "/console";
 const pages: readonly Page[] = [
   { path: base, name: "Home", show: () => html`<${HomePage} />` },
   { path: `${base}/keys`, name: "Keys", show: () => html`<${KeysPage} />` },
+  { path: `${base}/channels`, name: "Channels", live: "channels" },
+  { path: `${base}/live`, name: "Live", live: "live" },
   { path: `${base}/account`, name: "Account", show: () => html`<${AccountPage} />` },
 ];
 const saidMs = 8_000;
@@ -48,7 +53,9 @@ export function App({ service }: { service: Service }): VNode {
       case "in":
       case "ended":
         // The key makes sure that another account begins with an empty page.
-        return html`<${Inside} key=${signIn.accountId} path=${path} ended=${signIn.state === "ended"} said=${said}>
+        return html`<${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} ended=${
+          signIn.state === "ended"
+        } said=${said}>
           ${key}
         <//>`;
     }
@@ -57,7 +64,13 @@ export function App({ service }: { service: Service }): VNode {
 }
 
 function Inside(
-  { path, ended, said, children }: { path: string; ended: boolean; said: string; children?: VNode },
+  { path, accountId, ended, said, children }: {
+    path: string;
+    accountId: string;
+    ended: boolean;
+    said: string;
+    children?: VNode;
+  },
 ): VNode {
   const page = pages.find((each) => each.path === path);
   useTitle(page?.name ?? "Not found");
@@ -65,14 +78,14 @@ function Inside(
     <a class="skip" href="#main">To the content</a>
     <${Header} path=${path} />
     <div class="said" role="status">${said}</div>
-    <main id="main" tabindex="-1">
+    <main id="main" tabindex="-1" class=${page?.live === "live" ? "wide" : ""}>
       ${children}
-      ${page === undefined
-        ? html`
-          <h1>Not found</h1>
-          <p>There is no such page.</p>
-        `
-        : page.show()}
+      ${page === undefined && html`
+        <h1>Not found</h1>
+        <p>There is no such page.</p>
+      `}
+      ${page?.show?.()}
+      <${LiveHost} page=${page?.live} accountId=${accountId} />
     </main>
     ${ended && html`
       <${Dialog} title="Your session has ended" required>

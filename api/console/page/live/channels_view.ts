@@ -1,0 +1,97 @@
+/** Channels of this tab's agent: members and owners, policy, invites, and the end. */
+import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
+import { html, useCallback, useState, type VNode } from "../ui.ts";
+import { InviteLink } from "./invite_link.ts";
+import type { Room } from "./room.ts";
+import type { TabAgent } from "./tab_agent.ts";
+import { useAgent } from "./use_agent.ts";
+
+export function ChannelsView({ agent }: { agent: TabAgent }): VNode {
+  useAgent(agent);
+  const [ending, setEnding] = useState<{ name: string; how: "close" | "leave" } | undefined>(undefined);
+  return html`
+    <h1>Channels</h1>
+    <p class="quiet">Those that this tab's agent is in. It is connected on the page Live.</p>
+    ${agent.state !== "on" && html`
+      <p>
+        <${Action} work=${() => agent.start(agent.options)}>Connect this tab's agent<//></p>
+    `}
+    ${agent.problem && html`<p class="fault">${agent.problem}</p>`}
+    ${agent.state === "on" && agent.rooms.length === 0 &&
+      html`<p>There is none yet. Make one, or join by a link, on the page Live.</p>`}
+    ${agent.rooms.map((room) =>
+      html`
+        <${ChannelCard} key=${room.name} agent=${agent} room=${room}
+          onEnd=${(how: "close" | "leave") => setEnding({ name: room.name, how })} />
+      `
+    )}
+    ${ending && html`
+      <${Ask} title=${`${ending.how === "close" ? "Close" : "Leave"} ${ending.name}?`}
+        text=${ending.how === "close"
+          ? "The channel ends for all its members, and its name is free again."
+          : "This agent cannot read it any more. To come back it needs a new invite."}
+        yes=${ending.how === "close" ? "Close it" : "Leave it"} onClose=${() => setEnding(undefined)}
+        work=${() => agent[ending.how](ending.name)} />
+    `}
+  `;
+}
+
+function ChannelCard(
+  { agent, room, onEnd }: { agent: TabAgent; room: Room; onEnd: (how: "close" | "leave") => void },
+): VNode {
+  const { channel, name } = room;
+  const members = channel?.members() ?? [];
+  const policy = channel?.policy();
+  const owns = members.some(({ self, owner }) => self && owner);
+  return html`
+    <section class="card" aria-label=${name}>
+      <h2 class="text">${name}</h2>
+      <p>${members.length} ${members.length === 1 ? "member" : "members"}. ${policy &&
+        `${whose(policy.admission)} let others in, ${whose(policy.posting).toLowerCase()} write.`}</p>
+      <ul class="items">${members.map(({ agentId, identity, owner, self }) =>
+        html`<li key=${agentId}><span class="grow text"><strong>${identity}</strong>${self ? " (this tab)" : ""}</span>
+        <span>${owner ? "owner" : "member"}</span> <code>${agentId}</code></li>`
+      )}</ul>
+      <${Invites} agent=${agent} name=${name} />
+      <p class="row"><button type="button" onClick=${() => onEnd("leave")} aria-label=${`Leave ${name}`}>Leave</button>
+        ${owns &&
+          html`<button type="button" class="danger" onClick=${() =>
+            onEnd("close")} aria-label=${`Close ${name}`}>Close</button>`}</p>
+    </section>
+  `;
+}
+
+function whose(scope: string): string {
+  return scope === "owners" ? "Owners" : "Members";
+}
+
+function Invites({ agent, name }: { agent: TabAgent; name: string }): VNode {
+  const { value, error, again } = useReading(
+    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state]),
+  );
+  const revoke = async (id: string): Promise<void> => {
+    await agent.manager?.revokeInviteById({ channel: nameOf(agent, name), id });
+    await again();
+  };
+  return html`
+    <h3>Invites</h3>
+    <${Fault} error=${error} />
+    <ul class="items">
+      ${value?.map(({ id, expiresAtMs, uses, used }) =>
+        html`<li key=${id}><span class="grow">${used} of ${uses} used, until <${Time} at=${
+          new Date(expiresAtMs).toISOString()
+        } /></span>
+        <${Action} label=${`Revoke the invite ${id}`} work=${() => revoke(id)}>Revoke<//></li>`
+      )}
+    </ul>
+    <p><${InviteLink} agent=${agent} name=${name} /> <button type="button" onClick=${() =>
+      void again()}>Look again</button></p>
+  `;
+}
+
+/** The SDK's own form of a name. */
+function nameOf({ manager }: TabAgent, name: string): NonNullable<typeof manager>["channels"][number] {
+  const found = manager?.channels.find((each) => each === name);
+  if (found === undefined) throw new Error(`This agent is not in ${name}`);
+  return found;
+}

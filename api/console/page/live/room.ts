@@ -1,0 +1,149 @@
+/**
+ * A channel as it stands on the page: what was said, what waits for an answer. It outlives connections. A message is on the page
+ * from the moment it is typed, and one that could not be sent stays there, to be sent again.
+ */
+import type { Channel, Envelope, IncomingRequest } from "static-sdk";
+
+export interface Line {
+  readonly id: number;
+  readonly kind: "mine" | "theirs" | "asked" | "reply" | "question";
+  /** Who said it. */
+  readonly who: string;
+  readonly text: string;
+  readonly atMs: number;
+  readonly state: "sending" | "sent" | "failed" | "waiting" | "done";
+  readonly problem?: string;
+  /** Of a question of somebody else's. */
+  readonly answer?: (text: string) => void;
+  /** Of what could not be sent. */
+  readonly again?: () => void;
+}
+
+const maxLines = 500;
+const requestMs = 60_000;
+const servedAtOnce = 16;
+
+export class Room {
+  #channel: Channel | undefined;
+  #lines: readonly Line[] = [];
+  #made = 0;
+  #stop = new AbortController();
+
+  constructor(readonly name: string, readonly changed: () => void) {}
+
+  get lines(): readonly Line[] {
+    return this.#lines;
+  }
+
+  get channel(): Channel | undefined {
+    return this.#channel;
+  }
+
+  /** A new connection brings the channel again; what was said stays. */
+  attach(channel: Channel): void {
+    this.detach();
+    this.#channel = channel;
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const serving = channel.serve((request) => this.#ask(request), { concurrency: servedAtOnce });
+    signal.addEventListener("abort", () => void serving.stop());
+    void this.#read(channel, signal);
+    this.changed();
+  }
+
+  detach(): void {
+    this.#stop.abort();
+    this.#channel = undefined;
+  }
+
+  say(text: string): void {
+    const line = this.#add({ kind: "mine", who: "you", text, state: "sending" });
+    const send = async (): Promise<void> => {
+      this.#change(line, { state: "sending" });
+      try {
+        if (this.#channel === undefined) throw new Error("The agent is not connected");
+        await this.#channel.send(text);
+        this.#change(line, { state: "sent" });
+      } catch (error) {
+        this.#change(line, { state: "failed", problem: textOf(error), again: () => void send() });
+      }
+    };
+    void send();
+  }
+
+  request(to: { readonly agentId: string; readonly identity: string }, text: string): void {
+    const line = this.#add({ kind: "asked", who: `you to ${to.identity}`, text, state: "waiting" });
+    const ask = async (): Promise<void> => {
+      this.#change(line, { state: "waiting" });
+      try {
+        if (this.#channel === undefined) throw new Error("The agent is not connected");
+        const reply = await this.#channel.request(text, { to: to.agentId, timeoutMs: requestMs });
+        this.#change(line, { state: "done" });
+        this.#add({ kind: "reply", who: to.identity, text: contentOf(reply), state: "done" });
+      } catch (error) {
+        this.#change(line, { state: "failed", problem: textOf(error), again: () => void ask() });
+      }
+    };
+    void ask();
+  }
+
+  async #read(channel: Channel, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const envelope of channel.envelopes({ signal })) {
+        this.#add({ kind: "theirs", who: envelope.sender.identity, text: contentOf(envelope), state: "done" });
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: textOf(error), state: "failed" });
+    }
+  }
+
+  /** A person answers: the question waits on the page until then. */
+  #ask(request: IncomingRequest): Promise<string> {
+    return new Promise((resolve) => {
+      const line = this.#add({
+        kind: "question",
+        who: request.sender.identity,
+        text: contentOf(request),
+        state: "waiting",
+        answer: (text) => {
+          this.#change(line, { state: "done" });
+          this.#add({ kind: "mine", who: `you to ${request.sender.identity}`, text, state: "sent" });
+          resolve(text);
+        },
+      });
+      request.signal.addEventListener(
+        "abort",
+        () => this.#change(line, { state: "failed", problem: "It is too late." }),
+      );
+    });
+  }
+
+  #add(line: Omit<Line, "id" | "atMs">): number {
+    const id = ++this.#made;
+    this.#lines = [...this.#lines, { ...line, id, atMs: Date.now() }].slice(-maxLines);
+    this.changed();
+    return id;
+  }
+
+  #change(id: number, change: Partial<Line>): void {
+    this.#lines = this.#lines.map((line) => {
+      if (line.id !== id) return line;
+      const { problem: _problem, again: _again, answer, ...rest } = line;
+      return { ...rest, ...(change.state === "waiting" && answer !== undefined && { answer }), ...change };
+    });
+    this.changed();
+  }
+}
+
+/** Anything may arrive; what is no text is told by its length. */
+function contentOf(envelope: Envelope): string {
+  try {
+    return envelope.text();
+  } catch {
+    return `${envelope.bytes.length} bytes that are no text`;
+  }
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

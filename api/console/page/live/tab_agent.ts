@@ -1,0 +1,234 @@
+/**
+ * The agent of this tab: the SDK, end to end, with tokens of the console's session. Its state is in the SDK's encrypted store of
+ * this browser and nowhere else. A second tab cannot have the same store, so it gets the next one, and is another agent.
+ */
+import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
+import type { Service } from "../service.ts";
+import { Meter } from "./meter.ts";
+import type { CoverChoice } from "./meter.ts";
+import { Room, textOf } from "./room.ts";
+
+export type AgentState = "off" | "starting" | "on" | "failed";
+export type Way = "auto" | "webtransport" | "cells";
+
+export interface Occurrence {
+  readonly id: number;
+  readonly atMs: number;
+  readonly text: string;
+}
+
+export interface StartOptions {
+  readonly cover: CoverChoice["profile"];
+  readonly way: Way;
+}
+
+interface Discovery {
+  readonly relay: { readonly urls: readonly string[] };
+  readonly certificate_hashes: readonly string[];
+}
+
+/** Tabs of one account in one browser. */
+const maxSlots = 8;
+const maxEvents = 100;
+const rights = ["send", "receive", "create", "invite"];
+
+export class TabAgent {
+  readonly meter = new Meter();
+  readonly #rooms = new Map<string, Room>();
+  readonly #listeners = new Set<() => void>();
+  #manager: ChannelManager | undefined;
+  #state: AgentState = "off";
+  #problem: string | undefined;
+  #slot = 0;
+  #events: readonly Occurrence[] = [];
+  #happened = 0;
+  #options: StartOptions = { cover: "standard", way: "auto" };
+  /** One start or stop after the other. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(readonly service: Service, readonly accountId: string) {}
+
+  get state(): AgentState {
+    return this.#state;
+  }
+
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  get manager(): ChannelManager | undefined {
+    return this.#manager;
+  }
+
+  get options(): StartOptions {
+    return this.#options;
+  }
+
+  get identity(): string {
+    return `console-${this.#slot}-${this.accountId.slice(0, 8)}`;
+  }
+
+  get rooms(): readonly Room[] {
+    return [...this.#rooms.values()];
+  }
+
+  /** The newest first. */
+  get events(): readonly Occurrence[] {
+    return this.#events;
+  }
+
+  /** Returns the function that ends it. */
+  listen(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => void this.#listeners.delete(run);
+  }
+
+  /** With other options: ends the connection and begins another one. Channels and what was said stay. */
+  start(options: StartOptions): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#end();
+      this.#options = options;
+      this.#set("starting");
+      try {
+        await this.#begin(options);
+        this.#set("on");
+      } catch (error) {
+        this.#set("failed", textOf(error));
+      }
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#end();
+      this.#set("off");
+    });
+  }
+
+  async create(name: string): Promise<Room> {
+    const channel = await this.#need().client.openChannel(name);
+    return this.#room(channel.name, channel);
+  }
+
+  async join(link: string): Promise<Room> {
+    const channel = await this.#need().join(link.trim());
+    return this.#room(channel.name, channel);
+  }
+
+  async close(name: string): Promise<void> {
+    await this.#need().client.closeChannel(name);
+    this.#forget(name);
+  }
+
+  async leave(name: string): Promise<void> {
+    await (await this.#need().channel(name)).leave();
+    this.#forget(name);
+  }
+
+  #need(): ChannelManager {
+    if (this.#manager === undefined) throw new Error("The agent is not connected. Start it first");
+    return this.#manager;
+  }
+
+  #room(name: string, channel: Parameters<Room["attach"]>[0]): Room {
+    const room = this.#rooms.get(name) ?? new Room(name, () => this.#tell());
+    this.#rooms.set(name, room);
+    if (room.channel !== channel) room.attach(channel);
+    return room;
+  }
+
+  #forget(name: string): void {
+    this.#rooms.get(name)?.detach();
+    this.#rooms.delete(name);
+    this.#tell();
+  }
+
+  async #begin({ cover, way }: StartOptions): Promise<void> {
+    const { relay, certificate_hashes: hashes } = await this.service.get<Discovery>("/.well-known/static");
+    const isCells = way === "cells" || (way === "auto" && !("WebTransport" in globalThis));
+    const manager = await this.#connect({
+      endpoint: (isCells ? overTcp(relay.urls) : relay.urls).join(","),
+      apiUrl: location.origin,
+      token: () => this.#token(),
+      transport: isCells ? "grpc" : way,
+      // Over `fetch` a browser takes only what its own authorities vouch for.
+      tls: isCells || hashes.length === 0 ? {} : { certificateHashes: [...hashes] },
+      cover,
+      tap: this.meter.tap,
+    });
+    this.#manager = manager;
+    void this.#follow(manager);
+    for (const name of manager.channels) this.#room(name, await manager.channel(name));
+  }
+
+  /** A store that another tab holds is left to it. */
+  async #connect(
+    options: Omit<Parameters<typeof ChannelManager.connect>[0], "dataDir" | "identity">,
+  ): Promise<ChannelManager> {
+    const first = Math.max(1, this.#slot);
+    for (let slot = first;; slot++) {
+      this.#slot = slot;
+      try {
+        const dataDir = `console-${this.accountId}-${slot}`;
+        return await ChannelManager.connect({ ...options, dataDir, identity: this.identity });
+      } catch (error) {
+        const isTaken = error instanceof StaticError && error.code === "store_locked";
+        if (!isTaken || slot - first >= maxSlots) throw error;
+      }
+    }
+  }
+
+  async #token(): Promise<string> {
+    const channels = [{ pattern: "*", allow: rights }];
+    return (await this.service.send<{ token: string }>("POST", "/v1/session/token", { channels })).token;
+  }
+
+  async #end(): Promise<void> {
+    const manager = this.#manager;
+    this.#manager = undefined;
+    for (const room of this.#rooms.values()) room.detach();
+    await manager?.close();
+    this.meter.restart();
+  }
+
+  async #follow(manager: ChannelManager): Promise<void> {
+    for await (const event of manager.client.events()) {
+      if (event.type === "disconnected") this.meter.restart();
+      this.#happened++;
+      const text = describe(event);
+      this.#events = [{ id: this.#happened, atMs: Date.now(), text }, ...this.#events].slice(0, maxEvents);
+      this.#tell();
+    }
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  #set(state: AgentState, problem?: string): void {
+    this.#state = state;
+    this.#problem = problem;
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const run of this.#listeners) run();
+  }
+}
+
+/** All of them where none is for TCP alone: the SDK knows the usual port. */
+function overTcp(urls: readonly string[]): readonly string[] {
+  const tcp = urls.filter((url) => !url.startsWith("quic:"));
+  return tcp.length === 0 ? urls : tcp;
+}
+
+/** In one line, as text. */
+function describe(event: ClientEvent | MissedEvents): string {
+  const where = "channel" in event && event.channel !== undefined ? ` in ${event.channel}` : "";
+  const member = "member" in event ? ` ${event.member.identity}` : "";
+  const how = "transport" in event ? ` over ${event.transport}` : "";
+  const why = "error" in event && event.error instanceof Error ? `: ${event.error.message}` : "";
+  return `${event.type.replaceAll("_", " ")}${member}${how}${where}${why}`;
+}

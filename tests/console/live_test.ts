@@ -1,0 +1,180 @@
+// Live in a real browser, with a real API and a real relay: tabs are agents, and talk with each other and with programs.
+import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { RemoteError, StaticClient } from "static-sdk";
+import { testWhen } from "../support/mod.ts";
+import { chromium } from "../support/runtime/chromium.ts";
+import { openBrowser, type Tab } from "../support/runtime/tab.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { assertClean, logIn, newVisitor, nothingStored, signUp, storedBy } from "./visitor.ts";
+
+const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
+const room = "acme/ops/live";
+const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+
+async function connect(tab: Tab, way: string, transport: string): Promise<void> {
+  await tab.press("Live");
+  await choose(tab, "way", way);
+  await tab.until(shows(`Connected over ${transport}.`));
+}
+
+async function choose(tab: Tab, id: string, value: string): Promise<void> {
+  await tab.until(`document.getElementById(${JSON.stringify(id)})?.disabled === false`);
+  await tab.evaluate(`(() => {
+    const select = document.getElementById(${JSON.stringify(id)});
+    select.value = ${JSON.stringify(value)};
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+  })()`);
+}
+
+async function say(tab: Tab, text: string): Promise<void> {
+  await tab.fill("Message", text);
+  await tab.press("Send");
+}
+
+/** Once shown, and gone from the page. */
+async function makeLink(tab: Tab): Promise<string> {
+  await tab.press(`Make a link to ${room}`);
+  await tab.until(`document.querySelector(".secret-text") !== null`);
+  const link = String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
+  await tab.press("I have kept it");
+  return link;
+}
+
+/** A program with an unpleasant name, that answers requests. */
+async function startProgram(stack: Stack, link: string): Promise<StaticClient> {
+  const client = await StaticClient.connect({
+    endpoint: stack.quicUrl,
+    apiUrl: stack.api.url,
+    apiKey: stack.account.apiKey,
+    tls: { caFile: stack.caFile },
+    dataDir: `${stack.relayDir}/program`,
+    identity: markup,
+  });
+  const channel = await client.join(link);
+  channel.serve((request) => {
+    if (request.text() === "fail") throw new RemoteError(markup, { remoteCode: "no" });
+    return `${request.text().length} letters`;
+  });
+  await channel.send(markup);
+  return client;
+}
+
+testWhen(chromium, "two tabs and a program in one channel", async (t) => {
+  await using opened = new AsyncDisposableStack();
+  const stack = opened.use(await startStack());
+  const browser = opened.use(await openBrowser("--ignore-certificate-errors"));
+  const [one, two] = [await browser.openTab(), await browser.openTab()];
+  const visitor = newVisitor();
+  const secrets: string[] = [visitor.password];
+
+  await t.step("each tab is an agent of its own, over WebTransport and over the fallback", async () => {
+    secrets.push(await signUp(one, stack.api, visitor));
+    await one.press("I have kept it");
+    await connect(one, "webtransport", "webtransport");
+    await two.open(`${stack.api.url}/console/live`);
+    await connect(two, "cells", "cells");
+    const names = await Promise.all(
+      [one, two].map((tab) => tab.evaluate(`document.querySelector("#agent-title ~ p code").innerText`)),
+    );
+    assertEquals(names.map((name) => String(name).slice(0, 9)), ["console-1", "console-2"]);
+  });
+
+  await t.step("one makes a channel and a link, the other joins by it, and they talk", async () => {
+    await one.fill("Name", room);
+    await one.press("Open or make it");
+    await one.until(`document.getElementById("chat-title")?.innerText === ${JSON.stringify(room)}`);
+    const link = await makeLink(one);
+    secrets.push(link);
+    await two.fill("Link", link);
+    await two.press("Join");
+    await two.until(`document.getElementById("chat-title")?.innerText === ${JSON.stringify(room)}`);
+    // Typed while the one before is on its way.
+    for (const text of ["first", "second", "third"]) await say(one, text);
+    await two.until(`["first", "second", "third"].every((text) =>
+      [...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText === text))`);
+    await say(two, "heard");
+    await one.until(`[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText === "heard")`);
+    assertEquals(await one.evaluate(`document.querySelectorAll(".mine").length`), 3);
+  });
+
+  await t.step("both see the same number to compare", async () => {
+    const number = `document.querySelector(".fingerprint").textContent`;
+    await two.until(`${number} === ${JSON.stringify(await one.evaluate(number))}`);
+    assertMatch(String(await one.evaluate(number)), /\d/);
+  });
+
+  const program = await startProgram(stack, await makeLink(one));
+  opened.defer(() => program.close());
+
+  await t.step("a program answers requests, and its name and words are text", async () => {
+    await one.until(
+      `[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText.includes("onerror"))`,
+    );
+    await choose(one, "addressee", program.agentId);
+    await one.until(shows(`Request to ${markup}`));
+    await one.fill(`Request to ${markup}`, "how long?");
+    await one.press("Send");
+    await one.until(
+      `[...document.querySelectorAll(".reply .said-text")].some((line) => line.innerText === "9 letters")`,
+    );
+    await one.fill(`Request to ${markup}`, "fail");
+    await one.press("Send");
+    await one.until(`document.querySelector(".asked .problem")?.innerText.includes("onerror") === true`);
+    for (const tab of [one, two]) {
+      assertEquals(await tab.evaluate(`[window.hacked, document.querySelector("img, #app script")]`), [null, null]);
+    }
+  });
+
+  await t.step("a person answers a program", async () => {
+    const self = String(await one.evaluate(`document.querySelectorAll("#agent-title ~ p code")[1].innerText`));
+    const reply = (await program.channel(room)).request("yes or no?", { to: self, timeoutMs: 30_000 });
+    await one.until(`document.querySelector(".question input") !== null`);
+    await one.evaluate(`document.querySelector(".question input").value = "yes"`);
+    await one.press("Answer");
+    assertEquals((await reply).text(), "yes");
+  });
+
+  await t.step("the meter counts cells, and shows what the relay sees", async () => {
+    await one.until(shows("SendMessage: epoch"));
+    assertEquals(await one.evaluate(`document.querySelector(".sights").innerText.includes("first")`), false);
+    const counted = `Number(document.querySelector('[data-direction="sent"] [data-real]').dataset.real)`;
+    assertGreater(Number(await one.evaluate(counted)), 5);
+    // A browser slows down the clocks of tabs behind others.
+    await one.call("Page.bringToFront");
+    await choose(one, "cover", "strong");
+    await one.until(shows("Connected over webtransport."));
+    // Four a second, each way.
+    await one.until(`[...document.querySelectorAll("[data-direction]")].every((row) =>
+      Math.abs(Number(row.children[1].innerText) - 4) < 1 && Number(row.querySelector("[data-cover]").dataset.cover) > 8)`);
+    assertEquals(await one.evaluate(`document.querySelectorAll(".mine").length >= 3`), true);
+  });
+
+  await t.step("the end of a session takes neither agent nor chat away", async () => {
+    stack.api.clock.aheadMs += 3_601_000;
+    await one.press("Keys");
+    await one.until(`document.querySelector("dialog[open]") !== null`);
+    await logIn(one, visitor);
+    await one.until(`document.querySelector("dialog[open]") === null`);
+    await one.press("Live");
+    await one.until(shows("heard"));
+    stack.api.clock.aheadMs -= 3_601_000;
+  });
+
+  await t.step("Channels shows members, owners and policy, and closes", async () => {
+    await one.press("Channels");
+    await one.until(shows("3 members. Members let others in, members write."));
+    assert(String(await one.evaluate(`document.querySelector("main").innerText`)).includes("owner"));
+    await one.press(`Close ${room}`);
+    await one.press("Close it");
+    await one.until(shows("There is none yet"));
+  });
+
+  await t.step("nothing broke the policy, and no secret is stored or was sent in an address", async () => {
+    for (const tab of [one, two]) {
+      assertEquals(await storedBy(tab), nothingStored);
+      assertClean(tab);
+      for (const secret of secrets) assert(!tab.requests.some(({ url }) => url.includes(secret)));
+    }
+    for (const secret of secrets) assert(!stack.api.logs.some((line) => line.includes(secret)));
+  });
+});
