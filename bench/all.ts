@@ -16,7 +16,7 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   engine: [],
   relay: [],
   traffic: [],
-  e2e: ["2", "10"],
+  e2e: ["10", "100"],
   host: [],
   python: [],
 };

@@ -40,6 +40,10 @@ export interface Compared {
   readonly asked: Quantiles;
 }
 
+/** The first byte of a ping; its number follows. */
+const pingMark = 2;
+let pingCount = 0;
+
 const options: ConnectOptions = JSON.parse(process.argv[2] ?? "");
 const manager = await ChannelManager.connect(options);
 answer({ transport: manager.client.transport });
@@ -78,12 +82,16 @@ async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> 
   }
 }
 
+/** Sends pings back, and nothing else. */
 async function echo(name: string, count: number): Promise<void> {
   const channel = await manager.channel(name);
   let left = count;
-  for await (const payload of channel.messages()) {
-    await channel.send(payload);
-    if (--left === 0) break;
+  const reader = channel.envelopes();
+  for await (const { bytes } of reader) {
+    if (bytes[0] !== pingMark) continue;
+    await channel.send(bytes);
+    // What a loop was given last comes again to the next one, unless it says that it is done with it.
+    if (--left === 0) await reader.finish();
   }
 }
 
@@ -100,23 +108,32 @@ async function serve(name: string, count: number): Promise<void> {
 
 async function compare({ name, warmUp, count, bytes }: Command & { do: "compare" }): Promise<Compared> {
   const channel = await manager.channel(name);
-  const payload = new Uint8Array(bytes).fill(1);
+  const payload = new Uint8Array(bytes).fill(pingMark);
   const [to] = channel.members().filter(({ self }) => !self);
   if (to === undefined) throw new Error("There is nobody to ask");
-  const reader = channel.messages();
+  const reader = channel.envelopes();
   const [plain, asked]: [number[], number[]] = [[], []];
   for (let i = -warmUp; i < count; i++) {
+    const ping = payload.slice();
+    const number = ++pingCount;
+    new DataView(ping.buffer).setUint32(1, number);
     const started = performance.now();
-    await channel.send(payload);
-    await reader.next();
+    await channel.send(ping);
+    // Its own echo, and not one from before.
+    for (let pong = 0; pong !== number;) pong = numberOf((await reader.next()).value?.bytes);
     const between = performance.now();
     await channel.request(payload, { to });
     if (i < 0) continue;
     plain.push(between - started);
     asked.push(performance.now() - between);
   }
-  await reader.return();
+  await reader.finish();
   return { plain: quantiles(plain), asked: quantiles(asked) };
+}
+
+function numberOf(pong: Uint8Array | undefined): number {
+  if (pong === undefined) throw new Error("The channel has ended");
+  return new DataView(pong.buffer, pong.byteOffset).getUint32(1);
 }
 
 function quantiles(times: number[]): Quantiles {
@@ -147,9 +164,10 @@ function cpuSince(before: ReturnType<typeof process.cpuUsage>): number {
 async function read(name: string, count: number): Promise<unknown> {
   let [left, first] = [count, 0];
   const cpu = process.cpuUsage();
-  for await (const _ of (await manager.channel(name)).messages()) {
+  const reader = (await manager.channel(name)).envelopes();
+  for await (const _ of reader) {
     first ||= performance.now();
-    if (--left === 0) break;
+    if (--left === 0) await reader.finish();
   }
   return { ms: performance.now() - first, cpuUs: cpuSince(cpu) / count };
 }

@@ -24,7 +24,7 @@ const sizes = process.argv.slice(2).map(Number);
 const MlsClient = await loadOpenMls();
 const payload = new Uint8Array(1024).fill(7);
 /** What the authenticated data of a message take. */
-const messageAadBytes = 24;
+const messageAadBytes = 42;
 
 type Measure = { readonly name: string; readonly ours: number; readonly theirs: number };
 

@@ -10,6 +10,8 @@ export interface Stack extends AsyncDisposable {
   readonly quicUrl: string;
   readonly grpcUrl: string;
   readonly caFile: string;
+  /** Of the relay that runs now. */
+  readonly relayPid: number;
   /** Where the relay keeps its file. */
   readonly relayDir: string;
   /** SHA-256 of the relay's own certificate, in hexadecimal. */
@@ -57,6 +59,9 @@ export async function startStack(): Promise<Stack> {
     quicUrl,
     grpcUrl,
     caFile,
+    get relayPid(): number {
+      return relay.pid;
+    },
     relayDir: dataDir,
     certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
     signalRelay: (signal) => relay.signal(signal),
