@@ -3,8 +3,10 @@ import type { Ports } from "../content/ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import { reportBadContent } from "./intake.ts";
+import { translating } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Progress } from "./progress.ts";
 import { createRequestRecords } from "./request_records.ts";
 import { standsInLog } from "./standing.ts";
 
@@ -13,9 +15,13 @@ interface ContentParts {
   readonly outbox: Outbox;
   readonly health: HealthLog;
   readonly maxAgeMs: () => number;
+  readonly progress: () => Pick<Progress, "note" | "written">;
 }
 
-export function createPorts({ membership, outbox, health, maxAgeMs }: ContentParts, deps: ChannelDeps): Ports {
+export function createPorts(
+  { membership, outbox, health, maxAgeMs, progress }: ContentParts,
+  deps: ChannelDeps,
+): Ports {
   const { agentId, runtime, relayNowMs, store, session } = deps;
   return {
     agentId,
@@ -24,6 +30,12 @@ export function createPorts({ membership, outbox, health, maxAgeMs }: ContentPar
     maxAgeMs,
     records: createRequestRecords(membership.channelId, store),
     send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
+    // With the position and what replies before have changed: one write for a request instead of two.
+    writeAlong: (changes) =>
+      translating("Cannot note the request", async () => {
+        void progress().note(changes);
+        await progress().written();
+      }),
     isMember: (each) => membership.memberOf(each) !== undefined,
     stands: (id) => standsInLog(id, { membership, session }),
     tell: health.tell,

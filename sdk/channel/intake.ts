@@ -22,7 +22,7 @@ import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem, Opening } from "./inbox.ts";
 import { reportDoubtful } from "./key_reports.ts";
 import type { Membership } from "./membership.ts";
-import { putSender, type SenderRecord } from "./records.ts";
+import { type SenderRecord, senderWriter } from "./records.ts";
 import type { Senders } from "./senders.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
@@ -54,9 +54,11 @@ export interface IntakeParts {
 
 export class Intake {
   readonly #parts: IntakeParts;
+  readonly #putSender: ReturnType<typeof senderWriter>;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#putSender = senderWriter(parts.membership.channelId);
   }
 
   take(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage, receipt: Receipt): void {
@@ -192,7 +194,7 @@ export class Intake {
   }
 
   #changes(items: readonly (Pick<InboxItem, "arrival"> & Partial<Pick<InboxItem, "opening">>)[]): RecordChange[] {
-    const { membership: { channelId, durable }, senders } = this.#parts;
+    const { membership: { durable }, senders } = this.#parts;
     const newest = new Map<AgentId, SenderRecord>();
     const changes = items.flatMap(({ opening }) =>
       opening !== undefined && --opening.open === 0 ? durable.consume(opening.receipt) : []
@@ -201,7 +203,7 @@ export class Intake {
       const record = senders.done(arrival);
       if (record !== undefined) newest.set(arrival.sender, record);
     }
-    for (const [sender, record] of newest) changes.push(putSender(channelId, sender, record));
+    for (const [sender, record] of newest) changes.push(this.#putSender(sender, record));
     return changes;
   }
 

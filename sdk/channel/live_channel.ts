@@ -126,7 +126,10 @@ export class LiveChannel {
     const { confirmations } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const maxAgeMs = (): number => this.#maxAgeMs;
-    const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs }, deps);
+    const ports = createPorts(
+      { membership, outbox: this.outbox, health, maxAgeMs, progress: () => this.#progress },
+      deps,
+    );
     this.requester = new Requester(ports);
     this.service = new Service(ports);
     this.inbox = new Inbox({

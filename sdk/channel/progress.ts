@@ -18,7 +18,7 @@ const maxAhead = 64;
 const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
 /** Before a write, and between two, unless many messages or somebody waits for it. */
-const collectMs = 12;
+const collectMs = 50;
 /** The same, when somebody waits: the first is written at once, and those that come meanwhile go together. */
 const paceMs = 4;
 /** For a position alone. */

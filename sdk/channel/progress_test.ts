@@ -198,7 +198,7 @@ Deno.test("a position that is far ahead, many messages, and somebody that waits 
   bench.position = 64;
   bench.progress.note();
   await turn();
-  assertEquals(bench.rests, [12]);
+  assertEquals(bench.rests, [50]);
   assertEquals(bench.writes.length, 1);
 });
 
@@ -212,7 +212,7 @@ Deno.test("those who wait while something is written wait for each other, and go
   };
   ask("a");
   await turn();
-  assertEquals([bench.writes.length, bench.rests], [1, [12]], "the first is not held up");
+  assertEquals([bench.writes.length, bench.rests], [1, [50]], "the first is not held up");
   ask("b");
   bench.settle();
   await turn();
@@ -220,7 +220,7 @@ Deno.test("those who wait while something is written wait for each other, and go
   await turn();
   assertEquals(
     [bench.writes.length, bench.rests],
-    [1, [12, 4, 12]],
+    [1, [50, 4, 50]],
     "one rest for both, and a longer one that ends with it",
   );
   bench.wake(4);

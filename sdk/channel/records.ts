@@ -258,10 +258,13 @@ export interface SenderRecord {
   readonly missing: readonly { readonly first: number; readonly last: number }[];
 }
 
-export function putSender(channelId: ChannelId, agentId: AgentId, record: SenderRecord): RecordChange {
-  const { since, highest, missing } = record;
-  const value = encodeFields([highest, missing.map(({ first, last }) => [first, last]), since]);
-  return { type: "put", kind: sendersKind(channelId), id: agentId, value };
+/** How to write what arrived of a sender. Made once for a channel: it happens with every message. */
+export function senderWriter(channelId: ChannelId): (agentId: AgentId, record: SenderRecord) => RecordChange {
+  const kind = sendersKind(channelId);
+  return (id, { since, highest, missing }) => {
+    const value = encodeFields([highest, missing.map(({ first, last }) => [first, last]), since]);
+    return { type: "put", kind, id, value };
+  };
 }
 
 export async function listSenders(

@@ -61,6 +61,8 @@ export interface Ports {
   readonly records: RequestRecords;
   /** Resolves when the relay has it. */
   readonly send: (plaintext: Uint8Array, outgoing: Outgoing) => Promise<unknown>;
+  /** Writes changes together with what else waits to be written, and at once. Rejects with `StaticError`. */
+  readonly writeAlong: (changes: readonly RecordChange[]) => Promise<void>;
   readonly isMember: (agentId: AgentId) => boolean;
   /** Whether a message of ours under this id is in the log. Throws `StaticError` when the relay cannot be asked. */
   readonly stands: (id: MessageId) => Promise<boolean>;

@@ -197,13 +197,13 @@ export class Service {
 
   /** On disk before the handler runs. */
   async #nextAttempt(key: string, deadlineMs: number): Promise<number> {
-    const { records, relayNowMs } = this.#ports;
+    const { records, relayNowMs, writeAlong } = this.#ports;
     const known = await this.#knownAttempts();
     const count = (known.get(key)?.count ?? 0) + 1;
     const over = [...known].filter(([, each]) => each.deadlineMs < relayNowMs()).map(([each]) => each);
     for (const each of over) known.delete(each);
     known.set(key, { count, deadlineMs });
-    await records.write([
+    await writeAlong([
       records.putAttempts(key, { count, deadlineMs }),
       ...over.filter((each) => each !== key).map((each) => records.deleteAttempts(each)),
     ]);

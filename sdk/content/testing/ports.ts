@@ -36,6 +36,11 @@ export function createPorts(
     pending.set(made, act);
     return made;
   };
+  const write = (changes: readonly RecordChange[]): Promise<void> => {
+    for (const each of changes) pending.get(each)?.();
+    onWrite(clock);
+    return Promise.resolve();
+  };
   const ports: Ports = {
     agentId: bob,
     runtime: {
@@ -57,12 +62,9 @@ export function createPorts(
       attempts: () => Promise.resolve(new Map()),
       putAttempts: () => change(() => {}),
       deleteAttempts: () => change(() => {}),
-      write: (changes) => {
-        for (const each of changes) pending.get(each)?.();
-        onWrite(clock);
-        return Promise.resolve();
-      },
+      write,
     },
+    writeAlong: write,
     send: () => Promise.resolve(),
     isMember: () => true,
     stands: () => Promise.resolve(false),
