@@ -34,6 +34,9 @@ export class HostLink {
   #current: Promise<HostConnection> | undefined;
   /** It, once it is there. */
   #live: HostConnection | undefined;
+  /** Calls that wait for a connection. */
+  #waiting = 0;
+  readonly #never = new AbortController().signal;
   readonly #stop = new AbortController();
 
   constructor(parts: LinkParts) {
@@ -52,9 +55,15 @@ export class HostLink {
   /** The connection that there is, or another one. Who gives up ends the search for nobody else. Throws `StaticError`. */
   async connection(signal?: AbortSignal): Promise<HostConnection> {
     if (this.isClosed) throw createError("transport_error", "The client was closed; connect again");
-    if (this.#live?.isOver === false) return this.#live;
+    if (this.#waiting === 0 && this.#live?.isOver === false) return this.#live;
     const current = this.#current ??= this.#open();
-    return await abortable(signal, () => current);
+    this.#waiting++;
+    try {
+      // With and without a signal in the same way, and nobody past those that wait: calls keep their order.
+      return await abortable(signal ?? this.#never, () => current);
+    } finally {
+      this.#waiting--;
+    }
   }
 
   /** Before the next try. */

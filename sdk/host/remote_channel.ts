@@ -44,7 +44,7 @@ import { decodeEnvelope, decodeEvent, decodeKeyAge, decodeMember } from "./wire_
 export class RemoteChannel implements ChannelPort {
   readonly name: ChannelName;
   readonly id: ChannelId;
-  readonly #link: HostLink;
+  readonly #host: HostLink;
   readonly #runtime: Runtime;
   readonly #events = new EventStream<ChannelEvent>();
   #members: ChannelMember[] = [];
@@ -57,13 +57,19 @@ export class RemoteChannel implements ChannelPort {
   readonly #sends: GroupedSends;
 
   constructor(link: HostLink, runtime: Runtime, state: Fields) {
-    this.#link = link;
+    this.#host = link;
     this.#runtime = runtime;
     this.name = parseChannelName(state.text("name"));
     this.#sends = new GroupedSends(link, runtime, this.name);
     this.id = parseChannelId(state.text("id"));
     this.#health = { ...healthOf(state), keys: [] };
     this.update(state, []);
+  }
+
+  /** What was sent before goes first, whatever is called. */
+  get #link(): HostLink {
+    this.#sends.flush();
+    return this.#host;
   }
 
   get over(): StaticError | undefined {
@@ -167,7 +173,6 @@ export class RemoteChannel implements ChannelPort {
       ...(timeoutMs !== undefined && { timeoutMs }),
     };
     if (signal === undefined && queue !== true) return await this.#sends.send(fields, bodyOf(value));
-    this.#sends.flush();
     const given = { bytes: bodyOf(value), signal };
     return sentOf((await this.#link.repeat("send", { ...this.#named, ...fields }, given)).fields);
   }
