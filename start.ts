@@ -16,7 +16,7 @@ import {
 } from "./server/mod.ts";
 import { parseArguments, type StartArguments } from "./deploy/local/arguments.ts";
 import { watchCode } from "./deploy/local/code_watch.ts";
-import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
+import { apiCommand, relayCommand, relayVariables } from "./deploy/local/commands.ts";
 import { lockDirectory } from "./deploy/local/directory_lock.ts";
 import { checkPorts, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
@@ -24,7 +24,7 @@ import { LogFile } from "./deploy/local/log_file.ts";
 import { spawnNatsNode } from "./deploy/local/nats_process.ts";
 import { findNatsServer, type NatsNode, oldestNats } from "./deploy/local/nats_server.ts";
 import { type Listening, Part, type PartProcess } from "./deploy/local/part.ts";
-import { spawnPart } from "./deploy/local/part_process.ts";
+import { type LateVariables, spawnPart } from "./deploy/local/part_process.ts";
 import { showProgress } from "./deploy/local/progress.ts";
 import {
   clusterVariables,
@@ -94,7 +94,11 @@ async function runStack(
   spawnNode: (node: NatsNode) => PartProcess,
 ): Promise<void> {
   const { dataDir } = configs.api;
-  const addresses = { apiUrl: "", apiInternalUrl: "" };
+  const apiUp = Promise.withResolvers<Listening>();
+  const told: LateVariables = apiUp.promise.then((api) => {
+    const { apiUrl = api.url ?? "", apiInternalUrl = api.internal_url ?? "" } = configs.addresses ?? {};
+    return relayVariables({ apiUrl, apiInternalUrl });
+  });
   const variables = Deno.env.toObject();
   const parts: Parts = {
     api: createPart("API", dataDir, (last) => {
@@ -103,8 +107,8 @@ async function runStack(
     relays: configs.places.map((place) =>
       createPart(place.name, dataDir, (last) => {
         if (place.folder !== dataDir) prepareFolder(place, dataDir);
-        const config = { ...configs.relay, ...addresses, dataDir: place.folder };
-        return spawnPart(relayCommand(config, last, place.environment), variables);
+        const config = { ...configs.relay, dataDir: place.folder };
+        return spawnPart(relayCommand(config, last, place.environment), variables, told);
       })
     ),
     nats: configs.nats.map((node) => createPart(`NATS ${node.number}`, dataDir, () => spawnNode(node))),
@@ -116,10 +120,16 @@ async function runStack(
 
   console.log("Static is starting");
   const up = (async () => {
+    // One relay loads its code while the API comes up, or makes its database.
+    const [only] = parts.nats.length === 0 ? parts.relays : [];
+    const early = only?.start();
+    // Told below, when its turn has come.
+    early?.catch(() => {});
     const api = await startApi(configs, parts, asked);
-    addresses.apiUrl = configs.addresses?.apiUrl ?? api.url ?? "";
-    addresses.apiInternalUrl = configs.addresses?.apiInternalUrl ?? api.internal_url ?? "";
-    const relays = await startRelays(configs, parts, asked);
+    apiUp.resolve(api);
+    const relays = early === undefined
+      ? await startRelays(configs, parts, asked)
+      : [await showProgress("Relay", early, asked)];
     return greetingOf({ api, relays, hasConsole: configs.api.console, dataDir, deno: denoOfUser() });
   })();
   try {
@@ -149,10 +159,9 @@ async function startApi({ api }: Configs, parts: Parts, asked: Promise<void>): P
 }
 
 /** Several have one authority, and the first makes the streams on the nodes. */
-async function startRelays({ relay, nats }: Configs, { relays }: Parts, asked: Promise<void>): Promise<Listening[]> {
+async function startRelays({ relay }: Configs, { relays }: Parts, asked: Promise<void>): Promise<Listening[]> {
   const [first, ...others] = relays;
   if (first === undefined) return [];
-  if (nats.length === 0) return [await showProgress("Relay", first.start(), asked)];
   const { dataDir } = relay;
   const shared = relay.tls === undefined ? await openDevelopmentCertificate({ dataDir, nowMs: Date.now }) : undefined;
   const start = async (): Promise<Listening[]> => {

@@ -25,12 +25,19 @@ export function apiCommand(last: Listening | undefined, { plan, relayUrls }: Api
   };
 }
 
+/** Where the API beside it is, whatever clients are told to use. The relay is told when the API is up. */
+export function relayVariables(
+  { apiUrl, apiInternalUrl }: Pick<RelayConfig, "apiUrl" | "apiInternalUrl">,
+): Readonly<Record<string, string>> {
+  return { STATIC_API_URL: apiUrl, STATIC_API_INTERNAL_URL: apiInternalUrl };
+}
+
 /**
- * `apiUrl` is the API beside it, whatever clients are told to use. `place` has what differs between several relays. The database's address, the keys that sign tokens and
- * the secrets of operators and of the mail server are the API's alone.
+ * `place` has what differs between several relays. The database's address, the keys that sign tokens and the secrets of operators
+ * and of the mail server are the API's alone.
  */
 export function relayCommand(
-  { dataDir, tls, admin, core, apiUrl, apiInternalUrl }: RelayConfig,
+  { dataDir, tls, admin, core }: RelayConfig,
   last: Listening | undefined,
   place: Readonly<Record<string, string>> = {},
 ): PartCommand {
@@ -45,8 +52,6 @@ export function relayCommand(
       "--allow-sys=statfs",
     ],
     environment: {
-      STATIC_API_URL: apiUrl,
-      STATIC_API_INTERNAL_URL: apiInternalUrl,
       STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
       STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
       ...place,

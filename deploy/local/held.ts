@@ -4,8 +4,25 @@
  * not its affair.
  */
 
-export async function untilLetGo(): Promise<void> {
+export async function untilLetGo(input: Input = Deno.stdin.readable.getReader()): Promise<void> {
   for (const signal of ["SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
-  const reader = Deno.stdin.readable.getReader();
-  while (!(await reader.read()).done);
+  while (!(await input.read()).done);
+}
+
+/** Standard input, or what stands for it. */
+export type Input = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+/**
+ * The first line: variables that were not known when the process was started, so that it loads its code meanwhile. Undefined when
+ * it is let go before.
+ */
+export async function readVariables(input: Input): Promise<Readonly<Record<string, string>> | undefined> {
+  const decoder = new TextDecoder();
+  for (let text = "";;) {
+    const { done, value } = await input.read();
+    if (done) return undefined;
+    text += decoder.decode(value, { stream: true });
+    // Nothing follows it.
+    if (text.endsWith("\n")) return JSON.parse(text);
+  }
 }

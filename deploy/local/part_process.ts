@@ -13,10 +13,14 @@ export interface PartCommand {
 /** Kept of what a process complains of: the end, where the reason is. */
 const maxComplaintCharacters = 8_000;
 
+/** Variables that a part is told on its standard input, once they are known. */
+export type LateVariables = Promise<Readonly<Record<string, string>>>;
+
 /** `inherited` are this process's own variables. */
 export function spawnPart(
   { entry, permissions, environment, withheld }: PartCommand,
   inherited: Readonly<Record<string, string>>,
+  late?: LateVariables,
 ): PartProcess {
   const passed = Object.entries(inherited).filter(([name]) => !withheld.includes(name));
   const child = new Deno.Command(Deno.execPath(), {
@@ -27,6 +31,9 @@ export function spawnPart(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  const input = child.stdin.getWriter();
+  // A part that has ended, or is let go before, is told nothing.
+  late?.then((variables) => input.write(new TextEncoder().encode(`${JSON.stringify(variables)}\n`))).catch(() => {});
   let complaints = "";
   const listened = (async () => {
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
@@ -39,7 +46,7 @@ export function spawnPart(
       signal === null ? `ended with code ${code}` : `was ended by ${signal}`
     ),
     complaints: () => complaints,
-    letGo: () => void child.stdin.close().catch(() => {}),
+    letGo: () => void input.close().catch(() => {}),
     kill: () => {
       try {
         child.kill("SIGKILL");
