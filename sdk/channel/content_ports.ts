@@ -34,7 +34,8 @@ export function createPorts(
     writeAlong: (changes) =>
       translating("Cannot note the request", async () => {
         void progress().note(changes);
-        await progress().written();
+        // A requester waits for its handler.
+        await progress().written({ isUrgent: true });
       }),
     isMember: (each) => membership.memberOf(each) !== undefined,
     stands: (id) => standsInLog(id, { membership, session }),

@@ -88,11 +88,11 @@ export class Progress {
     return this.#ahead > maxAhead ? this.#writing : undefined;
   }
 
-  /** Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not be. */
-  written(): Promise<void> {
+  /** Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not be. Urgent: without a rest. */
+  written({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<void> {
     const waiting = createDeferred<void>();
     this.#waiting.push(waiting);
-    if (this.#isPaced) this.#cancelPace ??= this.#deps.after(paceMs, () => this.#hurry.resolve());
+    if (this.#isPaced && !isUrgent) this.#cancelPace ??= this.#deps.after(paceMs, () => this.#hurry.resolve());
     else this.#hurry.resolve();
     this.#writing ??= this.#write();
     return waiting.promise;

@@ -123,14 +123,12 @@ Deno.test("a handler's failure reaches the requester with its code; without one 
   const stream = await open(b.connection, "serve");
   const to = bob.client.agentId;
   const ask = (): Promise<unknown> => a.connection.call("request", { ...channel, to, timeoutMs: 20_000 });
-  const [one, two] = [ask(), ask()];
+  const answered = Promise.allSettled([ask(), ask()]);
   for (const remoteCode of ["no_such_city", undefined]) {
     const { fields } = await b.connection.call("next", { stream });
     await b.connection.call("fail", { stream, item: fields.number("item"), message: "secret words", remoteCode });
   }
-  const errors = (await Promise.allSettled([one, two])).flatMap((each) =>
-    each.status === "rejected" ? [each.reason] : []
-  );
+  const errors = (await answered).flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   const codes = errors.map((error) => [error.name, error.code, error.remoteCode, error.message.includes("secret")]);
   assertEquals(codes.toSorted(), [
     ["RemoteError", "remote_error", "handler_failed", false],
