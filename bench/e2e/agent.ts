@@ -42,7 +42,6 @@ export interface Compared {
 
 /** The first byte of a ping; its number follows. */
 const pingMark = 2;
-let pingCount = 0;
 
 const options: ConnectOptions = JSON.parse(process.argv[2] ?? "");
 const manager = await ChannelManager.connect(options);
@@ -115,12 +114,12 @@ async function compare({ name, warmUp, count, bytes }: Command & { do: "compare"
   const [plain, asked]: [number[], number[]] = [[], []];
   for (let i = -warmUp; i < count; i++) {
     const ping = payload.slice();
-    const number = ++pingCount;
+    const number = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
     new DataView(ping.buffer).setUint32(1, number);
     const started = performance.now();
     await channel.send(ping);
     // Its own echo, and not one from before.
-    for (let pong = 0; pong !== number;) pong = numberOf((await reader.next()).value?.bytes);
+    for (let pong = -1; pong !== number;) pong = numberOf((await reader.next()).value?.bytes);
     const between = performance.now();
     await channel.request(payload, { to });
     if (i < 0) continue;

@@ -125,11 +125,8 @@ export class LiveChannel {
     this.confirmations = new Confirmations(said, deps);
     const { confirmations } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
-    const maxAgeMs = (): number => this.#maxAgeMs;
-    const ports = createPorts(
-      { membership, outbox: this.outbox, health, maxAgeMs, progress: () => this.#progress },
-      deps,
-    );
+    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
+    const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
     this.service = new Service(ports);
     this.inbox = new Inbox({
