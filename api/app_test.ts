@@ -42,7 +42,7 @@ function createBrokenApp(
       askClaim: fail,
       claim: fail,
     },
-    sessions: { open: fail, find: fail, end: fail, endAll: fail },
+    sessions: { open: fail, find: fail, list: fail, end: fail, endAll: fail },
     changes: { standing: fail, read: fail, stop: fail },
     discovery: {
       version: "",
@@ -55,7 +55,8 @@ function createBrokenApp(
     secureCookies: true,
     attempts: createAttempts(limiter),
     authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
-    store: { ping: fail },
+    store: { ping: fail, readOwnEvents: fail },
+    consoleFiles: undefined,
     clock: () => 0,
     relaySecret: new Secret("relay"),
     maxBodyBytes: 1024,

@@ -46,6 +46,7 @@ class Log {
     };
     return {
       next,
+      begun: () => Promise.resolve(),
       finish: () => Promise.resolve(),
       return: () => {
         ended = true;
