@@ -15,6 +15,7 @@ const campaigns = [
   "tests/api/openapi_test.ts",
   "tests/faults/faults_test.ts",
   "tests/faults/memory_test.ts",
+  "tests/faults/several_relays_test.ts",
   "tests/faults/store_kill_test.ts",
   "tests/host/many_programs_test.ts",
   "tests/hostile/",

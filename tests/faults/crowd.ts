@@ -1,0 +1,110 @@
+/** The process of many agents as a test holds it: what each of them wrote down, and orders for all. */
+import { TextLineStream } from "../support/lines.ts";
+import { type Audit, audit } from "./auditor.ts";
+import type { CrowdSettings } from "./crowd_process.ts";
+import { until } from "./exchange.ts";
+import type { Event, Journal } from "./journal.ts";
+
+const script = new URL("crowd_process.ts", import.meta.url).pathname;
+const assembleMs = 300_000;
+
+export class Crowd implements AsyncDisposable {
+  readonly #settings: CrowdSettings;
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #events = new Map<string, Event[]>();
+  readonly #reading: Promise<unknown>;
+  /** What they said that is no part of a journal. */
+  readonly remarks: string[] = [];
+  missing = 0;
+  #ready = false;
+  #hushed = false;
+  #ended = false;
+
+  private constructor(settings: CrowdSettings) {
+    this.#settings = settings;
+    for (const name of settings.groups.flat()) this.#events.set(name, []);
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "--quiet", script, JSON.stringify(settings)],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#reading = Promise.all([this.#read(), this.#complaints()]);
+    void this.#child.status.then(() => void (this.#ended = true));
+  }
+
+  /** Resolves when all are in their channels and talk. */
+  static async start(settings: CrowdSettings): Promise<Crowd> {
+    const crowd = new Crowd(settings);
+    await until("the crowd to assemble", assembleMs, () => crowd.#ready || crowd.#ended).catch(async (error) => {
+      await crowd[Symbol.asyncDispose]();
+      throw error;
+    });
+    if (!crowd.#ready) throw new Error(`The crowd has ended: ${crowd.remarks.join("\n").slice(-2_000)}`);
+    return crowd;
+  }
+
+  /** Resolves when each agent was told that something it began to say from now on is accepted. */
+  async progress(withinMs: number): Promise<void> {
+    const sinceMs = Date.now();
+    const waits = (): string[] =>
+      [...this.#events].flatMap(([name, events]) => {
+        const begun = new Set<string>();
+        const hasSpoken = events.some((event) => {
+          if (event.event === "sending" && event.atMs >= sinceMs) begun.add(event.text);
+          return event.event === "accepted" && begun.has(event.text);
+        });
+        return hasSpoken ? [] : [name];
+      });
+    await until("everybody to be heard", withinMs, () => waits().length === 0).catch((error: Error) => {
+      throw new Error(`${error.message}; waiting: ${waits().join(", ")}; ${this.remarks.slice(-5).join(" | ")}`);
+    });
+  }
+
+  /** Everybody stops. Returns what the auditor says of each channel when all have had the time to hear all. */
+  async finish(withinMs: number): Promise<Audit[]> {
+    await this.#order("hush");
+    await until("the crowd to be quiet", withinMs, () => this.#hushed || this.#ended);
+    const judge = (): Audit[] =>
+      this.#settings.groups.map((names) => audit(names.map((name) => this.#journal(name)), names));
+    const isClean = (): boolean => judge().every(({ violations }) => violations.length === 0);
+    await until("everybody to hear everything", withinMs, isClean).catch(() => {});
+    await this.#order("close");
+    await this.#child.status;
+    await this.#reading;
+    return judge();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#ended) this.#child.kill("SIGKILL");
+    await this.#child.status;
+    await this.#reading;
+    await this.#input.close().catch(() => {});
+  }
+
+  async #order(text: "hush" | "close"): Promise<void> {
+    await this.#input.write(new TextEncoder().encode(`${text}\n`));
+  }
+
+  #journal(agent: string): Journal {
+    return { agent, lives: [this.#events.get(agent) ?? []] };
+  }
+
+  async #read(): Promise<void> {
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    for await (const line of lines) {
+      const told = JSON.parse(line);
+      if ("event" in told) this.#events.get(told.agent)?.push(told.event);
+      else if ("ready" in told) this.#ready = true;
+      else if ("hushed" in told) this.#hushed = true;
+      else this.remarks.push(line);
+      if ("missing" in told) this.missing += told.missing;
+    }
+  }
+
+  async #complaints(): Promise<void> {
+    for await (const text of this.#child.stderr.pipeThrough(new TextDecoderStream())) this.remarks.push(text);
+  }
+}

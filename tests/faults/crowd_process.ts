@@ -1,0 +1,129 @@
+/**
+ * Many agents in one process, in channels of a few each, with the SDK as any user has it. They talk until a line on the input
+ * says `hush`, and the process ends at `close`. Each event is one line of output, with the agent's name.
+ */
+import { TextLineStream } from "../support/lines.ts";
+import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
+import type { Event } from "./journal.ts";
+
+export interface CrowdSettings {
+  /** Names of the members of each channel. The first makes it. */
+  readonly groups: readonly (readonly string[])[];
+  readonly options: Omit<ConnectOptions, "identity" | "dataDir">;
+  /** Where agents keep what they know. */
+  readonly folder: string;
+  readonly everyMs: number;
+}
+
+function write(line: object): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
+}
+
+class CrowdAgent {
+  readonly #name: string;
+  readonly #manager: ChannelManager;
+  readonly #stop = new AbortController();
+  #channel: Channel | undefined;
+  #talking: Promise<void> = Promise.resolve();
+  #texts = 0;
+
+  constructor(name: string, manager: ChannelManager) {
+    this.#name = name;
+    this.#manager = manager;
+  }
+
+  get manager(): ChannelManager {
+    return this.#manager;
+  }
+
+  enter(channel: Channel): void {
+    this.#channel = channel;
+    void this.#listen(channel);
+  }
+
+  talk(everyMs: number): void {
+    const run = async (): Promise<void> => {
+      while (!this.#stop.signal.aborted) {
+        await this.#say();
+        await new Promise((resolve) => setTimeout(resolve, everyMs * (0.5 + Math.random()))); // wait: the pace of the talk
+      }
+    };
+    this.#talking = run();
+  }
+
+  async hush(): Promise<void> {
+    this.#stop.abort();
+    await this.#talking;
+    const { state, missing } = this.#channel?.health() ?? { state: "none", missing: [] };
+    write({ agent: this.#name, state, missing: missing.reduce((sum, { messages }) => sum + messages, 0) });
+  }
+
+  async close(): Promise<void> {
+    await this.#manager.close();
+    this.#tell({ event: "closed" });
+  }
+
+  async #listen(channel: Channel): Promise<void> {
+    try {
+      for await (const { payload, sender, id } of channel.envelopes()) {
+        this.#tell({ event: "heard", text: new TextDecoder().decode(payload), id, from: sender.identity });
+      }
+    } catch (error) {
+      write({ agent: this.#name, stopped: String(error) });
+    }
+  }
+
+  async #say(): Promise<void> {
+    const text = `${this.#name} ${++this.#texts}`;
+    this.#tell({ event: "sending", text, atMs: Date.now() });
+    try {
+      const { id } = await this.#channel?.send(text, { timeoutMs: 120_000 }) ?? { id: "" };
+      this.#tell({ event: "accepted", text, id, atMs: Date.now() });
+    } catch (error) {
+      const code = error instanceof StaticError ? error.code : "unknown";
+      this.#tell({ event: "failed", text, code, words: String(error) });
+    }
+  }
+
+  #tell(event: Event): void {
+    write({ agent: this.#name, event });
+  }
+}
+
+async function assemble(
+  names: readonly string[],
+  number: number,
+  { options, folder }: CrowdSettings,
+): Promise<CrowdAgent[]> {
+  const connect = async (name: string): Promise<CrowdAgent> =>
+    new CrowdAgent(
+      name,
+      await ChannelManager.connect({ ...options, identity: name, dataDir: `${folder}/${name}` }),
+    );
+  const agents: CrowdAgent[] = [];
+  for (const name of names) agents.push(await connect(name));
+  const [owner, ...others] = agents;
+  if (owner === undefined) return [];
+  const channel = `acme/crowd/c${number}`;
+  owner.enter(await owner.manager.create(channel));
+  const token = await owner.manager.invite(channel, { uses: names.length });
+  for (const agent of others) agent.enter(await agent.manager.joinWithToken(channel, token));
+  return agents;
+}
+
+async function main(settings: CrowdSettings): Promise<void> {
+  const agents: CrowdAgent[] = [];
+  for (const [number, names] of settings.groups.entries()) agents.push(...await assemble(names, number, settings));
+  for (const agent of agents) agent.talk(settings.everyMs);
+  write({ ready: true });
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  for await (const line of lines) {
+    if (line === "hush") await Promise.all(agents.map((agent) => agent.hush()));
+    if (line === "hush") write({ hushed: true });
+    if (line === "close") break;
+  }
+  await Promise.all(agents.map((agent) => agent.close()));
+  Deno.exit(0);
+}
+
+if (import.meta.main) await main(JSON.parse(Deno.args[0] ?? ""));
