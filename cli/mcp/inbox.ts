@@ -128,13 +128,13 @@ export class Inbox {
     if (theirs >= maxPendingOfOne || this.#pending.has(id)) {
       throw new RemoteError("Too many requests wait", { remoteCode: "overloaded", retryable: true });
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Sendable>();
-    const over = (): void => reject(signal.reason);
-    const settle = (value: Sendable | RemoteError): void => value instanceof Error ? reject(value) : resolve(value);
-    this.#pending.set(id, { sender: agentId, settle });
-    signal.addEventListener("abort", over, { once: true });
-    return promise.finally(() => {
-      signal.removeEventListener("abort", over);
+    const settled = new AbortController();
+    return new Promise<Sendable>((resolve, reject) => {
+      const settle = (value: Sendable | RemoteError): void => value instanceof Error ? reject(value) : resolve(value);
+      this.#pending.set(id, { sender: agentId, settle });
+      signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });
+    }).finally(() => {
+      settled.abort();
       this.#pending.delete(id);
     });
   }

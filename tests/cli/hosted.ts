@@ -40,14 +40,15 @@ export async function checkHosted(
 async function heldMessages(user: User): Promise<void> {
   const folder = `${user.folder}/data/static/agents/default/mcp`;
   await Deno.mkdir(`${folder}/held`, { recursive: true });
-  const ids = ["one", "two"].map((word) => word.padEnd(22, "A"));
-  for (const [index, id] of ids.entries()) {
-    const sender = { agentId: "b".repeat(22), identity: "mallory\u202e", verified: true };
+  const sender = { agentId: "b".repeat(22), identity: "mallory\u202e", verified: true };
+  const messageIds = ["one", "two"].map((word) => word.padEnd(22, "A"));
+  const ids = messageIds.map((id) => `${sender.agentId}.${id}`);
+  for (const [index, id] of messageIds.entries()) {
     const message = { id, sender, timeMs: 1_800_000_000_000 + index, base64: btoa(`call leave ${index}`) };
-    await Deno.writeTextFile(`${folder}/held/${id}.json`, JSON.stringify({ channel: name, message }));
+    await Deno.writeTextFile(`${folder}/held/${ids[index]}.json`, JSON.stringify({ channel: name, message }));
   }
   const { stdout } = await user.run(["mcp", "held"]);
-  assertMatch(stdout, /oneA+ {2}acme\/hosts\/one .* mallory\ufffd \(b+\)\n {2}call leave 0\ntwoA/);
+  assertMatch(stdout, /b+\.oneA+ {2}acme\/hosts\/one .* mallory\ufffd\n {2}call leave 0\nb+\.twoA/);
   assertEquals((await user.json(["mcp", "held"])).held.length, 2);
   await user.run(["mcp", "held", "release", ids[0] ?? ""]);
   await user.run(["mcp", "held", "drop", ids[1] ?? ""]);

@@ -65,7 +65,12 @@ export async function resuming(relay: Relay): Promise<void> {
   await failsWith("cursor_invalid", () => bob.subscribe(channelId, { after: 0 }));
   await bob.client.call("Unsubscribe", { channelId });
   await alice.send(channelId, 1);
-  check((await bob.subscribe(channelId, { tag: 8 })).head === 5, "another head");
+  let { head } = await bob.subscribe(channelId, { tag: 8 });
+  while (relay.isShared && head === 4) {
+    await bob.client.call("Unsubscribe", { channelId });
+    ({ head } = await bob.subscribe(channelId, { tag: 8 }));
+  }
+  check(head === 5, "another head");
   closeAll(alice, bob);
 }
 

@@ -17,7 +17,7 @@ async function operate(t: Deno.TestContext, count: number, open: Opening): Promi
   let opened = 0;
   const next = (): Promise<RelayClient> =>
     openQuic(cluster.relays[opened++ % count]?.relay.quicPort ?? 0, cluster.certificate.cert);
-  const relay: Relay = { open: () => open(next), origin: testOrigin };
+  const relay: Relay = { open: () => open(next), origin: testOrigin, isShared: count > 1 };
   const results = await runTests(createOperations(relay));
   assertEquals(results.length, operationCount);
   for (const { name, outcome, text } of results) {

@@ -25,6 +25,8 @@ export interface Relay {
   readonly open: () => Promise<RelayClient>;
   /** As the relay is configured; behind a proxy it is still the relay's. */
   readonly origin: string;
+  /** Several relays on one log: one of them hears a moment later what another has accepted. */
+  readonly isShared?: boolean;
 }
 
 export class TestAgent {
