@@ -31,7 +31,8 @@ testWhen(needs, "planner, worker, observer and a person in a browser coordinate 
     "the API's documentation page sends a call with the reader's key, and keeps it nowhere (screenshot)",
     async () => {
       await tab.open(`${stack.api.url}/docs`);
-      await tab.until('document.body.innerText.includes("/v1/tokens")');
+      // The form is the script's once the page is complete.
+      await tab.until('document.readyState === "complete" && document.body.innerText.includes("/v1/tokens")');
       const section = 'document.querySelector("#get-v1-keys")';
       const key = JSON.stringify(stack.account.apiKey);
       await tab.evaluate(
