@@ -12,9 +12,10 @@ const log = createLog({ write: writeLog, nowMs: Date.now });
 reportUncaught((error) => log("error", "fault", { where: "uncaught", error: describeError(error) }));
 const asked = untilAskedToStop(() => Deno.exit(1));
 const code = await runUntil(asked, async () => {
-  const relay = await startRelay(configFromEnvironment(), { writeLog });
-  Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
-  Deno.addSignalListener("SIGUSR1", relay.backUp);
-  return relay;
+  const starting = startRelay(configFromEnvironment(), { writeLog });
+  // A signal that comes a moment before the relay is up would end the process; it is answered when the relay is up.
+  Deno.addSignalListener("SIGHUP", () => void starting.then((relay) => relay.reloadCertificate(), () => {}));
+  Deno.addSignalListener("SIGUSR1", () => void starting.then((relay) => relay.backUp(), () => {}));
+  return await starting;
 });
 Deno.exit(code);

@@ -69,9 +69,7 @@ export class Replica {
   /** The next entry of the log. */
   take(position: number, bytes: Uint8Array): void {
     this.#queue.push({ position, bytes });
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run();
   }
 
   /** Resolves when everything that was taken is carried out. */
@@ -96,9 +94,7 @@ export class Replica {
         reject(error);
       }
     });
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run();
     return promise;
   }
 
@@ -114,8 +110,10 @@ export class Replica {
       await this.#rests.shift()?.();
       const next = this.#queue.shift();
       if (next !== undefined) await this.#carryOutOrFail(next);
-      else if (this.#rests.length === 0) return;
+      else if (this.#rests.length === 0) break;
     }
+    // In the moment that saw nothing waiting, so that what comes next begins anew.
+    this.#running = undefined;
   }
 
   async #carryOutOrFail(next: Read): Promise<void> {

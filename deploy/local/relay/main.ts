@@ -9,8 +9,9 @@ if (told === undefined) Deno.exit(0);
 for (const [name, value] of Object.entries(told)) Deno.env.set(name, value);
 const writeLog = (line: string): void => console.log(line);
 const code = await runUntil(untilLetGo(input), async () => {
-  const relay = await startRelay(configFromEnvironment(), { writeLog });
-  Deno.addSignalListener("SIGUSR1", relay.backUp);
-  return relay;
+  const starting = startRelay(configFromEnvironment(), { writeLog });
+  // A signal that comes a moment before the relay is up would end the process; it is answered when the relay is up.
+  Deno.addSignalListener("SIGUSR1", () => void starting.then((relay) => relay.backUp(), () => {}));
+  return await starting;
 });
 Deno.exit(code);
