@@ -1,6 +1,6 @@
 /**
- * An agent's data directory on its own, without a connection: what is intact, what can be saved, and the passphrase. What the
- * errors of a damaged store tell users to do is done here.
+ * An agent's data directory on its own, without a connection: check it, save what is intact, change the passphrase. The
+ * errors of a damaged store refer to these functions.
  */
 import { platform } from "#platform";
 import { translating } from "./channel/faults.ts";
@@ -17,7 +17,7 @@ export interface AgentStoreOptions {
   readonly passphrase?: string;
 }
 
-/** What is in a data directory. */
+/** The state of a data directory. */
 export interface StoreReport {
   /** Whether nothing is wrong. */
   readonly intact: boolean;
@@ -25,9 +25,9 @@ export interface StoreReport {
   readonly records: number;
   /** Records that cannot be read, by kind and in words. */
   readonly damaged: readonly { readonly kind: string; readonly text: string }[];
-  /** What is wrong with the directory as a whole, in words. */
+  /** Faults of the directory as a whole, in words. */
   readonly faults: readonly string[];
-  /** What the agent calls itself, where that can be read. */
+  /** The agent's identity, if it can be read. */
   readonly identity: string | undefined;
   /** Names of its channels, as far as they can be read. */
   readonly channels: readonly ChannelName[];

@@ -58,8 +58,8 @@ export class Channel {
   }
 
   /**
-   * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Answers the Welcome: hand it to
-   * the new member, who calls `joinChannel`; the relay delivers it as well.
+   * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome: hand
+   * it to the new member, which calls `joinChannel`. The relay delivers it as well.
    *
    * @example
    * ```ts
@@ -77,8 +77,8 @@ export class Channel {
   }
 
   /**
-   * Removes a member; only owners may. What is sent from now on it cannot read. Removing somebody who is gone already is
-   * no error.
+   * Removes a member; only owners may. It cannot read messages that are sent from now on. Removing an agent that is no
+   * longer a member is not an error.
    *
    * @example
    * ```ts
@@ -94,9 +94,10 @@ export class Channel {
   }
 
   /**
-   * Begins the channel anew when a member's commit has stopped it: the same channel, with the same members, without that one.
-   * For owners, when `health()` says that the channel is `stopped` and offers it. Others follow by themselves, also those that
-   * are offline now. What was sent before the commit stays readable; what stands behind it is reported.
+   * Begins the channel anew when a member's commit has stopped it: the same channel, with the same members, without
+   * that one. For owners, when `health()` says that the channel is `stopped` and offers it. Other members follow
+   * automatically, also those that are offline now. Messages sent before the commit stay readable; messages after it
+   * are reported as lost.
    *
    * @example
    * ```ts
@@ -151,9 +152,9 @@ export class Channel {
   }
 
   /**
-   * Says who may let agents in (`admission`) and speak (`posting`): `members` or `owners`; only owners may. Every member enforces
-   * it. What is not given stays as it is. Throws `members_must_update`, with their ids in `members`, while somebody runs a version
-   * from before there were policies.
+   * Sets who may add agents (`admission`) and who may send (`posting`): `members` or `owners`. Only owners may call it;
+   * every member enforces it. Fields that are not given stay as they are. Throws `members_must_update`, with their ids
+   * in `members`, while a member runs a version without policies.
    *
    * @example A channel in which only its owners speak
    * ```ts
@@ -288,9 +289,9 @@ export class Channel {
   }
 
   /**
-   * Handles the requests of others from now on. What the handler returns is the reply; what it throws becomes a `RemoteError`
-   * on the other side. A request is handled at least once before its reply is accepted, never after, and never when its
-   * deadline is over; after a crash `request.attempt` tells that it was begun before.
+   * Handles the requests of others from now on. The handler's return value is the reply; an exception becomes a
+   * `RemoteError` on the other side. A request is handled at least once before its reply is accepted, never after that,
+   * and never after its deadline. After a crash `request.attempt` tells that it was begun before.
    *
    * @example
    * ```ts
@@ -391,8 +392,8 @@ export class Channel {
   }
 
   /**
-   * What happens in the channel and to its connection, from now on: members, keys, owners, trouble, the end. The loop ends
-   * with the channel, or by the signal.
+   * Iterates over the events of the channel and its connection from now on: members, keys, owners, trouble, the end.
+   * The loop ends with the channel, or by the signal.
    *
    * @example
    * ```ts
@@ -415,7 +416,7 @@ export class Channel {
   }
 
   /**
-   * Who is in the channel, as this agent's MLS state has it: the relay cannot add anybody to this list.
+   * Returns the members of the channel according to this agent's MLS state: the relay cannot add anybody to this list.
    *
    * @example
    * ```ts

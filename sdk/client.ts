@@ -1,4 +1,4 @@
-/** What a user begins with: one agent, connected. */
+/** The entry point for programs: one connected agent. */
 import { connectHost } from "#hosts";
 import { platform } from "#platform";
 import type { AgentId, ChannelName } from "../proto/mod.ts";
@@ -15,7 +15,7 @@ import type { TransportName } from "./transport/transport.ts";
 export type { ConnectOptions };
 
 /**
- * An agent: its keys, its channels, and its connection to the relay, which comes back by itself when it is lost.
+ * An agent: its keys, its channels, and its connection to the relay, which is restored automatically when it is lost.
  *
  * @example Two agents exchange an encrypted message
  * ```ts
@@ -143,9 +143,10 @@ export class StaticClient {
   }
 
   /**
-   * Joins by a link that a member has given; opens the channel when this agent is in it already. An agent that was connected with
-   * the same link needs nothing else. Rejects with `link_invalid` for a link that was cut short or changed, `join_timeout` when
-   * the inviter is not running, and `join_rejected` when the link is no longer good.
+   * Joins by a link that a member has given; opens the channel if this agent is in it already. An agent that was
+   * connected with the same link needs nothing else. Rejects with `link_invalid` for a link that was cut short or
+   * changed, `join_timeout` when the inviter is not running, and `join_rejected` when the link has expired, was used
+   * up, or was withdrawn.
    *
    * @example A guest with nothing but the link
    * ```ts
@@ -197,9 +198,9 @@ export class StaticClient {
   }
 
   /**
-   * What happens to the connection and in all channels, from now on: connected, disconnected, reconnecting, the plan's quota
-   * near its limit, and everything that `Channel.events` tells, with the channel's name. The loop ends when the client is
-   * closed, or by the signal.
+   * Iterates over the events of the connection and of all channels from now on: connected, disconnected, reconnecting,
+   * the plan's quota near its limit, and all events of `Channel.events`, with the channel's name. The loop ends when
+   * the client is closed, or by the signal.
    *
    * @example
    * ```ts

@@ -1,6 +1,7 @@
 /**
- * What stands behind `StaticClient` and `ChannelManager`: an agent in this process (`local_client.ts`, `local_manager.ts`), or a
- * host that holds it (`host/remote_client.ts`). The comments of those two classes tell what each method does.
+ * The interface behind `StaticClient` and `ChannelManager`: an agent in this process (`local_client.ts`,
+ * `local_manager.ts`), or a host that holds it (`host/remote_client.ts`). The comments of those two classes describe
+ * each method.
  */
 import type { AgentId, ChannelName } from "../proto/mod.ts";
 import type { Abortable } from "./base/abortable.ts";

@@ -13,7 +13,7 @@ import { openRelaySession } from "./session/open_session.ts";
 import type { RelaySession, SessionState } from "./session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
 
-/** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
+/** Connects an agent with the options. On failure closes everything that was opened. */
 export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
   options.signal?.throwIfAborted();
   const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
@@ -26,7 +26,7 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
   }
 }
 
-/** What a link says is remembered once it has led to a connection. */
+/** The content of a link is stored once it has led to a connection. */
 async function connectBy(store: RecordStore, given: ConnectOptions, runtime: Platform): Promise<Agent> {
   const { options, remember, explain } = await readLinkOptions(given, store, runtime);
   try {

@@ -8,7 +8,7 @@ import type { LinkParts } from "./host/link.ts";
 import { RemoteClient } from "./host/remote_client.ts";
 import type { HostedPlatform } from "./platform/host_platform.ts";
 
-/** What is known before a host has to be started. */
+/** Options that are known before a host has to be started. */
 export interface HostedOptions extends Abortable {
   readonly dataDir: string;
   /** Of what the host was started with, a short mark: one with another mark is asked to go when it is idle. */
@@ -40,7 +40,7 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
   return await RemoteClient.open({ find, runtime: platform }, signal);
 }
 
-/** What a host is given. It may read no file of its user: what they hold goes with it. */
+/** The options for a host. A host may not read its user's files, so their content is passed to it. */
 async function hostOptions(options: ConnectOptions, platform: HostedPlatform): Promise<HostOptions> {
   const { token, identity, tls, apiKey, apiUrl, endpoint, passphrase, transport, cover, link } = options;
   if (typeof token === "function") {

@@ -27,7 +27,7 @@ const noAuthority = "none";
 
 type Store = Pick<RecordStore, "get" | "put">;
 
-/** What a link, or the user, says to connect with. */
+/** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
   readonly options: Options;
   /** To be called when the connection stands. */

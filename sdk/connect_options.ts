@@ -1,4 +1,4 @@
-/** What an agent is connected with. */
+/** Options to connect an agent. */
 import type { RelayOptions } from "./session/open_session.ts";
 
 /**
@@ -32,8 +32,9 @@ export interface ConnectOptions extends RelayOptions {
   /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
   readonly repair?: boolean;
   /**
-   * What to do when the directory as a whole cannot be trusted: `refuse`, which is the default; `read`, to look at what is
-   * intact, such as who is in its channels, without a connection and without changing anything; or `accept` the loss.
+   * How to handle a directory that cannot be trusted as a whole: `refuse` (default); `read` to look at its intact
+   * parts, such as the members of its channels, without a connection and without changing anything; or `accept` the
+   * loss.
    */
   readonly damaged?: "refuse" | "read" | "accept";
   /**

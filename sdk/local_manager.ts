@@ -1,4 +1,4 @@
-/** Invites of an agent in this process: as long as it runs, whoever holds one of its tokens can join. */
+/** Invites of an agent in this process: while it runs, any holder of one of its tokens can join. */
 import {
   formatInviteToken,
   type InviteId,
@@ -39,7 +39,7 @@ export class LocalManager implements ManagerPort {
     this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
   }
 
-  /** Opens all channels of the agent, and begins to answer join requests. What was opened is closed when that fails. */
+  /** Opens all channels of the agent, and begins to answer join requests. Closes them again on failure. */
   static async open(agent: Agent): Promise<LocalManager> {
     const manager = new LocalManager(agent);
     try {

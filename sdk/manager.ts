@@ -1,4 +1,7 @@
-/** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
+/**
+ * Channels by name: create, invite, join, send, receive. The inviting side keeps a manager running, which admits
+ * applicants.
+ */
 import { connectHost } from "#hosts";
 import { platform } from "#platform";
 import type { ChannelName } from "../proto/mod.ts";
@@ -20,8 +23,8 @@ import type { LinkOptions } from "./invites/links.ts";
 import { LocalManager } from "./local_manager.ts";
 
 /**
- * Channels by name, and people let in in the background: as long as a manager runs, whoever holds an invite token of its
- * agent can join.
+ * Channels by name, with applicants admitted in the background: while a manager runs, any holder of an invite token of
+ * its agent can join.
  *
  * @example The owner invites, the guest joins
  * ```ts
@@ -118,7 +121,8 @@ export class ChannelManager {
   }
 
   /**
-   * A token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can join.
+   * Creates a token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can
+   * join.
    *
    * @example
    * ```ts
@@ -184,7 +188,7 @@ export class ChannelManager {
   }
 
   /**
-   * Revokes an invite by what `invites` tells of it, for whoever no longer has its token.
+   * Revokes an invite by its entry in `invites`, when the token is no longer at hand.
    *
    * @example
    * ```ts
@@ -200,8 +204,9 @@ export class ChannelManager {
   }
 
   /**
-   * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not running,
-   * or has no API key): trying again with the same token is then safe. `join_rejected` when the token is no longer good.
+   * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not
+   * running, or has no API key); trying again with the same token is then safe. Rejects with `join_rejected` when the
+   * token is no longer valid.
    *
    * @example
    * ```ts
@@ -307,7 +312,7 @@ export class ChannelManager {
   }
 
   /**
-   * What is wrong with a channel and what is being done about it.
+   * Returns the state of a channel: its troubles, and what is being done about them.
    *
    * @example
    * ```ts

@@ -131,7 +131,7 @@ async function calleeOf(source: ChannelSource, url: string, options: ChannelTran
   return { channel: await source.channel(channel), agentId, timeoutMs: options.timeoutMs ?? defaultTimeoutMs };
 }
 
-/** What the A2A package posts. */
+/** Sends a request that the A2A package posts. */
 async function postTo(callee: Callee, { body, headers: given, signal }: RequestInit): Promise<Response> {
   const all = new Headers(given);
   const headers = Object.fromEntries([...all].filter(([name]) => !reservedHeaders.has(name)));

@@ -1,6 +1,6 @@
 /**
- * A request that comes again after a restart of the agent may have begun a task before. Over HTTP the caller would have lost its
- * connection and never asked again; here the request comes by itself, and must not begin the task twice.
+ * Finds the task that a repeated request began before the agent restarted. Over HTTP the caller would have lost its
+ * connection and not asked again. Here the channel delivers the request again, and the task must not begin twice.
  */
 import { ListTasksRequest, SendMessageRequest, Task } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";

@@ -194,8 +194,9 @@ class Events {
 }
 
 /**
- * With a host a reader without a position, which holds nothing back. Without one there is no such reader, and of what is no event
- * nothing is acknowledged: it is for others in this program, who get it when this one has ended.
+ * With a host, opens a reader without a position, which holds nothing back. Without a host there is no such reader:
+ * then entries that are not events stay unacknowledged, and other readers of this program get them when this one has
+ * ended.
  */
 function openReader(channel: Channel, signal: AbortSignal): EnvelopeReader {
   try {

@@ -1,4 +1,4 @@
-/** What stands in the messages of the binding; `docs/a2a.md` describes it for others who implement it. */
+/** The messages of the binding. `docs/a2a.md` describes them for other implementations. */
 
 /** Names the binding in an agent's card. An identifier: nothing is fetched from it. */
 export const a2aBinding = "static://bindings/a2a/v1";
@@ -38,7 +38,10 @@ export function parsePlace(text: string | undefined): EventPlace | undefined {
   return attempt === undefined ? undefined : { attempt: Number(attempt), number: Number(number) };
 }
 
-/** Undefined when the body is no end of a stream, as of a request that failed before it began. */
+/**
+ * Returns undefined when the body is not the end of a stream, for example when a request failed before the stream
+ * began.
+ */
 export function parseEnd(body: unknown): StreamEnd | undefined {
   const stream: unknown = field(body, "stream");
   const [attempt, events] = [field(stream, "attempt"), field(stream, "events")];

@@ -1,8 +1,8 @@
-/** Calls that can be given up. What was begun may still come about: the caller is only not made to wait for it. */
+/** Calls that can be given up. Giving up only ends the waiting: the operation may still succeed. */
 
 /** How a call is given up. */
 export interface Abortable {
-  /** Gives up waiting; the call then rejects with its reason. What was begun may still come about. */
+  /** Gives up waiting; the call then rejects with the signal's reason. The operation may still succeed. */
   readonly signal?: AbortSignal;
 }
 

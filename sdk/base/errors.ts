@@ -12,9 +12,9 @@ import {
   isErrorCode,
 } from "../../proto/mod.ts";
 
-/** What an error may carry beside its code and text. */
+/** Optional fields of an error beside its code and text. */
 export interface StaticErrorOptions {
-  /** What it comes from. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
   /** When trying again makes sense. */
   readonly retryAfterMs?: number;
@@ -59,7 +59,7 @@ export interface Unreachable {
 export class StaticError extends Error {
   /** The class, by name. */
   override readonly name: string = "StaticError";
-  /** What went wrong, for programs. */
+  /** The error code. Programs should check it instead of the text. */
   readonly code: ErrorCode;
   /** Whether the same call may succeed later, with nothing changed. */
   readonly retryable: boolean;
@@ -71,7 +71,7 @@ export class StaticError extends Error {
   readonly channel: ChannelName | undefined;
   /** With `connection_error`: the part of the service that could not be reached. */
   readonly unreachable: Unreachable | undefined;
-  /** With `members_must_update`: those that must; with `successor_needed`: those that could be it. */
+  /** With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. */
   readonly members: readonly AgentId[] | undefined;
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */
@@ -117,9 +117,9 @@ export class ChannelError extends StaticError {
   override readonly name: string = "ChannelError";
 }
 
-/** What a removal carries. */
+/** Fields of a `RemovedError`. */
 export interface RemovedErrorOptions extends StaticErrorOptions {
-  /** Who removed this agent. */
+  /** The member that removed this agent. */
   readonly by?: AgentId;
   /** When. */
   readonly atMs?: number;
@@ -172,7 +172,7 @@ export class StoreError extends StaticError {
 export class RemoteError extends StaticError {
   /** The class, by name. */
   override readonly name = "RemoteError";
-  /** What went wrong, in the handler's own words for programs; `handler_failed` when it did not say. */
+  /** The handler's own error code; `handler_failed` when it gave none. */
   readonly remoteCode: string;
 
   /** `message` is for people on the other side. */
@@ -182,7 +182,7 @@ export class RemoteError extends StaticError {
   }
 }
 
-/** What a handler tells about a failure. */
+/** Fields of a failure that a handler reports. */
 export interface RemoteErrorOptions extends StaticErrorOptions {
   /** For programs: 1 to 64 visible ASCII characters; `failed` when not given. */
   readonly remoteCode?: string;
@@ -219,7 +219,7 @@ export function invalidArgument(message: string): StaticError {
   return createError("invalid_request", message);
 }
 
-/** What the relay answered. A code that this version does not know is treated like `internal`. */
+/** Converts an error reply of the relay. A code that this version does not know is treated like `internal`. */
 export function errorFromRelay({ code, message, epoch, retryAfterMs }: ErrorBody): StaticError {
   const known = isErrorCode(code) ? code : "internal";
   return createError(known, message, {

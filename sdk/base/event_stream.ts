@@ -1,13 +1,13 @@
 /**
- * Events for whoever listens, from when it begins to. Each listener has a bounded buffer: one that does not keep up loses the
- * oldest and is told how many, and holds up nobody.
+ * Events for listeners, from the moment they start to listen. Each listener has a bounded buffer: a slow one loses the
+ * oldest events, is told how many, and does not hold up others.
  */
 
 import { Serial } from "./serial.ts";
 
 /** Events that a slow listener has not been told. */
 export interface MissedEvents {
-  /** What it is. */
+  /** The kind of event. */
   readonly type: "missed";
   /** How many. */
   readonly count: number;

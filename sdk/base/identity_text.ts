@@ -1,4 +1,4 @@
-/** What an agent calls itself, as text. */
+/** An agent's identity as text. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 
 /** Bytes that are no text are shown in hexadecimal. */

@@ -1,9 +1,9 @@
-/** What channels need of the outside besides the relay and the store; a part of `Platform`. */
+/** The part of `Platform` that channels need besides the relay and the store. */
 
 export interface Runtime {
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
@@ -30,8 +30,8 @@ export function jitter(runtime: Runtime, ms: number): number {
 }
 
 /**
- * The same runtime with timers that end together: a client that was closed leaves none behind. What they would have run runs
- * then, once, so that nobody waits for ever.
+ * The same runtime with timers that end together, so that a closed client leaves none behind. Pending timers then run
+ * at once, so that nothing waits for ever.
  */
 export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly endAll: () => void } {
   const pending = new Map<() => void, () => void>();

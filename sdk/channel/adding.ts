@@ -1,4 +1,4 @@
-/** Adding agents: their KeyPackages verified, and whoever they replace removed in the same commit. */
+/** Adding agents: verifies their KeyPackages and removes the members that they replace in the same commit. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,

@@ -1,7 +1,7 @@
 /**
- * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of it.
- * What the relay pushes comes in here and goes to the channel that it is for.
- * Long because it is the one place that all of these meet.
+ * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of
+ * it. Deliveries of the relay arrive here and go to their channel. Long because it is the one place where all of these
+ * meet.
  */
 import {
   type AgentId,
@@ -53,7 +53,7 @@ interface JoinOptions extends ChannelOptions {
   readonly stuck: LiveChannel | undefined;
 }
 
-/** Answers of the relay to things that were asked for some time before. */
+/** Deliveries of the relay that belong to no open channel, and the return of the connection. */
 export interface AgentListener {
   readonly onJoinRequest?: (request: NoticeBody<"DeliverJoinRequest">) => void;
   readonly onJoinRejected?: (rejection: NoticeBody<"DeliverJoinRejected">) => void;
@@ -235,7 +235,7 @@ export class Agent {
     return [...this.#channels.values()].reduce((sum, { outbox: { size } }) => sum + size.waiting + size.underWay, 0);
   }
 
-  /** However often it is asked for: whoever waits for it can open the data directory again. */
+  /** May be called several times. When the promise settles, the data directory can be opened again. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -358,7 +358,7 @@ export class Agent {
   #connection(connection: ConnectionInfo | undefined): void {
     if (connection !== undefined) {
       this.#clockOffsetMs = connection.clockOffsetMs;
-      // Failing is no harm: the next connection, or the relay's next reminder, does it again.
+      // A failure does no harm: the next connection, or the relay's next reminder, repeats it.
       this.keyPackages.connected(connection).catch(() => {});
       for (const { onOnline } of this.#listeners) onOnline?.();
     }

@@ -1,6 +1,7 @@
 /**
- * What a channel keeps so that an agent can tell whether its store is older than what it did: where its membership began, and
- * commits of its own that it gave up without knowing their fate. And when it last joined anew because the relay said so.
+ * Records of a channel that show whether the agent's store is older than its actions: the start of its membership, and
+ * own commits that were given up with unknown outcome. Also the time of the last rejoin that was based only on the
+ * relay's word.
  */
 import { type ChannelId, equalBytes } from "../../proto/mod.ts";
 import type { PreparedCommit } from "../mls/group.ts";

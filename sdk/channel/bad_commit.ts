@@ -30,7 +30,7 @@ export function blamedOf({ sender }: Pick<BadCommit, "sender">): AgentId {
   return agentIdOf(sender.signatureKey, sender.identity);
 }
 
-/** What anybody can check: the sender's own signature over the commit. */
+/** Returns a proof that anybody can check: the sender's own signature over the commit. */
 export function proofOf({ sender, declared, signature }: BadCommit): CommitProof {
   const { added, removed, owners, state, nextState } = declared;
   return {
@@ -44,7 +44,7 @@ export function proofOf({ sender, declared, signature }: BadCommit): CommitProof
   };
 }
 
-/** What the blamed signed, if the proof is about this commit. */
+/** Returns the bytes that the blamed member signed, if the proof is about this commit. */
 export function provenBytes(
   { signatureKey: _key, identity: _identity, owners, signature: _signature, ...declared }: CommitProof,
   commit: Pick<CommitStatement, "channelId" | "epoch" | "commitHash">,

@@ -26,7 +26,7 @@ export class BundleSealer {
     this.#deps = deps;
   }
 
-  /** Whether the relay knows bundles and runs; while there is no connection, as far as is known. */
+  /** Whether the relay takes bundles. True without a connection. */
   get relayBundles(): boolean {
     const { state } = this.#deps.session;
     return state.kind !== "online" || state.connection.limits.bundledMessages !== undefined;

@@ -1,6 +1,6 @@
 /**
- * What is sent as one: a message alone, or several that waited at the same time. Once the relay may have seen it, its id, its
- * messages and their order stay the same through every retry.
+ * The unit of sending: one message, or several that waited at the same time. Once the relay may have seen it, its id,
+ * its messages and their order stay the same through every retry.
  */
 import {
   bundleBytesOf,
@@ -20,7 +20,7 @@ import type { Sealed } from "../mls/group.ts";
 import { listsExtension } from "../mls/leaf.ts";
 import type { SendGroup } from "./send_group.ts";
 
-/** What became of a message. */
+/** The result of sending a message. */
 export interface Sent {
   /** The message's id, which receivers see too. */
   readonly id: MessageId;
@@ -60,7 +60,7 @@ export interface Bundle {
   /** The membership that the counter belongs to; see `Counters`. */
   life: number;
   sealed: Sealed | undefined;
-  /** What it tells the others about earlier counters. */
+  /** Earlier counters that the bundle reports as unused. */
   gone: CounterRange | undefined;
   /** Whether the relay may have it: not after it has said no. */
   tried: boolean;

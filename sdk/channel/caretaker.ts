@@ -1,7 +1,7 @@
 /**
- * What members do for each other without being asked by their applications: removing those that left, and letting in
- * again those that lost their state. The online member with the lowest leaf does it at once; the others wait their turn,
- * and do it when it was not done. Who joined after the asker lost step comes last: the asker has not met it.
+ * Upkeep that members do for each other without their applications: removing members that left, and re-admitting those
+ * that lost their state. The online member with the lowest leaf acts at once; the others wait their turn and act if it
+ * did not. Members that joined after the asker lost step come last, because the asker does not know them.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -92,8 +92,8 @@ export class Caretaker {
   }
 
   /**
-   * A member that lost its state asks to be let in again. Returns whether the request is genuine, as far as it is looked at: for
-   * more than so many members there is no room, and they ask again.
+   * A member that lost its state asks to be admitted again. Returns whether the request is genuine, as far as it was
+   * checked: only so many members are looked at, and the others ask again.
    */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
     const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
@@ -153,7 +153,7 @@ export class Caretaker {
     return this.#healing.finish();
   }
 
-  /** After `stop`. What was under way then begins nothing more. */
+  /** After `stop`. Work that was under way at that time starts nothing more. */
   start(): void {
     if (!this.#stop.signal.aborted) return;
     this.#stop = new AbortController();
@@ -224,7 +224,7 @@ export class Caretaker {
     };
   }
 
-  /** Whoever signed about another leaf than it has is told its present one, and asks again. */
+  /** Tells members that signed about an outdated leaf their present one, so that they ask again. */
   async #sendLeaves(): Promise<void> {
     const { membership } = this.#parts;
     for (const request of this.#waiting("other")) {

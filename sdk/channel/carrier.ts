@@ -1,7 +1,7 @@
 /**
- * Words about one channel that are carried in the messages of another: a relay that keeps the halves of a channel apart is found
- * out where they share a second one. A message carries one, in its padding; only members of the channel that it is about are
- * told, because it says who is in it.
+ * Statements about one channel that are carried in the messages of another. They reveal a relay that keeps the halves
+ * of a channel apart, if the halves share a second channel. A message carries one statement, in its padding. Only
+ * members of the channel in question get it, because it names a member.
  */
 import {
   type AgentId,
@@ -50,7 +50,7 @@ export class Carrier {
   readonly #channels: OpenChannels;
   readonly #nowMs: () => number;
   #turns: Iterator<{ readonly confirmations: Carriable }> | undefined;
-  /** What was said last about a channel in another. */
+  /** The last statement about a channel that was sent in another channel. */
   readonly #said = new Map<string, { readonly epoch: number; readonly atMs: number }>();
 
   constructor(channels: OpenChannels, nowMs: () => number) {

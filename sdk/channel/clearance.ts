@@ -1,6 +1,6 @@
 /**
- * Leave to act under our present leaf. Each connection has to give it anew, once it has shown that our store is as new as what
- * we did; whoever is about to commit waits for it.
+ * Permission to act under our present leaf. Each connection has to grant it anew, after it has shown that our store is
+ * as new as our actions. Commits wait for it.
  */
 import { createDeferred } from "../base/deferred.ts";
 import { createError, type StaticError } from "../base/errors.ts";
@@ -24,7 +24,7 @@ export class Clearance {
     this.#given.resolve();
   }
 
-  /** Who waits looks again whether it is of any use. */
+  /** Waiting callers check again whether the wait still makes sense. */
   withdraw(): void {
     this.#isGiven = false;
     this.#given.resolve();

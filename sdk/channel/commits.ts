@@ -59,7 +59,7 @@ export interface CommitterParts {
   readonly cleared: () => Promise<void>;
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
-  /** A commit is given up without knowing its fate. Answers what to write with that. */
+  /** A commit is given up with unknown outcome. Returns the change to write with that. */
   readonly onGivenUp: (prepared: PreparedCommit) => RecordChange;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
@@ -106,8 +106,8 @@ export class Committer {
   }
 
   /**
-   * Settles a commit from before a crash or a lost connection. Call when the relay can be reached. One that is under way
-   * settles itself and may be waiting for the log: whoever reads the log must not wait for it.
+   * Settles a commit from before a crash or a lost connection. Call it when the relay can be reached. A commit that is
+   * under way settles itself and may be waiting for the log: the reader of the log must not wait for it.
    */
   async recover(): Promise<void> {
     if (this.#candidate === undefined || this.#underWay !== undefined) return;
@@ -302,7 +302,7 @@ export class Committer {
     await durable.discard(alongside);
   }
 
-  /** What we sent may still be on its way: should the relay take it, we remember that we made it. */
+  /** The commit may still be on its way: remember that it is ours, in case the relay takes it. */
   async #giveUp(durable: DurableGroup): Promise<void> {
     await this.#discard(durable, this.#candidate === undefined ? [] : [this.#parts.onGivenUp(this.#candidate)]);
   }

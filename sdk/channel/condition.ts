@@ -1,4 +1,4 @@
-/** What `health()` says about a channel: one object, and of several troubles the most serious one in words. */
+/** The result of `health()` for a channel: one object, with the most serious trouble in words. */
 import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
@@ -7,13 +7,13 @@ import type { HealthIssue } from "./health.ts";
 import type { KeyAge } from "./key_ages.ts";
 import type { LiveChannel } from "./live_channel.ts";
 
-/** What is wrong with a channel, and what is being done about it. */
+/** The state of a channel: its troubles, and what is being done about them. */
 export interface ChannelHealth {
   /** `ok`, or the most serious thing that is the matter. */
   readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "stopped" | "ended";
   /** In words; absent while all is well. */
   readonly problem?: string;
-  /** What is being done, or what to do. */
+  /** The remedy that is under way, or what to do. */
   readonly action?: string;
   /** The channel is stopped, and `recover()` can be called now. */
   readonly recoverable?: boolean;
@@ -40,7 +40,10 @@ export interface ChannelHealth {
    * keeps their words back.
    */
   readonly silent: readonly Silent[];
-  /** Since when each member has its keys. A thief of older ones reads along until the member changes them, which it does by itself. */
+  /**
+   * Since when each member has its keys. A thief of older keys can read along until the member changes them, which
+   * happens automatically.
+   */
   readonly keys: readonly KeyAge[];
   /** Messages, requests and replies that came after their time was over, and were not shown, since the channel was opened. */
   readonly expired: number;

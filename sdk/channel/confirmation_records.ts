@@ -1,6 +1,6 @@
 /**
- * What is kept on disk of confirmations: the last that this agent gave, its states of the last epochs, and what it heard of
- * others, which is written now and then.
+ * Records of confirmations on disk: the last one that this agent gave, its states of the last epochs, and the
+ * statements of others, which are written from time to time.
  */
 import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";

@@ -1,7 +1,8 @@
 /**
- * This agent's word about each epoch, and what others say. An epoch is confirmed once, when the channel is up to date, in cells
- * that leave anyway; which epoch and state that was is on disk before anybody hears it, so that no restart or way back makes
- * this agent contradict itself. What is concluded from others' words is in `fork_watch.ts`.
+ * This agent's statement about each epoch, and those of others. An epoch is confirmed once, when the channel is up to
+ * date, in cells that leave anyway. The confirmed epoch and state are on disk before anybody learns of them, so that no
+ * restart or rejoin makes this agent contradict itself. `fork_watch.ts` draws the conclusions from the statements of
+ * others.
  */
 import {
   type AgentId,
@@ -47,7 +48,7 @@ export const keptEpochs = 256;
 const intervalMs = 10_000;
 /** The same word is given again so often: a relay may have dropped it, and newcomers hear it from nobody else. */
 const againMs = 5 * 60_000;
-/** What was heard of others is written so often. */
+/** The statements of others are written at most this often. */
 const keepMs = 60_000;
 /** A commit that a member confirms is on its way for no longer than this. */
 const aheadMs = 60_000;
@@ -165,7 +166,7 @@ export class Confirmations implements Carriable {
     });
   }
 
-  /** What members said, as the relay tells it. */
+  /** Statements of members, as the relay delivers them. */
   told({ epoch, state, confirmations }: NoticeBody<"DeliverConfirmations">): void {
     const said = { epoch, state };
     const { byAgent } = this.#leafKeys();

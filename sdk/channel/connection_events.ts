@@ -1,4 +1,4 @@
-/** What changes of the session's state are for listeners: connected, disconnected and why, tried again when. */
+/** Translates changes of the session's state to events: connected, disconnected and why, next attempt when. */
 import type { SessionState } from "../session/relay_session.ts";
 import type { ConnectionEvent } from "./events.ts";
 

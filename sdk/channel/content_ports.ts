@@ -1,4 +1,4 @@
-/** What requests and replies need of a channel. */
+/** The channel's side of requests and replies. */
 import type { Ports } from "../content/ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";

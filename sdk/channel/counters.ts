@@ -26,7 +26,10 @@ export class Counters {
   #settled: readonly CounterRange[] = [];
   /** Gone and not told yet. */
   #gone: readonly CounterRange[] = [];
-  /** What was told last. It is told again while there is nothing new: somebody may have missed the message that said so. */
+  /**
+   * The range that was reported last. It is repeated while there is nothing new, because a member may have missed the
+   * message that said so.
+   */
   #told: CounterRange | undefined;
   /** Grows with every new membership: what was given out before means nothing any more. */
   #life = 0;
@@ -75,7 +78,7 @@ export class Counters {
     return this.record;
   }
 
-  /** What the next message has to say about counters before it. */
+  /** Returns the unused counters that the next message has to report. */
   goneBefore(counter: number): CounterRange | undefined {
     // The nearest first: it is what receivers look for.
     const gone = this.#gone.findLast(({ first }) => first < counter) ?? this.#told;
@@ -97,7 +100,7 @@ export class Counters {
     this.#gone = joined([...this.#gone, range]);
   }
 
-  /** What was reserved and not used is given back, unless something is open. */
+  /** Gives back reserved counters that were not used, unless something is open. */
   close(): RecordChange {
     if (this.#gone.length === 0 && this.#known === this.#last) this.#reserved = this.#last;
     return this.record;
@@ -124,7 +127,7 @@ export class Counters {
     this.#settled = this.#settled.slice(1);
   }
 
-  /** What to write, now and then too, so that a crash leaves little unknown. */
+  /** The record to write, also from time to time, so that a crash leaves few counters unknown. */
   get record(): RecordChange {
     const record = { reserved: this.#reserved, known: this.#known, reservation: this.#reservation };
     return putCounters(this.#channelId, record);
@@ -171,7 +174,7 @@ function joined(ranges: readonly CounterRange[]): CounterRange[] {
   return result;
 }
 
-/** What is left of a range without another one. */
+/** Returns the parts of a range that another range does not cover. */
 function without(range: CounterRange, taken: CounterRange): CounterRange[] {
   const end = range.first + range.count;
   const takenEnd = taken.first + taken.count;

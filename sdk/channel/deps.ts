@@ -1,4 +1,4 @@
-/** What every channel of a client shares. */
+/** The dependencies that all channels of a client share. */
 import { type AgentId, type ChannelId, type ChannelName, limits } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";

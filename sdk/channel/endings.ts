@@ -34,7 +34,7 @@ export class Endings {
     this.#endings = [...this.#endings, ...endings].slice(-maxEndings);
   }
 
-  /** All entries before this one were delivered. Answers whether that settled something. */
+  /** All entries before this one were delivered. Returns whether that settled something. */
   settle(sequence: number, lastOf: (ending: Ending) => number): boolean {
     const open = (ending: Ending): boolean => ending.last === undefined && ending.sequence < sequence;
     if (!this.#endings.some(open)) return false;

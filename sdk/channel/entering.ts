@@ -166,7 +166,7 @@ export interface Entrance {
   readonly trust: ChannelTrust;
   /** Where the log is read from; undefined when the relay knows better. */
   readonly position: number | undefined;
-  /** What becomes of the KeyPackage: kept longer than the Welcome is of use, it would open it again. */
+  /** Changes to the KeyPackage's record: kept longer than the Welcome is useful, it could open the Welcome again. */
   readonly used: readonly RecordChange[];
   /** An owner vouches for the members that are in it. */
   readonly byOwner?: boolean;

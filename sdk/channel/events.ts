@@ -1,4 +1,4 @@
-/** What happens around a channel and a client, for `events()`. */
+/** Events of a channel and of a client, for `events()`. */
 import type { AgentId, ChannelName, ChannelPolicy, MessageId } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { MissedEvents } from "../base/event_stream.ts";
@@ -32,7 +32,7 @@ export type ConnectionEvent =
 export interface EventAgent {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** What it calls itself. */
+  /** The member's identity. */
   readonly identity: string;
 }
 
@@ -40,11 +40,11 @@ export interface EventAgent {
 export interface Fork {
   /** Of which they have different states. */
   readonly epoch: number;
-  /** Who signed them. */
+  /** The agents that signed them. */
   readonly signers: readonly [AgentId, AgentId];
 }
 
-/** What happens in a channel. */
+/** An event of a channel. */
 export type ChannelEventBody =
   /** The channel is connected and knows all changes of its members. */
   | { readonly type: "ready" }
@@ -88,7 +88,7 @@ export type ClientEvent =
 
 /** The plan's messages of this month are used to 80 %, or used up. */
 export interface QuotaEvent {
-  /** What it is. */
+  /** The kind of event. */
   readonly type: "quota";
   /** Messages that the account has sent this month. */
   readonly used: number;
@@ -98,7 +98,7 @@ export interface QuotaEvent {
 
 /** A member has added this agent to a channel: `joinChannel(name)` takes the Welcome. */
 export interface WelcomeEvent {
-  /** What it is. */
+  /** The kind of event. */
   readonly type: "welcome";
   /** The channel that it is for. */
   readonly name: ChannelName;

@@ -25,7 +25,7 @@ export class FetchBudget {
     return true;
   }
 
-  /** For a fetch that must be: answers in how many milliseconds it may begin. */
+  /** For a fetch that must happen: returns in how many milliseconds it may begin. */
   reserve(): number {
     this.#refill();
     this.#left = Math.max(this.#left - 1, -maxOwed);

@@ -20,7 +20,7 @@ export interface Confirmed {
   readonly atMs: number;
 }
 
-/** What is known of a member. */
+/** The last statement of a member. */
 export interface Heard {
   readonly confirmed: Confirmed | undefined;
   /** Its latest statement, whether it agrees or not. */
@@ -74,7 +74,7 @@ export class ForkWatch {
   /** The last epoch of which a member's message opened. */
   readonly #spoke = new Map<AgentId, number>();
   readonly #confirmed = new Map<AgentId, Confirmed>();
-  /** What others said about epochs that we were not in: of each state its first signer. */
+  /** Statements of others about epochs that we were not in: the first signer of each state. */
   readonly #unknown = new Map<number, (Said & { readonly agentId: AgentId })[]>();
   /** By the member whose statement differs. */
   readonly #forks = new Map<AgentId, Fork>();
@@ -99,7 +99,7 @@ export class ForkWatch {
     }
   }
 
-  /** What to remember of each member. */
+  /** The record to keep of each member. */
   get heard(): ReadonlyMap<AgentId, Heard> {
     const agentIds = new Set([...this.#confirmed.keys(), ...this.#said.keys()]);
     return new Map(Array.from(agentIds, (agentId): [AgentId, Heard] => [agentId, {
@@ -214,7 +214,7 @@ export class ForkWatch {
     if (ours === undefined) return this.#compare(agentId, said);
     if (equalBytes(ours, said.state)) {
       this.#strange.delete(agentId);
-      // The same statement again is no news of it.
+      // The same statement again is not news.
       if (this.#confirmed.get(agentId)?.epoch !== said.epoch) this.#confirm(agentId, said.epoch);
     } else if (this.#spoke.get(agentId) === said.epoch) this.#speaksStrangely(agentId, said);
     else this.#fork(agentId, { epoch: said.epoch, signers: [self, agentId] });

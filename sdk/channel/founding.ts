@@ -1,6 +1,7 @@
 /**
- * How an owner begins a new generation of its channel: KeyPackages of all members that have one, a group on the last epoch that
- * they shared, and a statement about it. What is made here is durable before it is sent, and is sent as it was made.
+ * How an owner begins a new generation of its channel: KeyPackages of all members that have one, a group on the last
+ * epoch that they shared, and a statement about it. The founding is durable before it is sent, and is always sent
+ * unchanged.
  */
 import {
   type AgentId,
@@ -109,7 +110,7 @@ interface PlannedFounding {
   readonly absent: readonly AgentId[];
 }
 
-/** What is said about a founding, before there is a group. */
+/** Plans the statement about a founding, before there is a group. */
 async function planFounding(
   add: readonly KeyPackage[],
   { members, blamed, bad, own }: FoundingBasis,

@@ -63,8 +63,8 @@ export class Generations {
   }
 
   /**
-   * While we are stopped: we may be the only one that cannot follow, so we ask to be let in. What is unread would be lost by
-   * coming back, so it is read first.
+   * While we are stopped: we may be the only member that cannot follow, so we ask to be admitted again. A rejoin would
+   * lose unread messages, so they are read first.
    */
   askWhenRead(): void {
     const { recovery: { stopped, mayAsk }, inbox, rejoiner } = this.#parts;
@@ -84,7 +84,8 @@ export class Generations {
     if (!isBehind && !recovery.isForeign(generationOf(body.epoch))) return false;
     if (isBehind && "ciphertext" in body) recovery.passOver(body.sequence);
     subscription.received(body.sequence, "ciphertext" in body ? body.ciphertext.length : body.commit.length);
-    // What stood before the commit has been delivered: now a founding of ours may be entered that was taken before a crash.
+    // Everything before the commit has been delivered: now a founding of ours that the relay took before a crash may be
+    // entered.
     if (body.sequence === recovery.stopped?.sequence) await this.settle().catch(unlessRefused);
     return true;
   }

@@ -10,7 +10,7 @@ import type { RecordChange } from "../store/mod.ts";
 interface Ahead {
   /** Nothing more of it is kept: there may be many that are done with. */
   readonly id: MessageId;
-  /** What its handler wanted to be written, once it was done. */
+  /** The changes that its handler asked to write; undefined until the handler is done. */
   changes: readonly RecordChange[] | undefined;
   /** Its turn has come. */
   done: Handed["done"] | undefined;

@@ -1,4 +1,4 @@
-/** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
+/** Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no keys. */
 import type { AgentId } from "../../proto/mod.ts";
 import { RemoteError, type StaticError } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
@@ -24,7 +24,7 @@ export interface LiveChannelState {
   readonly stopped: StoppedState | undefined;
   /** Why it is joining anew. */
   readonly rejoining: string | undefined;
-  /** Answers that it got were worth nothing so far: a new invite may be the only way. */
+  /** No usable Welcome has come so far: a new invite may be the only solution. */
   readonly unwelcome: boolean;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;
@@ -61,7 +61,7 @@ export class HealthLog {
     this.tell({ type: "issue", issue });
   }
 
-  /** A message that does not open. Whose it is, is the relay's word. */
+  /** A message that does not open. The sender's name comes from the relay. */
   unreadableFrom(sender: AgentId, reason: string): void {
     const text = `A message that the relay says is of ${sender} cannot be read: ${reason}. The sender or the relay ` +
       "is to blame; this agent is still in step";
@@ -78,7 +78,7 @@ export class HealthLog {
     return Array.from(this.#unreadable, ([sender, messages]) => ({ sender, messages }));
   }
 
-  /** What came after its time was over. */
+  /** Messages that arrived after their expiry. */
   get expired(): number {
     return this.#expired;
   }

@@ -14,7 +14,9 @@ import type { RecordChange } from "../store/mod.ts";
 import { HandedAhead } from "./handed_ahead.ts";
 import type { Arrival } from "./senders.ts";
 
-/** What was opened with one key: it is used up when the application is done with all messages that were sealed with it. */
+/**
+ * One message key that was used. It is used up when the application is done with all messages that were sealed with it.
+ */
 export interface Opening {
   readonly receipt: Receipt;
   /** How many it is not done with. */
@@ -27,11 +29,11 @@ export interface InboxItem {
   readonly epoch: number;
   readonly opening: Opening;
   readonly arrival: Arrival;
-  /** What it takes of memory, roughly. */
+  /** Memory that it takes, roughly. */
   readonly bytes: number;
 }
 
-/** What a loop over a channel's messages is shown, and how it acknowledges. */
+/** Which messages a loop gets, and how it acknowledges them. */
 export interface EnvelopeOptions {
   /** Ends the loop quietly. */
   readonly signal?: AbortSignal;
@@ -58,7 +60,7 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
 
 /** For callers that take one message at a time. While nobody waits it holds up no other reader. */
 export interface OneByOne {
-  /** What was given before counts as done with. A caller far ahead of the disk waits for the promise. */
+  /** Marks the messages given before as processed. A caller far ahead of the disk waits for the promise. */
   acknowledge(): Promise<void> | undefined;
   /** The next message, the end, or undefined when there is neither now. Throws the error with which the channel ended. */
   poll(): IteratorResult<Envelope, undefined> | undefined;
@@ -66,7 +68,7 @@ export interface OneByOne {
   park(): void;
   /** Resolves when something has come, or the channel has ended. */
   news(): Promise<void>;
-  /** What was given counts as done with, and nothing more is asked for. */
+  /** Marks the messages given as processed, and asks for no more. */
   finish(): Promise<void>;
 }
 
@@ -195,7 +197,7 @@ export class Inbox {
     if (signal?.aborted === true) close();
     return {
       next: () => {
-        // At once, and not in turn: who asks and then gives up has asked.
+        // At once, not in turn: a caller that asks and then gives up has asked.
         const written = this.#followUp(reader);
         return calls.run(() => this.#next(reader, written));
       },
@@ -247,7 +249,7 @@ export class Inbox {
     if (reader.closed) return;
     reader.closed = true;
     this.#readers.delete(reader);
-    // What the others have passed already waited for this one only.
+    // Entries that the other readers have passed were waiting for this reader only.
     void this.#settle([...this.#entries]);
     this.#wake();
   }

@@ -1,6 +1,7 @@
 /**
- * Messages that were opened, on their way to the inbox: each is shown once, under the name of the member that sealed it while it
- * was one, and to those whom its content concerns. What is not shown is reported, and its key is used up all the same.
+ * Opened messages on their way to the inbox. Each is shown once, under the name of the member that sealed it while it
+ * was a member, and only to the readers that its content concerns. Messages that are not shown are reported, and their
+ * keys are used up all the same.
  */
 import {
   type AgentId,
@@ -188,7 +189,7 @@ export class Intake {
     }
   }
 
-  /** What to write when the application is done with these. */
+  /** The changes to write when the application is done with these. */
   changesOf(items: readonly InboxItem[]): RecordChange[] {
     return this.#changes(items);
   }

@@ -1,6 +1,6 @@
-/** What can go wrong in a channel, as `health()` lists it and `events()` tells it. */
+/** Troubles of a channel, as `health()` lists them and `events()` reports them. */
 
-/** What can go wrong in a channel without ending it. */
+/** A trouble of a channel that does not end it. */
 export type IssueKind =
   /** A commit that its sender signed cannot be followed: it does not open, or breaks the rules. The channel is stopped at it. */
   | "refused_commit"
@@ -14,7 +14,7 @@ export type IssueKind =
   | "dropped_by_relay"
   /** The relay delivers messages of an epoch whose commit it does not deliver. */
   | "withheld_commit"
-  /** What the relay says about an entry is not what its sender authenticated. */
+  /** The relay's statement about an entry differs from what its sender authenticated. */
   | "relay_lied"
   /** Two members signed different states of one epoch: the relay has divided the channel, or one of them is to blame. */
   | "forked"
@@ -63,7 +63,7 @@ export type IssueKind =
 
 /** One kind of trouble, and how often it was seen. */
 export interface HealthIssue {
-  /** What kind. */
+  /** The kind of trouble. */
   readonly kind: IssueKind;
   /** The latest of its kind, in words. */
   readonly text: string;

@@ -17,7 +17,7 @@ const maxKept = 32;
 /** A larger commit, of a group of thousands, is not kept; a log that was set back behind it cannot be mended so. */
 const maxBytes = 128 * 1024;
 
-/** What has become of commits that a log had lost. */
+/** The result of putting back commits that a log had lost. */
 export interface Mended {
   /** How many it holds again; fewer than were lost when one is not kept, or the relay refuses it. */
   readonly commits: number;
@@ -36,7 +36,7 @@ export class KeptCommits {
     this.#deps = deps;
   }
 
-  /** What to write in one with a commit. */
+  /** The changes to write together with a commit. */
   keep(commit: KeptCommit): RecordChange[] {
     const kind = commitsKind(commit.channelId);
     const value = encodeRequest(1, "SendCommit", commit);

@@ -1,6 +1,7 @@
 /**
- * Since when each member of a channel has its present keys, by this agent's clock: when it saw the member's leaf change. What was
- * not seen is unknown. Only our own age decides anything, and only about our own commits; the others' are shown.
+ * Since when each member of a channel has its present keys, by this agent's clock: the time at which it saw the
+ * member's leaf change, or unknown. Only our own age decides anything, and only about our own commits; the others' ages
+ * are shown.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type AgentId, generationOf } from "../../proto/mod.ts";
@@ -24,7 +25,7 @@ export function restMs(members: number): number {
 
 /** A member's keys. */
 export interface KeyAge {
-  /** Whose. */
+  /** The member. */
   readonly agentId: AgentId;
   /** When this agent saw them change, by the local clock; undefined when that was before it came, or while it was away. */
   readonly changedAtMs: number | undefined;

@@ -1,7 +1,7 @@
 /**
- * Trust on first use in a channel. What we remember of keys decides about no commit: others remember something else, and would
- * part with us. It decides what is shown. Whoever comes back under a known identity with another key, and was not brought in by
- * an owner, is a member like others and its messages are not shown.
+ * Trust on first use in a channel. Remembered keys never decide whether a commit is followed: other members remember
+ * other keys and would diverge from us. They decide which messages are shown. A member that comes back under a known
+ * identity with another key, and was not added by an owner, is a member like others, but its messages are not shown.
  */
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
 import type { CredentialPolicy, MemberCredential } from "../mls/leaf.ts";

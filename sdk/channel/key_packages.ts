@@ -29,11 +29,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const lifetimeMs = 30 * dayMs;
 /** A KeyPackage of last resort may be handed out many times: it is renewed after a use, and while it is still good. */
 const lastResortAgeMs = 7 * dayMs;
-/** What the relay is given, if it has room for so many. */
+/** KeyPackages to upload, if the relay has room for so many. */
 const poolSize = 10;
 /**
- * Those that the relay was given and nobody has used so far. A relay that restarts, or lies, asks for more without end: then
- * the oldest go, and whoever adds this agent with one of them has to try again.
+ * KeyPackages that the relay was given and nobody has used so far. A relay that restarts, or lies, asks for more
+ * without end. Then the oldest are deleted, and a member that adds this agent with one of them has to try again.
  */
 const maxPooled = 100;
 /** Channels that one agent enters by one last resort, in the month that it is good. */
@@ -75,7 +75,7 @@ export class KeyPackages {
     this.#deps = deps;
   }
 
-  /** A new one, to be handed to whoever will add us. */
+  /** Creates a KeyPackage to hand to the member that will add us. */
   async create(): Promise<OwnKeyPackage> {
     const [made] = await this.#make("handed", 1);
     if (made === undefined) throw new MlsFault("No KeyPackage was made");
@@ -102,9 +102,10 @@ export class KeyPackages {
   }
 
   /**
-   * What to write with the group that a Welcome for it has led into. A last resort stays for those who hold it already, so it
-   * takes note of the channel: who follows one Welcome twice uses keys twice, and a leaf that is in a group a second time makes
-   * statements about the first true again. Throws `MlsFault` for a channel that it has led into before.
+   * Returns the changes to write with the group that a Welcome for this KeyPackage led into. A last resort stays for
+   * agents that already hold it, so it records the channel: following one Welcome twice would use keys twice, and a
+   * leaf that is in a group a second time would make statements about the first one true again. Throws `MlsFault` for a
+   * channel that it has led into before.
    */
   async used(
     { reference }: OwnKeyPackage,
@@ -154,7 +155,7 @@ export class KeyPackages {
   connected({ keyPackages, hasLastResort, limits: { keyPackagesPerAgent } }: ConnectionInfo): Promise<void> {
     return this.#refills.run(async () => {
       const known = await this.#deleteExpired();
-      // What an earlier version uploaded is replaced; its keys stay for a Welcome that is on its way.
+      // KeyPackages that an earlier version uploaded are replaced; their keys stay for a Welcome that is on its way.
       const pool = known.filter(({ purpose, own }) => purpose === "pool" && !isOlder(own)).length;
       const lastResort = this.#freshLastResort(known);
       const replace = keyPackages > pool || (hasLastResort && lastResort === undefined);
@@ -228,7 +229,7 @@ export class KeyPackages {
     return (await this.#deps.store.list(kind)).map(({ value }) => decode(value));
   }
 
-  /** Answers those that are left. */
+  /** Returns those that are left. */
   async #deleteExpired(): Promise<StoredKeyPackage[]> {
     const [all, nowMs] = [await this.#list(), this.#deps.relayNowMs()];
     const expired = all.filter(({ madeAtMs }) => nowMs > madeAtMs + lifetimeMs + limits.clockSkewMs);

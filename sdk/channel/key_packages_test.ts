@@ -52,7 +52,7 @@ async function createBench(): Promise<Bench> {
 }
 
 function connection(keyPackages: number, hasLastResort: boolean, keyPackagesPerAgent = 100): ConnectionInfo {
-  // What the pool does not look at is not filled in.
+  // Fields that the pool does not look at are left out.
   return { keyPackages, hasLastResort, limits: { keyPackagesPerAgent } } as ConnectionInfo;
 }
 

@@ -42,7 +42,8 @@ export async function sayGoodbye(
     await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
   }
   for (let tries = 1;; tries++) {
-    // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
+    // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
+    // end.
     await rejoiner.halt();
     // Stopped or out of step, it cannot commit; it may still go.
     const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
@@ -122,8 +123,9 @@ function isLastOwner(membership: Membership): boolean {
 }
 
 /**
- * The only owner makes another before it goes: the one that it names, or the member with the lowest leaf. Where owners have rights
- * that others lack, or the relay has given up those that could be it, the caller has to say. Throws `StaticError`.
+ * Before the only owner leaves, it makes another member an owner: the one that it names, or the member with the lowest
+ * leaf. Where owners have rights that others lack, or the relay has given up the candidates, the caller has to name
+ * one. Throws `StaticError`.
  */
 function successorOf(membership: Membership, named: AgentId | undefined): AgentId | undefined {
   const { group, lapsed } = membership;

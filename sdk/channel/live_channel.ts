@@ -97,7 +97,7 @@ export class LiveChannel {
   #isReady = false;
   #erased = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
-  /** What callers are told once it has ended. */
+  /** The error for callers after the end. */
   #over: StaticError | undefined;
   #receiver: Receiver | undefined;
 
@@ -172,7 +172,7 @@ export class LiveChannel {
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
 
-  /** What the parts that move the channel along the log have in common. */
+  /** Parts that `LogLink` and `Generations` share. */
   #parts(): Pick<LogLinkParts, keyof LogLinkParts & keyof GenerationsParts> {
     return {
       membership: this.membership,
@@ -299,7 +299,8 @@ export class LiveChannel {
         if (!await this.#entries.run(() => this.#found())) await this.#recovery.followed();
         return;
       } catch (error) {
-        // Somebody that it welcomed has left meanwhile, say. What the log holds of that is read before the next one is made.
+        // For example, a member that it welcomes has left meanwhile. That part of the log is read before the next
+        // founding is made.
         if (tries >= maxFoundings || !isCode(error, "invalid_request")) throw error;
       }
     }
@@ -332,13 +333,13 @@ export class LiveChannel {
     this.#deps.onErased(this.channelId);
   }
 
-  /** Writes what is under way; the channel can be opened again. What it still asks of the relay ends with the session. */
+  /** Writes pending changes; the channel can be opened again. Its open calls to the relay end with the session. */
   async close(): Promise<void> {
     const { session, runtime } = this.#deps;
     if (session.state.kind !== "ended" && this.#ended === undefined) {
       await Promise.race([this.service.drain(), pause(runtime, handlersMs, this.#stop.signal)]);
     }
-    // What is on its way is nearly there; without a relay there is nothing to wait for.
+    // Messages under way are nearly there; without a relay there is nothing to wait for.
     if (session.state.kind === "online" && this.#ended === undefined) {
       const lastWords = Promise.all([this.outbox.idle(), this.#caretaker.finish()]);
       await Promise.race([lastWords, pause(runtime, lastWordsMs, this.#stop.signal)]);
@@ -404,7 +405,7 @@ export class LiveChannel {
     if (!this.#subscription.live) return;
     if (notice.operation === "DeliverFounding") return await this.#generations.founded(notice.body);
     if (await this.#generations.passOver(notice)) {
-      // Whoever leaves a channel that is stopped has left: it signed about the leaf that we know.
+      // A member that leaves a stopped channel has left: it signed about the leaf that we know.
       if (notice.operation === "DeliverLeave") await this.#noteLeave(leaveOf(notice.body));
       return;
     }
@@ -556,7 +557,7 @@ export class LiveChannel {
     this.#end(createError("listener_died", text, { cause: fault }));
   }
 
-  /** Loops end with the error, or quietly without one; whoever waits for something else is told `toOthers`. */
+  /** Loops end with the error, or quietly without one; other waiting calls reject with `toOthers`. */
   #end(error: StaticError | undefined, toOthers = error): void {
     if (this.#ended !== undefined) return;
     this.#ended = { error };

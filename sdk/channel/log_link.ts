@@ -90,7 +90,7 @@ export class LogLink {
     return this.#isUp;
   }
 
-  /** What arrives from here on belongs to an earlier subscription. */
+  /** Deliveries from here on belong to an earlier subscription. */
   lose(): void {
     this.#parts.subscription.lost();
     this.#isUp = false;
@@ -123,7 +123,7 @@ export class LogLink {
     this.#begin(this.#connections);
   }
 
-  /** What comes meanwhile is not looked at: it will come again. */
+  /** Deliveries in the meantime are ignored: they will come again. */
   async fetchAgain(afterMs = 0): Promise<void> {
     if (afterMs === 0) return await this.reopen();
     this.lose();
@@ -168,7 +168,7 @@ export class LogLink {
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) this.#loseLog();
         if (session.state.kind === "ended") return; // `connection` hears of it
-        // What is no refusal is a fault of ours. A refusal is the relay's word, and no reason to give up.
+        // Anything but a refusal is a fault of ours. A refusal is only the relay's word, and not a reason to give up.
         if (!(error instanceof StaticError)) throw error;
         await pause(runtime, jitter(runtime, retryMs * 2 ** Math.min(tries, 5)), ended);
       }
@@ -179,8 +179,8 @@ export class LogLink {
     const { rejoiner, recovery, committer, entries, isByWord } = this.#parts;
     rejoiner.hurry();
     const isStopped = recovery.stopped !== undefined;
-    // Out of step, nothing of this is of use; the way back ends with another connection. What rests on the relay's word is
-    // asked again: it may have been wrong.
+    // Out of step, none of this is useful, and the rejoin ends with another connection. Conclusions that rest on the
+    // relay's word are checked again, because it may have been wrong.
     if (rejoiner.reason !== undefined && !isStopped && !isByWord()) return;
     if (!isStopped) await committer.recover();
     await entries.run(() => this.#subscribe(connection));
@@ -211,7 +211,7 @@ export class LogLink {
     onSubscribed(reply.head);
     this.#relayEpoch = epoch;
     progress.note(reply.log === undefined ? [] : [putLog(membership.channelId, reply.log)]);
-    // What was not read before the commit comes first; with the commit itself the agent asks.
+    // Unread messages before the commit come first; the agent asks when it reaches the commit itself.
     const { stopped } = recovery;
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.

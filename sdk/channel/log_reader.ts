@@ -105,7 +105,7 @@ export class LogReader {
     const next = this.#parts.inbox.oldest ?? this.#passedOver;
     const reached = this.#place.position;
     if (next === undefined || next.sequence > reached.sequence) return reached;
-    // What is not done with is of the log's epoch at its place; an epoch that is not known stays so.
+    // The oldest unprocessed entry has the log's epoch at its place; an unknown epoch stays unknown.
     return { sequence: next.sequence - 1, epoch: reached.epoch === undefined ? undefined : next.epoch };
   }
 
@@ -150,7 +150,7 @@ export class LogReader {
     this.#pass({ sequence: after });
   }
 
-  /** An entry that is neither a message nor a commit. Answers whether it may be looked at. */
+  /** An entry that is neither a message nor a commit. Returns whether it may be looked at. */
   other(sequence: number): boolean {
     if (!this.#rises({ sequence })) return false;
     this.#pass({ sequence });
@@ -168,7 +168,7 @@ export class LogReader {
     this.#parts.onDone([() => this.#landmarks()]);
   }
 
-  /** What to write when the application is done with these. */
+  /** The changes to write when the application is done with these. */
   changesOf(items: readonly InboxItem[]): RecordChange[] {
     return this.#intake.changesOf(items);
   }
@@ -280,7 +280,7 @@ export class LogReader {
     this.#parts.health.report("unread_messages", text);
   }
 
-  /** What a commit means for reading the log again, to be written in one with it. */
+  /** The effect of a commit on reading the log again, to be written together with the commit. */
   #noteCommit({ own, sequence, epoch, hash, removed, silenced, founded }: CommitPlace): RecordChange[] {
     if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
     // The relay delivers a founding of ours to us no more than a commit.
@@ -435,8 +435,8 @@ export class LogReader {
   }
 
   /**
-   * What the relay says about a commit is not what its sender said: it may tell the truth later. Or its sender is no member of our
-   * group, because the relay gave us another commit than the log's: the log is asked.
+   * The relay's statement about a commit differs from its sender's: the relay may tell the truth later. Or the sender
+   * is not in our group, because the relay gave us another commit than the log's. Ask for the log again.
    */
   async #misattributed(entry: DeliverCommit): Promise<Verdict> {
     const { health, membership } = this.#parts;

@@ -1,7 +1,7 @@
 /**
- * Looks for requests and replies among messages that were passed over because nobody reads: a handler must not go deaf behind
- * them. What is found is handed on at once. The place in the log stays before the messages, so everything is read once more when
- * there is room, and after a crash.
+ * Looks for requests and replies among messages that were passed over because nobody reads, so that a handler does not
+ * starve behind them. Those found are handed on at once. The position in the log stays before the messages, so
+ * everything is read once more when there is room, and after a crash.
  */
 import type { AgentId, NoticeBody } from "../../proto/mod.ts";
 import { isHandedOn } from "../content/incoming.ts";

@@ -1,7 +1,7 @@
 /**
- * What a connection shows about commits: the log must hold the ones that we made and the one that began our epoch, and must not
- * have ended it before the place where we are. A relay that lied about any of these leaves us alone in our group, and nothing
- * that comes later would show it.
+ * Checks of a connection about commits: the log must hold the commits that we made and the one that began our epoch,
+ * and must not have ended our epoch before our position. A relay that lied about any of these leaves us alone in our
+ * group, and nothing later would show it.
  */
 import { equalBytes, type ReplyBody } from "../../proto/mod.ts";
 import type { HealthLog } from "./health.ts";
@@ -13,7 +13,7 @@ interface Parts {
   readonly health: HealthLog;
 }
 
-/** What was processed of the log. */
+/** How far the log was processed. */
 interface Reading {
   /** The last entry. */
   readonly received: number | undefined;

@@ -1,4 +1,6 @@
-/** What a commit means for people: who came, who left, who was removed and by whom, and the owners and the policy now. */
+/**
+ * Translates a commit to events: members that joined, left or were removed and by whom, and the new owners and policy.
+ */
 import { type AgentId, agentIdOf, samePolicy } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import { policyOf } from "../mls/policy_rules.ts";
@@ -13,7 +15,7 @@ export function memberEvents(
   const agents = removed.length + added.length === 0 ? new Map() : knownAgents(membership);
   const named = (agentId: AgentId): EventAgent => ({ agentId, identity: agents.get(agentId) ?? "" });
   for (const agentId of removed) {
-    // Who is removed and added in one commit has come back, and was there all the time for others.
+    // A member that is removed and added in one commit has come back; for the others it was there all the time.
     if (added.includes(agentId)) continue;
     const member = named(agentId);
     events.push(
@@ -32,7 +34,7 @@ export function memberEvents(
   return events;
 }
 
-/** What members call themselves, those that are gone included as long as their keys are remembered. */
+/** Identities of members, including former ones as long as their keys are remembered. */
 function knownAgents({ group, trust }: Membership): ReadonlyMap<AgentId, string> {
   const agents = new Map<AgentId, string>();
   for (const { identity, signatureKey } of trust.keys) {

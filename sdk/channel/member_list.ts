@@ -7,7 +7,7 @@ import type { LiveChannel } from "./live_channel.ts";
 export interface ChannelMember {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** What it calls itself; the same for as long as it is trusted here. In hexadecimal when it is not text. */
+  /** The member's identity; the same for as long as it is trusted here. In hexadecimal when it is not text. */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;

@@ -1,7 +1,7 @@
 /**
- * Our place in a channel's group: which commits are followed, who has asked to leave, since when each member is in, whose
- * keys are trusted. What a commit changes here is on disk before anything that builds on it is sent.
- * Long because every change of the channel's record is here, each with what must be written in one with it.
+ * Our place in a channel's group: which commits are followed, which members asked to leave, since when each member is
+ * in, whose keys are trusted. A commit's changes here are on disk before anything that builds on it is sent. Long
+ * because every change of the channel's record is here, each with what must be written together with it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -50,7 +50,7 @@ export interface Place {
   readonly leaf: Leaf;
 }
 
-/** What somebody says who wants to come back. */
+/** The signed statement of a member that wants to come back. */
 export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
   readonly signature: Uint8Array;
   /** Of the KeyPackage with which it wants to come back. */
@@ -61,7 +61,7 @@ export type Followed =
   | Outcome
   /** From before senders signed their commits, or the relay took the signature away: as good as not delivered. */
   | { readonly kind: "unsigned" }
-  /** What the relay says about it is not what its sender said: the relay lies. */
+  /** The relay's statement about it differs from its sender's: the relay lies. */
   | { readonly kind: "misattributed" }
   /** Its sender signed it for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" };
@@ -81,15 +81,15 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   readonly founded?: OwnCommit;
 }
 
-/** Who began a generation, and where in the log. */
+/** The member that began a generation, and the place in the log. */
 interface BegunBy {
   readonly founder: AgentId;
-  /** Whose commit nobody could follow. */
+  /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
   readonly sequence: number;
 }
 
-/** What else is to be written in one with a commit. */
+/** Returns further changes to write together with a commit. */
 export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
 
 export interface MembershipParts {
@@ -99,13 +99,13 @@ export interface MembershipParts {
   readonly health: HealthLog;
 }
 
-/** What a commit changed. */
+/** The changes of a commit. */
 export interface Moved extends CommitSummary {
   /** Of those that were removed, the ones that had said that they leave. */
   readonly left: readonly AgentId[];
 }
 
-/** For whoever keeps something per member. */
+/** For parts that keep something per member. */
 export type MovedListener = (change: Moved) => void;
 
 /** Number of removals that are remembered one by one. For earlier ones only the time of the last is kept. */
@@ -247,7 +247,9 @@ export class Membership {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
-  /** A member's statement that it leaves. Answers whether it is true of its present leaf; then it is remembered. */
+  /**
+   * A member's statement that it leaves. Returns whether it is about the member's present leaf; then it is remembered.
+   */
   async noteLeave(proof: LeaveProof): Promise<boolean> {
     const place = this.leafOf(proof.agentId);
     if (place === undefined || !this.#isOther(proof.agentId)) return false;
@@ -303,14 +305,17 @@ export class Membership {
     return known !== undefined && this.#deps.signatures.verifyHandshake(known, statement, signature);
   }
 
-  /** Whether a leaf is a member's present one, another one of it, or there is no such member. An absent member has none. */
+  /**
+   * Whether a leaf is the member's present one or an outdated one, or there is no such member. An absent member has no
+   * leaf.
+   */
   judgeLeaf({ agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">): "present" | "other" | "gone" {
     const leaf = this.leafOf(agentId)?.leaf;
     if (leaf !== undefined) return equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
     return this.absent.includes(agentId) && equalBytes(leafHash, noLeaf) ? "present" : "gone";
   }
 
-  /** What to keep of a commit that cannot be followed; its sender's signature was found to fit. */
+  /** Returns the record of a commit that cannot be followed; its sender's signature was found to fit. */
   badCommitOf(entry: DeliverCommit, reason: string): BadCommit | undefined {
     const signed = signedCommitOf(this.channelId, entry);
     const leaf = this.leafOf(entry.sender)?.leaf;
@@ -453,7 +458,10 @@ export class Membership {
     this.#waiters.end(error);
   }
 
-  /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
+  /**
+   * Returns the changes of a commit here, to be written together with it: a crash between the two would leave half of
+   * it.
+   */
   #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
     const { removed } = summary;
     const silenced = silencedIn(this.group.current, this.group.parent?.base);
@@ -511,7 +519,10 @@ export class Membership {
     return { knownFrom, removals, expelled };
   }
 
-  /** Who is removed and added in one commit comes back as it was: that an owner answers it vouches for nothing. */
+  /**
+   * A member that is removed and added in one commit comes back as it was: an owner that answers its request does not
+   * vouch for it.
+   */
   #learn({ committer, added, removed, ownersBefore }: CommitSummary): void {
     const arrived = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf)
       .filter(({ agentId }) => added.includes(agentId));

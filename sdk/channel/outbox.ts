@@ -1,9 +1,8 @@
 /**
- * Messages on their way out. They reach the log in the order in which they were given; several are under way at once, and those
- * that wait together go together. What is sent keeps its id through every retry, so the relay takes it once: after a lost
- * connection the same bytes go again, after a commit of somebody else it is sealed anew under the same id. Plaintext is in
- * memory only.
- * Long because a message may be in few states, and every way from one to another is here.
+ * Messages on their way out. They reach the log in the order in which they were given; several are under way at once,
+ * and those that wait together go together. A message keeps its id through every retry, so the relay takes it once:
+ * after a lost connection the same bytes go again, after another member's commit it is sealed anew under the same id.
+ * Plaintext is in memory only. Long because a message has few states, and every transition between them is here.
  */
 import { binaryIdFromBytes, limits, type MessageId } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
@@ -50,7 +49,7 @@ export class Outbox {
   #sealing: Bundle | undefined;
   readonly #underWay = new Set<Bundle>();
   #obstacle: Obstacle | undefined;
-  /** What is next cannot go before something that is under way is back. */
+  /** The next message cannot leave before something that is under way is back. */
   #mustWait = false;
   /** A bundle was refused as too much for the quota: what was behind it was refused because of it. */
   #isDissolving = false;
@@ -79,7 +78,7 @@ export class Outbox {
     this.#run = deps.nextRun();
   }
 
-  /** What this agent may have sent at most. */
+  /** The highest counters that this agent may have used. */
   get sent(): { readonly counter: number; readonly reservation: number } {
     return { counter: this.#counters.last, reservation: this.#counters.reservation };
   }
@@ -142,7 +141,10 @@ export class Outbox {
     this.#start();
   }
 
-  /** The relay cannot be reached: what is under way comes back by itself. Who may queue need not wait for it. */
+  /**
+   * The relay cannot be reached: bundles under way come back when their calls fail. Callers that allow queueing need
+   * not wait for it.
+   */
   suspend(): void {
     this.#online = false;
     this.#lag.cancel();
@@ -154,7 +156,7 @@ export class Outbox {
     while ([...this.#all()].length > 0) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
   }
 
-  /** We joined anew: counters begin anew, for us and for those who count. What is on its way keeps its id. */
+  /** We joined anew: counters begin anew, for us and for those who count. Messages on their way keep their ids. */
   async restart(): Promise<void> {
     const change = this.#counters.restart();
     await this.#deps.store.batch([change]);
@@ -330,14 +332,17 @@ export class Outbox {
     const mayGo = this.#online && this.#obstacle === undefined && sealed !== undefined && this.#hasRoom(sealed.epoch);
     if (!mayGo || !this.#sealer.isSealed(bundle)) {
       this.#mustWait = this.#underWay.size > 0;
-      // What comes back before it goes first.
+      // Bundles that come back before this one leaves go first.
       if (!bundle.tried) this.#forget(bundle);
       return this.#queue.putBack(bundle);
     }
     this.#transmit(bundle, sealed);
   }
 
-  /** What was given as one goes as one, or each by itself. False when it stands in the log, or does not go now. */
+  /**
+   * Messages that were given as one go as one, or each alone. Returns false when they are in the log already, or do not
+   * go now.
+   */
   async #keepTogether(bundle: Bundle): Promise<boolean> {
     const group = bundle.messages[0]?.group;
     if (group === undefined) return true;
@@ -417,7 +422,7 @@ export class Outbox {
     if (obstacle === undefined) return this.#giveUp(bundle, error);
     const surelyNot = isNoRoom(error) || obstacle.kind === "epoch";
     if (isNoRoom(error)) {
-      // No sooner than the relay says: who waits for less long need not wait at all.
+      // No sooner than the relay says: callers with a shorter deadline need not wait at all.
       const waitMs = obstacle.kind === "wait" ? obstacle.ms : 0;
       const untilMs = Math.max(...bundle.messages.map((sending) => sending.untilMs));
       if (this.#deps.runtime.nowMs() + waitMs >= untilMs) {
@@ -433,7 +438,7 @@ export class Outbox {
     this.#queue.putBack(bundle);
   }
 
-  /** What the quota does not take whole goes in parts, when everything that was sent behind it is back. */
+  /** A bundle that the quota does not take whole goes in parts, when everything that was sent behind it is back. */
   #dissolve(bundle: Bundle): void {
     this.#obstacle ??= { kind: "run" };
     this.#isDissolving = true;

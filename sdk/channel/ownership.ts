@@ -1,6 +1,6 @@
 /**
- * What owners change about a channel: who owns it with them, and its policy. Each call says what it wants and is worked out anew
- * for every try, so that a race with another owner loses nobody's change.
+ * Changes by owners: the set of owners and the channel's policy. Each call states its goal and is worked out anew for
+ * every attempt, so that a race with another owner loses neither change.
  */
 import {
   type AgentId,
@@ -56,7 +56,7 @@ export async function demote(agentId: string, { membership, committer }: Ownersh
   });
 }
 
-/** What is not given stays as it is. */
+/** Fields that are not given stay as they are. */
 export async function setPolicy(
   wanted: Partial<ChannelPolicy>,
   { membership, committer }: OwnershipParts,

@@ -1,6 +1,6 @@
 /**
- * What stands behind a channel that a user holds: this process itself (`local_channel.ts`), or a host that holds the agent
- * (`host/remote_channel.ts`). Both do the same, so a program is the same with and without a host.
+ * The interface behind a channel that a program holds: this process itself (`local_channel.ts`), or a host that holds
+ * the agent (`host/remote_channel.ts`). Both behave the same, so a program is the same with and without a host.
  */
 import type { ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";

@@ -1,8 +1,8 @@
 /**
- * How far the application has come. What it is done with is written to disk – its senders' keys moved on, the position in the
- * log – and acknowledged to the relay after that. Writes collect for a moment, so that a fast reader neither waits for the disk
- * with every message nor wears it out. A position that moved past entries which are not for the application is worth no write of
- * its own for a while: after a crash they are passed over once more.
+ * How far the application has come. Processed messages are written to disk (their senders' keys moved on, the position
+ * in the log) and acknowledged to the relay after that. Writes collect for a moment, so that a fast reader neither
+ * waits for the disk with every message nor wears it out. A position that only moved past entries which are not for the
+ * application causes no write of its own for a while: after a crash they are passed over once more.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
@@ -112,7 +112,7 @@ export class Progress {
     this.#durable = Math.min(this.#durable, position - 1);
   }
 
-  /** The position is void: it is of another log. What is being written counts for none of this one. */
+  /** The position is void, because it belongs to another log. Pending writes do not count for this one. */
   forget(): void {
     this.#durable = 0;
     this.#isVoid = true;
@@ -153,7 +153,7 @@ export class Progress {
     return isFar || this.#changes.length > 0 || this.#waiting.length > 0;
   }
 
-  /** With the next write, or by itself. */
+  /** With the next write, or after a short time. */
   #writeLater(): undefined {
     if (this.#writing !== undefined) return;
     this.#cancelLater ??= this.#deps.after(laterMs, () => {

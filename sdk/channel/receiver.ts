@@ -57,15 +57,15 @@ export class Receiver {
       const cancel = timeoutMs === undefined ? () => {} : this.#runtime.after(timeoutMs, late);
       signal?.addEventListener("abort", abort);
       this.#waiting.add(waiting);
-      // At once: who asks and then gives up has asked.
+      // At once: a caller that asks and then gives up has asked.
       const written = this.#messages.acknowledge();
       if (!this.#isServing) void this.#serve(written);
     });
   }
 
-  /** What was given counts as done with. */
+  /** Marks the messages given as processed. */
   async finish(): Promise<void> {
-    // Whoever waits has asked already, and hears of the channel's end.
+    // A waiting caller has asked already, and learns of the channel's end.
     if (this.#waiting.size === 0) await this.#messages.finish();
   }
 

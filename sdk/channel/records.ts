@@ -1,6 +1,6 @@
 /**
- * What a channel keeps on disk besides its MLS state, in records that change at different speed: the channel itself (with
- * commits and leavers), the keys of its members, the position in the log, our counter, and one record per sender.
+ * Records of a channel on disk besides its MLS state. They change at different speed: the channel itself (with commits
+ * and leavers), the keys of its members, the position in the log, our counter, and one record per sender.
  */
 import {
   type AgentId,
@@ -38,7 +38,7 @@ export const foreign = "foreign";
 /** In one write to the store. */
 const maxDeletions = 1000;
 
-/** What a member signed that leaves. */
+/** The signed statement of a member that leaves. */
 export interface LeaveProof extends MemberProof {
   /** SHA-256 of the leaf that it is about. */
   readonly leafHash: Uint8Array;
@@ -192,7 +192,7 @@ export async function readLog(store: Pick<ChannelStore, "get">, channelId: Chann
   return record === undefined ? undefined : decodeFields(record, logs).bytes(0);
 }
 
-/** What reading the log again needs to know of commits; see `log_place.ts` and `endings.ts`. */
+/** Facts about commits that are needed to read the log again; see `log_place.ts` and `endings.ts`. */
 export interface Landmarks {
   readonly ownCommits: readonly OwnCommit[];
   readonly endings: readonly Ending[];
@@ -250,7 +250,7 @@ export async function readCounters(store: Pick<ChannelStore, "get">, channelId: 
   return { reserved, known: fields.optionalNumber(1) ?? reserved, reservation: fields.optionalNumber(2) ?? 0 };
 }
 
-/** What arrived of a sender; see `senders.ts`. */
+/** Messages that arrived from a sender; see `senders.ts`. */
 export interface SenderRecord {
   /** The epoch in which its membership began; 0 when that was before ours. */
   readonly since: number;
@@ -290,7 +290,10 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
   return { type: "delete", kind: sendersKind(channelId), id: agentId };
 }
 
-/** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
+/**
+ * Deletes everything of a channel but its MLS state, which erases itself. An agent that comes back later makes new
+ * invites.
+ */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
   const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];

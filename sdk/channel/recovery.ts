@@ -140,7 +140,7 @@ export class Recovery {
       (!this.isAgain || this.#others(bad).some(({ owner }) => owner));
   }
 
-  /** What to write when this agent is let in again. */
+  /** The changes to write when this agent is admitted again. */
   get changesOfReturn(): RecordChange[] {
     return this.#bad === undefined ? [] : [putReturn(this.#parts.membership.channelId, this.#deps.runtime.nowMs())];
   }
@@ -184,7 +184,7 @@ export class Recovery {
     return sequence === undefined ? undefined : await this.#promote(founding, sequence);
   }
 
-  /** Settles a founding from before a crash or a lost connection. It is never sent by itself. */
+  /** Settles a founding from before a crash or a lost connection. It is never sent automatically. */
   async settle(): Promise<Begun | undefined> {
     const founding = this.#founding;
     if (founding === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The way back for a member that cannot follow the log any more: it asks, with the key of its leaf, to be removed and added
- * again. Until a member answers it asks again from time to time. Anybody can make a Welcome that is worth nothing, or say what
- * our leaf was long ago: such an answer is reported and never the end, and a request stays open behind it. What was said in
- * between is lost to the agent, and reported.
+ * How a member that cannot follow the log any more comes back: it asks, with the key of its leaf, to be removed and
+ * added again. It repeats the request from time to time until a member answers. Anybody can make a worthless Welcome,
+ * or name an old leaf of ours: such an answer is reported, does not end the attempt, and the request stays open.
+ * Messages sent in between are lost to the agent, and reported.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -32,7 +32,7 @@ const answerMs = 10_000;
 const maxLeaves = 4;
 /** A leaf that we know to be ours is not given up at once for one that somebody tells: the answer may be on its way. */
 const patienceMs = 3_000;
-/** What waits to be looked at. A relay may send without end. */
+/** Entries that wait to be checked. A relay may send without end. */
 const maxTold = 64;
 /** A KeyPackage that nobody has used is made anew this long before it expires. */
 const renewSeconds = 7n * 24n * 60n * 60n;
@@ -47,15 +47,15 @@ export interface RejoinParts {
   readonly onOpened: (joinedSequence: number, write: () => Promise<Entered>) => Promise<boolean>;
   /** The channel may be stopped at a commit, which others may have followed. */
   readonly recovery: () => Pick<Recovery, "stopped" | "isAgain" | "isForeign" | "changesOfReturn">;
-  /** There is no way back, or the way itself failed. */
+  /** The agent cannot come back, or the attempt itself failed. */
   readonly onFault: (fault: unknown) => void;
 }
 
 type Told = { readonly welcome: Welcome } | { readonly leaf: ToldLeaf };
 
 /**
- * What came of a time of waiting. `spent`: our KeyPackage may be in the group, and did not let us in. `strange`: we were told
- * nothing but leaves that we cannot know to be ours.
+ * The result of one wait. `spent`: our KeyPackage may be in the group, and did not let us in. `strange`: we were only
+ * told leaves that we cannot know to be ours.
  */
 type Outcome = "in" | "late" | "spent" | "strange" | { readonly leaf: Uint8Array };
 
@@ -69,7 +69,7 @@ export class Rejoiner {
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #reason: string | undefined;
-  /** What has to happen before it asks, until it has. */
+  /** A step that must happen before it asks; undefined when it has happened. */
   #settle: Doubt["settle"];
   /** Our present leaf, as somebody told us. */
   #leaf: Uint8Array | undefined;
@@ -130,7 +130,7 @@ export class Rejoiner {
     });
   }
 
-  /** There is a connection again: whoever waited for one asks at once. */
+  /** There is a connection again: a waiting attempt asks at once. */
   hurry(): void {
     this.#endPause();
   }
@@ -212,13 +212,13 @@ export class Rejoiner {
       if (isCode(error, "epoch_conflict") && error.epoch !== undefined && this.#moveTo(generationOf(error.epoch))) {
         return await this.#tryOnce(signal);
       }
-      // Any other refusal is the relay's word, and no reason to give up. What is no refusal is a fault of ours.
+      // Any other refusal is the relay's word, and not a reason to give up. Anything but a refusal is a fault of ours.
       if (!(error instanceof StaticError) || isCode(error, "not_found")) throw error;
       return false;
     }
   }
 
-  /** Answers whether that is a later generation than the one that we asked for so far. */
+  /** Returns whether that is a later generation than the one that we asked for so far. */
   #moveTo(generation: number): boolean {
     if (generation <= this.#generation || this.#parts.recovery().isForeign(generation)) return false;
     this.#generation = generation;
@@ -231,7 +231,10 @@ export class Rejoiner {
     return this.#generation > generationOf(this.#parts.membership.epoch);
   }
 
-  /** What we sign about: in a generation that we are not in yet, nothing until somebody tells us our leaf there. */
+  /**
+   * The leaf that we sign about: empty in a generation that we have not entered, until a member tells us our leaf
+   * there.
+   */
   #leafHash(): Uint8Array {
     if (this.#leaf === undefined && this.#isNew) return noLeaf;
     return sha256(this.presentLeaf);
@@ -365,7 +368,7 @@ export class Rejoiner {
       const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
       const known = { rejoined: true, formerly: membership.epoch, removed };
       const entrance = { name, trust, position, used, byOwner: maker.owner, ...known };
-      // What readers are done with from now on belongs to a membership that is over.
+      // Messages that readers finish from now on belong to a membership that is over.
       membership.durable.retire();
       return await writeEntered(group, entrance, this.#deps);
     });

@@ -1,4 +1,7 @@
-/** What a channel keeps on disk of requests: those that were asked under a key, replies to them, and how often those to us were begun. */
+/**
+ * Records of requests on disk: those that were asked under a key, replies to them, and how often requests to us were
+ * begun.
+ */
 import {
   type AgentId,
   type ChannelId,

@@ -11,6 +11,6 @@ export interface SendGroup {
   readonly size: number;
   /** A host before this one may have sent it, as one or in parts. Nobody has asked the relay yet. */
   isAgain: boolean;
-  /** Each of its messages goes by itself. */
+  /** Each of its messages goes alone. */
   isApart: boolean;
 }

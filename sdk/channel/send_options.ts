@@ -9,7 +9,9 @@ export interface SendOptions extends MessageOptions {
   readonly queue?: boolean;
   /** How long to try; 30 seconds when not given. */
   readonly timeoutMs?: number;
-  /** Gives up; the call then rejects with its reason. What the relay was given already may be delivered. */
+  /**
+   * Gives up; the call then rejects with the signal's reason. A message that the relay already has may be delivered.
+   */
   readonly signal?: AbortSignal;
   /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
   readonly id?: MessageId;

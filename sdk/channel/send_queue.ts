@@ -1,6 +1,6 @@
 /**
- * What waits to be sent, in the order in which it was given: messages, and bundles that were formed already and go again. A
- * bundle that comes apart leaves its messages in their place.
+ * The queue of things to send, in the order in which they were given: messages, and bundles that were formed already
+ * and go again. A bundle that comes apart leaves its messages in their place.
  */
 import { type Bundle, type Bundling, formBundle, type Sending } from "./bundling.ts";
 
@@ -36,7 +36,7 @@ export class SendQueue {
     this.#bytes += sending.payload.length;
   }
 
-  /** Messages of a bundle that goes no more wait again, each by itself. */
+  /** Messages of a dissolved bundle wait again, each alone. */
   scatter(messages: readonly Sending[]): void {
     for (const sending of messages) {
       sending.bundle = undefined;
@@ -50,7 +50,7 @@ export class SendQueue {
     this.#bundles = [...this.#bundles, bundle].sort((a, b) => orderOf(a) - orderOf(b));
   }
 
-  /** What leaves next. */
+  /** Returns the next bundle to send. */
   take(bundling: Bundling): Bundle | undefined {
     const [bundle] = this.#bundles;
     const before = bundle === undefined ? Infinity : orderOf(bundle);

@@ -18,7 +18,7 @@ const maxClosed = 8;
 
 export type Verdict = "next" | "gap" | "late" | "duplicate";
 
-/** What a message says about itself, authenticated. */
+/** A message's statement about itself, authenticated. */
 export interface Counted {
   readonly counter: number;
   readonly epoch: number;
@@ -33,14 +33,14 @@ export interface Arrival extends Counted {
   readonly since: number;
 }
 
-/** What the relay took as one. */
+/** A unit that the relay took. */
 interface Taken {
   /** The last counter of it. */
   readonly last: number;
   readonly id: MessageId;
 }
 
-/** What the application is done with, of one sender's membership. */
+/** The messages of one sender's membership that the application has processed. */
 interface Progress {
   /** The highest counter that it is done with. */
   highest: number;

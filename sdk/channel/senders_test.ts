@@ -15,7 +15,7 @@ function hear(senders: Senders, counters: readonly number[]): Verdict[] {
   });
 }
 
-/** What is stored once the application is done with all of these. */
+/** The stored record once the application has processed all of these. */
 function recordOf(senders: Senders, counters: readonly number[]): SenderRecord {
   const record = counters.map((counter) => senders.done(senders.take(alice, at(counter)))).at(-1);
   assert(record !== undefined);
@@ -66,7 +66,7 @@ Deno.test("what is stored of a sender says the same after a restart", () => {
   const record = recordOf(before, [2, 5, 6, 9]);
   const after = new Senders(new Map(record === undefined ? [] : [[alice, record]]));
   for (let counter = 1; counter <= 10; counter++) {
-    // A hole from before may be a message that was open: it is no longer told from one that is late.
+    // A hole from before may be a message that was open: it can no longer be told from a late one.
     const expected = before.judge(alice, at(counter));
     assertEquals(after.judge(alice, at(counter)), expected === "late" ? "next" : expected, `counter ${counter}`);
   }

@@ -1,4 +1,4 @@
-/** What holds up a message that the relay has not taken: a commit that is not here yet, or time. */
+/** Reasons that hold up a message which the relay has not taken: a commit that is not here yet, or time. */
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 
 /** Why nothing is sent for the moment. */
@@ -10,7 +10,7 @@ export type Obstacle =
 
 const busyPauseMs = 500;
 
-/** What has to pass before the same message can be sent again; undefined for an error that is final. */
+/** Returns the condition for sending the same message again; undefined for an error that is final. */
 export function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined {
   if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
     return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };

@@ -1,4 +1,6 @@
-/** What a commit's sender signed about it: the same bytes for the relay, for every member, and for whoever is shown a proof. */
+/**
+ * The statement of a commit's sender: the same bytes for the relay, for every member, and for the reader of a proof.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type ChannelId,

@@ -1,7 +1,8 @@
 /**
- * Whether this agent's store is older than what the agent has done: restored from a backup, or copied. Its keys may be used
- * then, so nothing is sent with them. The relay says after each connection what it knows of us; what is durable before it
- * leaves is never behind that. What the relay says is no proof: an entry of the log with our signature is one.
+ * Detects that this agent's store is older than the agent's actions: restored from a backup, or copied. Its keys may be
+ * used already, so nothing is sent with them. After each connection the relay says what it knows of us; records that
+ * are durable before sending are never behind that. The relay's word is not a proof; an entry of the log with our
+ * signature is one.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { commitStatement, equalBytes, type ReplyBody } from "../../proto/mod.ts";
@@ -14,11 +15,11 @@ import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 
-/** What the relay says of this agent. */
+/** The relay's statement about this agent. */
 export type Claims = Pick<ReplyBody<"Subscribe">, "joinedSequence" | "sent" | "acknowledged">;
 type OwnEntry = ReplyBody<"ReadOwn">;
 
-/** What this agent knows of itself. */
+/** This agent's own records. */
 export interface Memory {
   /** Of the last message that it may have sent. */
   readonly counter: number;
@@ -128,7 +129,7 @@ export class StoreAge {
     return undefined;
   }
 
-  /** What the agent did, as the relay says, and does not know. */
+  /** Actions that the relay reports and this agent does not know. */
   #unknown({ joinedSequence, sent, acknowledged }: Claims, memory: Memory): string | undefined {
     const { epoch } = this.#membership;
     // That it has taken its Welcome is known by being in the group.

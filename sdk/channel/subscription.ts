@@ -8,7 +8,7 @@ import type { RelaySession } from "../session/relay_session.ts";
 
 /** An honest relay says at once where the entries begin. */
 const startMs = 10_000;
-/** What is done with is collected for this long before the relay is told: it trims by it, and nobody waits. */
+/** Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits. */
 const acknowledgeMs = 100;
 /** Two of the largest messages on their way, and many small ones. */
 const windowBytes = 4 * 1024 * 1024;
@@ -95,7 +95,7 @@ export class Subscription {
   consumed(position: number): void {
     this.#consumed = Math.max(this.#consumed, position);
     this.#received = Math.max(this.#received, position);
-    // What is not told now is told when the subscription is opened again.
+    // Positions that are not reported now are reported when the subscription is opened again.
     if (!this.#isOpen) return;
     this.#cancelAcknowledge ??= this.#deps.runtime.after(acknowledgeMs, () => this.flush());
   }

@@ -1,4 +1,6 @@
-/** What a member says our present leaf is, judged by what we know. Anybody may say what our leaf was long ago. */
+/**
+ * A member's statement about our present leaf, judged by what we know. Anybody may name a leaf that we had long ago.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, equalBytes, groupIdOf, type JoinRequestId, type NoticeBody } from "../../proto/mod.ts";

@@ -1,4 +1,4 @@
-/** What becomes of the channel after an entry of its log was read. */
+/** The consequence of an entry of the log for the channel. */
 
 import type { NoticeBody } from "../../proto/mod.ts";
 

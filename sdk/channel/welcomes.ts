@@ -8,7 +8,7 @@ import { pause, type Runtime } from "../base/runtime.ts";
 
 export type Welcome = NoticeBody<"DeliverWelcome">;
 
-/** Whoever waits says whether it took it. */
+/** Returns whether the waiting part took the Welcome. */
 export type WelcomeTaker = (welcome: Welcome) => boolean;
 
 /** An agent that is added to more channels than this at once joins some of them after the next connection. */
@@ -54,7 +54,10 @@ export class Welcomes {
     this.#onWaiting(welcome.name);
   }
 
-  /** From now on Welcomes to this channel go to `taker`, beginning with those that are here already. Answers how to stop. */
+  /**
+   * From now on Welcomes to this channel go to `taker`, beginning with those that are here already. Returns a function
+   * to stop that.
+   */
   expect(channelId: ChannelId, taker: WelcomeTaker): () => void {
     this.#takers.set(channelId, taker);
     for (const here of this.#waiting.get(channelId)?.values() ?? []) {

@@ -1,11 +1,11 @@
-/** What becomes of a request: one answer for each of those who were asked, as they come. */
+/** The results of a request: one for each agent that was asked, as they come. */
 import type { AgentId } from "../../proto/mod.ts";
 import { RemoteError, type StaticError } from "../base/errors.ts";
 import { Serial } from "../base/serial.ts";
 import { Envelope } from "./envelope.ts";
 import type { Incoming } from "./incoming.ts";
 
-/** What became of a request, for one of those who were asked. */
+/** The result of a request for one of the agents that were asked. */
 export type Answer =
   | { readonly from: AgentId; readonly ok: true; readonly reply: Envelope }
   | { readonly from: AgentId; readonly ok: false; readonly error: StaticError };
@@ -13,7 +13,7 @@ export type Answer =
 /** One answer for each of those who were asked, as they come. */
 export type Answers = AsyncIterableIterator<Answer, undefined>;
 
-/** Answers on their way to the caller. */
+/** Queue of results on their way to the caller. */
 export interface AnswerQueue {
   readonly answers: Answer[];
   wake: () => void;

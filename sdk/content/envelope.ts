@@ -7,11 +7,11 @@ import { describeIssues, type StandardSchema } from "./standard_schema.ts";
 
 export type { EnvelopeKind };
 
-/** Who sent a message, authenticated. */
+/** The sender of a message, authenticated. */
 export interface Sender {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** What it calls itself; in hexadecimal when it is not text. */
+  /** The sender's identity; in hexadecimal when it is not text. */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;
@@ -44,11 +44,11 @@ export class Envelope {
   readonly kind: EnvelopeKind;
   /** Chosen by the sender, authenticated. */
   readonly id: MessageId;
-  /** Who sent it, authenticated. */
+  /** The sender, authenticated. */
   readonly sender: Sender;
   /** When the relay accepted it, by the relay's clock and word. */
   readonly timeMs: number;
-  /** What was sent. */
+  /** The content as bytes. */
   readonly bytes: Uint8Array;
   /** The media type; undefined when the sender gave bytes or text without one. */
   readonly contentType: string | undefined;
@@ -56,7 +56,7 @@ export class Envelope {
   readonly to: readonly AgentId[] | undefined;
   /** The message that it answers. */
   readonly replyTo: MessageId | undefined;
-  /** What it belongs to, in the sender's words. */
+  /** The conversation that it belongs to, in the sender's words. */
   readonly conversation: string | undefined;
   /** When it expires, by the relay's clock. */
   readonly expiresAtMs: number | undefined;
@@ -89,7 +89,7 @@ export class Envelope {
     this.#ack = ack;
   }
 
-  /** What was sent; the same as `bytes`. */
+  /** The content; the same as `bytes`. */
   get payload(): Uint8Array {
     return this.bytes;
   }

@@ -1,15 +1,15 @@
 /**
- * A message that was opened, as the rest of the SDK sees it: what it is, and whom it concerns. What cannot be shown is told apart
- * here too: expired, of a later version, or broken.
+ * An opened message as the rest of the SDK sees it: its kind, and the part that it concerns. Messages that cannot be
+ * shown are sorted out here too: expired, of a later version, or broken.
  */
 import { type AgentId, type ContentFields, decodeContent, type MessageId, WireError } from "../../proto/mod.ts";
 
-/** What stands in an envelope. */
+/** The kind of content in an envelope. */
 export type EnvelopeKind = "message" | "request" | "reply" | "error";
 
 /**
- * Whom it concerns: readers of messages, the handler of requests, whoever waits for a reply, or nobody here. What is aside is
- * shown to readers that want all.
+ * The part that a message concerns: readers of messages, the handler of requests, a caller that waits for a reply, or
+ * nothing here. Readers that want everything get the messages of `aside` too.
  */
 export type Lane = "message" | "request" | "reply" | "aside";
 

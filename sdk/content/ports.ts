@@ -1,4 +1,4 @@
-/** What requests and replies need of the channel that carries them. */
+/** The interface that requests and replies need of their channel. */
 import type { AgentId, MessageId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RecordChange } from "../store/mod.ts";

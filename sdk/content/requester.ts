@@ -115,7 +115,7 @@ export class Requester {
     if (this.#ended !== undefined) throw this.#ended;
     for (const each of to) {
       if (each === agentId) throw invalidArgument("Cannot ask oneself; name another member");
-      // Somebody who has replied to a key may have left since.
+      // An agent that replied to a key may have left since.
       if (key === undefined && !isMember(each)) throw noMember(each);
     }
     if (key !== undefined && (key === "" || key.length > maxKeyCharacters)) {
@@ -187,7 +187,7 @@ export class Requester {
     throw invalidArgument("A request with this key was made to others; ask the same members, or use another key");
   }
 
-  /** What an earlier call, or an earlier life, got in reply. */
+  /** Collects replies that an earlier call, or the program before a restart, received. */
   async #recall(pending: Pending, asked: Asked): Promise<void> {
     const { records, isMember } = this.#ports;
     if (!this.#attach(pending, asked)) return;
@@ -275,7 +275,7 @@ export class Requester {
   }
 }
 
-/** What a request says. */
+/** The content of a request. */
 interface Said {
   readonly fields: ReturnType<typeof fieldsOf>;
   readonly body: Uint8Array;

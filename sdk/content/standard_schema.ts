@@ -13,7 +13,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** What a validator says about a value. */
+/** A validator's result for a value. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };

@@ -13,23 +13,23 @@ import {
 } from "../../proto/mod.ts";
 import { createError, invalidArgument } from "../base/errors.ts";
 
-/** What can be sent: bytes, text, or a value as JSON. */
+/** A value that can be sent: bytes, text, or a value as JSON. */
 export type Sendable = Uint8Array | string | { readonly json: unknown };
 
 /** Somebody in the channel: its agent id, or what has one, such as a member or a sender. */
 export type Addressee = string | { readonly agentId: string };
 
-/** What a message can say about itself. */
+/** Fields that a message can carry. */
 export interface ContentOptions {
   /** Of the content; `application/json` when a value is given as JSON. */
   readonly contentType?: string;
-  /** What it belongs to, such as the number of an order. */
+  /** The conversation that it belongs to, such as the number of an order. */
   readonly conversation?: string;
   /** Whatever else receivers may want to know; up to 32. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a message that is no request can say about itself. */
+/** Fields of a message that is not a request. */
 export interface MessageOptions extends ContentOptions {
   /** For whom it is; all when not given. An address, not a secret: every member can read it. */
   readonly to?: Addressee | readonly Addressee[];
@@ -73,7 +73,7 @@ export function envelope({ kind, fields }: Enveloping, body: Uint8Array): Uint8A
   return checked(() => encodeContent({ kind, fields, body }));
 }
 
-/** What a value says about itself, and what is said about it. */
+/** Returns the fields of a value, from the value itself and the options. */
 export function fieldsOf(value: Sendable, { contentType, conversation, headers }: ContentOptions): ContentFields {
   const type = contentType ?? (isJson(value) ? "application/json" : undefined);
   const named = Object.entries(headers ?? {});

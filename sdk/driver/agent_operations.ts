@@ -108,7 +108,7 @@ function numbers<Name extends string>(fields: Fields, ...names: readonly Name[])
   return Object.fromEntries(given);
 }
 
-/** What one program does not want, another may be waiting for. */
+/** A message that one program does not want may be meant for another. */
 function receiving({ isShared }: Held, fields: Fields): { readonly receive?: boolean } {
   const receive = fields.optionalFlag("receive");
   if (isShared && receive === false) {

@@ -79,7 +79,7 @@ function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReade
   };
 }
 
-/** Its loop is closed while nobody waits; what was given last is acknowledged by itself when the next one is asked for. */
+/** Its loop is closed while nobody waits. The last message is acknowledged when the next one is asked for. */
 function readOneByOne(channel: Channel): MessageReader {
   let reader: EnvelopeReader | undefined;
   let given: Envelope | undefined;

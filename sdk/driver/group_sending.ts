@@ -1,4 +1,7 @@
-/** Messages that a program gives as one frame: they go as one bundle where that is possible, and each is answered by itself. */
+/**
+ * Messages that a program gives as one frame: they go as one bundle where that is possible, and each gets its own
+ * answer.
+ */
 import { maxBundledMessages } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Sent } from "../channel/bundling.ts";

@@ -25,7 +25,7 @@ function texts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `message ${i}`);
 }
 
-/** What a program says for these messages, as one. */
+/** A program's call for these messages, as one. */
 function given(messages: readonly string[], more: Header = {}): [string, Header, { bytes: Uint8Array }] {
   const bodies = messages.map((message) => utf8.encode(message));
   const fields = {
@@ -42,7 +42,7 @@ function outcomes(answered: { readonly fields: Fields }): (string | boolean)[] {
   return results.map((each) => each.optionalObject("error")?.text("code") ?? each.flag("accepted"));
 }
 
-/** What leaves from now on. `isLost`: the relay takes it, and its answer never comes. */
+/** Collects the bundles that leave from now on. `isLost`: the relay takes the bundle, and its answer never comes. */
 function watch(actor: Actor, isLost: () => boolean = () => false): MessageAad[] {
   const seen: MessageAad[] = [];
   actor.session.tampering.call = async (operation, body, forward) => {

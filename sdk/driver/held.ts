@@ -31,15 +31,15 @@ export interface ReadMessage {
 export interface MessageReader {
   /** Undefined at the end. Without `manual` it acknowledges what was given before. */
   next(): Promise<ReadMessage | undefined>;
-  /** What was given counts as done with; then it ends. */
+  /** Marks the messages given as processed, then ends. */
   finish(): Promise<void>;
   /** Nobody waits for the next one now. */
   rest?(): void;
-  /** What was given comes again. */
+  /** The messages given come again. */
   end(): Promise<void>;
 }
 
-/** What one program may use of an agent. */
+/** The parts of an agent that one program may use. */
 export interface Held {
   readonly client: StaticClient;
   /** Others use the agent, too. */

@@ -44,7 +44,7 @@ export class Lag<Entry extends Lagging> {
     if (this.#behind.delete(entry)) this.#count(entry, -1);
   }
 
-  /** What must be given up, the oldest first; nothing of it counts any more. */
+  /** Returns the entries that must be given up, the oldest first; they no longer count. */
   giveUp(nowMs: number): Entry[] {
     const { messagesOfSender, messages, bytes, ageMs } = this.#limits;
     const given: Entry[] = [];

@@ -1,4 +1,4 @@
-/** What an operation gets and gives. The tables of operations are in the files beside this one. */
+/** Parameters and results of an operation. The tables of operations are in the files beside this one. */
 import type { Channel } from "../channel.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { ChannelManager } from "../manager.ts";

@@ -1,4 +1,4 @@
-/** What durable readers keep in memory: messages that not all of them are past, and who has been given them. */
+/** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
 import type { Envelope } from "../content/envelope.ts";
 import type { Lag } from "./lag.ts";
 import type { Place, ReaderPosition } from "./reader_position.ts";

@@ -18,7 +18,7 @@ import { openTail } from "./tail_reader.ts";
 export interface ReadersParts {
   readonly agentId: AgentId;
   readonly records: ReaderRecords;
-  /** Every message from the oldest that is not acknowledged, each acknowledged by itself. */
+  /** Every message from the oldest that is not acknowledged; each is acknowledged separately. */
   readonly source: () => InboxReader;
   readonly nowMs: () => number;
   readonly limits?: LagLimits;
@@ -104,7 +104,7 @@ export class Readers {
     }));
   }
 
-  /** What it has not acknowledged it never sees. */
+  /** The reader never sees messages that it has not acknowledged. */
   async delete(name: string): Promise<void> {
     await (this.#opened ??= this.#begin());
     const reader = this.#readers.get(name);
@@ -215,7 +215,7 @@ export class Readers {
     for (const behind of entry.pending) behind.lag.add(entry, nowMs);
   }
 
-  /** What is for others, or of somebody whose key is not trusted, is for those that want all. */
+  /** Messages for others, and those of members whose key is not trusted, are only for readers that want everything. */
   #isForUs({ kind, sender, to }: Envelope): boolean {
     return kind === "message" && sender.verified && (to === undefined || to.includes(this.#parts.agentId));
   }
@@ -369,7 +369,7 @@ export class Readers {
     }
   }
 
-  /** What it was given goes to the next loop. */
+  /** Messages that it was given go to the next loop. */
   #leave(reader: Reader, loop: Loop): void {
     if (loop.ended) return;
     loop.ended = true;

@@ -38,12 +38,12 @@ export class Receivers {
     return await receiver.receive(options);
   }
 
-  /** What was given counts as done with. */
+  /** Marks the messages given as processed. */
   async finish(): Promise<void> {
     await Promise.all(Array.from(this.#receivers.values(), (receiver) => receiver.finish()));
   }
 
-  /** What was given comes again. */
+  /** The messages given come again. */
   end(): void {
     for (const receiver of this.#receivers.values()) receiver.end();
   }
@@ -86,7 +86,7 @@ class OneByOne {
   }
 
   async finish(): Promise<void> {
-    // Who waits has asked already.
+    // A waiting caller has asked already.
     if (!this.#isAsking) await (await this.#reader)?.finish();
   }
 

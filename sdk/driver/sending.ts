@@ -1,4 +1,4 @@
-/** What a program says about a message that it sends. */
+/** A program's fields for a message that it sends. */
 import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { SendOptions } from "../channel/send_options.ts";

@@ -16,7 +16,7 @@ import { Receivers } from "./receivers.ts";
 import { Streams } from "./streams.ts";
 import { agentState } from "./watching.ts";
 
-/** What a way in adds: it has the connection, and perhaps operations of its own. */
+/** The parts that an entry point adds: the connection, and perhaps operations of its own. */
 export interface SessionParts {
   readonly runtime: Runtime;
   /** As `hello` shows it, as in `deno 2.9.5`. */
@@ -70,7 +70,7 @@ export class HostSession {
     if (!this.#over) this.#parts.write(encodeFrame(event));
   }
 
-  /** Throws `protocol_error` for what is no call; then the connection is of no use. */
+  /** Throws `protocol_error` for a frame that is not a call; then the connection is useless. */
   receive({ header, bytes }: Frame): void {
     const { id, op } = header;
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1 || typeof op !== "string") {
@@ -129,7 +129,7 @@ export class HostSession {
   }
 
   async #perform({ op, fields, bytes, signal }: Asked): Promise<Answer | void> {
-    // Answers and cancellations are what makes room.
+    // Replies and cancellations are never held up, because they make room.
     if (op === "cancel") return this.#cancel(fields);
     if (op === "answer") return this.#answered(fields);
     if (this.#calls.size > maxCalls) {

@@ -138,7 +138,7 @@ export class SocketHost {
     const refusal = this.#refusal();
     if (refusal !== undefined) {
       session.goodbye(refusal);
-      // What it says is not read, but its end is.
+      // Its bytes are ignored, but its end is noticed.
       return void socket.resume();
     }
     this.#sessions.set(session, writer);
@@ -160,7 +160,7 @@ export class SocketHost {
     return { ok: { stopping, unsent } };
   }
 
-  /** What only a host has. */
+  /** Operations that only a host has. */
   readonly #operations: Readonly<Record<string, Operation>> = {
     status: () => ({
       ok: {

@@ -1,6 +1,6 @@
 /**
- * What a program pulls item by item: messages, events, answers, requests that it serves. A question that its asker gave up is
- * kept: what comes goes to the next who asks, so nothing is lost by waiting for a while only.
+ * Streams that a program pulls item by item: messages, events, answers, requests that it serves. A pull whose caller
+ * gave up is kept: its item goes to the next pull, so waiting with a time limit loses nothing.
  */
 import { abortable } from "../base/abortable.ts";
 import { createError, invalidArgument } from "../base/errors.ts";
@@ -90,7 +90,7 @@ export class Streams {
     return { item, content };
   }
 
-  /** Acknowledging twice, or what is gone, is no mistake. */
+  /** Acknowledging an item twice, or one that is gone, is not an error. */
   async ack(number: number, item: number): Promise<void> {
     const open = this.#find(number);
     const known = open.items.get(item);
@@ -99,7 +99,7 @@ export class Streams {
     await known?.ack?.();
   }
 
-  /** What was settled before, or is over, is no mistake. */
+  /** Settling an item twice, or one that is over, is not an error. */
   settle(number: number, item: number, act: (settle: Settle) => void): void {
     const open = this.#find(number);
     const settle = open.items.get(item)?.settle;
@@ -122,7 +122,7 @@ export class Streams {
     await (source.finish?.() ?? source.end(false));
   }
 
-  /** Ending twice is no mistake. What a program still works on can be settled and acknowledged as before. */
+  /** Ending twice is not an error. Items that the program still works on can be settled and acknowledged as before. */
   async end(number: number): Promise<void> {
     const open = this.#open.get(number);
     if (open === undefined) return;

@@ -43,7 +43,7 @@ export class HostConnection {
     this.#hello.promise.catch(() => {});
   }
 
-  /** What the host says first. Rejects when it goes before. */
+  /** The host's first frame. Rejects when the host ends before it. */
   get hello(): Promise<Fields> {
     return this.#hello.promise;
   }

@@ -1,4 +1,7 @@
-/** Fields of a header, checked as they are read. What is not as it should be is `invalid_request`, with the field's name. */
+/**
+ * Fields of a header, checked as they are read. A field of a wrong type or value throws `invalid_request` with the
+ * field's name.
+ */
 import { invalidArgument } from "../base/errors.ts";
 import type { Header } from "./frames.ts";
 

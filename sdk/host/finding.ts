@@ -11,7 +11,7 @@ import { type ConnectionParts, HostConnection } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import { encodeFrame, type Header, protocolVersion } from "./frames.ts";
 
-/** What a host is started with. */
+/** The options that a host is started with. */
 export interface HostOptions {
   readonly fields: Header;
   readonly identity: Uint8Array;
@@ -155,7 +155,7 @@ async function start(place: HostPlace, { hosts, options }: Finding): Promise<voi
   const { fields, identity } = await options();
   const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
   const died = `The host did not start; ${place.folder}/log may say why`;
-  // What it says is one answer, read as any other is.
+  // The process prints one answer, which is read like any other.
   const reading = new HostConnection({ write: () => {}, close: () => {} });
   const answered = reading.call("start");
   answered.catch(() => {});

@@ -13,7 +13,7 @@ const lengthBytes = 4;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })];
 const nothing = new Uint8Array(0);
 
-/** What a frame says about itself and its bytes. */
+/** The fields of a frame: everything but its bytes. */
 export type Header = Readonly<Record<string, unknown>>;
 
 export interface Frame {
@@ -39,13 +39,16 @@ export function encodeFrame(header: Header, bytes: Uint8Array = nothing): Uint8A
   return frame;
 }
 
-/** From pieces as they come to frames. Throws `protocol_error` for what is no frame: nothing after it can be read. */
+/**
+ * Turns pieces of a stream into frames. Throws `protocol_error` for anything that is not a frame: nothing after it can
+ * be read.
+ */
 export class FrameReader {
   #chunks: Uint8Array[] = [];
   /** Of the first piece, these were taken already. */
   #taken = 0;
   #available = 0;
-  /** What is still to come of a frame; undefined between two of them. */
+  /** Bytes still missing of a frame; undefined between two frames. */
   #length: number | undefined;
   #headBytes: number | undefined;
 

@@ -20,11 +20,11 @@ import type { Header } from "./frames.ts";
 import type { HostLink } from "./link.ts";
 import { decodeError } from "./wire_errors.ts";
 
-/** What the bundle adds to a message at most, beside what its fields say. */
+/** Bytes that the bundle adds to a message at most, beside its fields. */
 const addedBytes = bundledHeadBytes + 192;
 
 interface Outgoing {
-  /** What the message says about itself, its id among it. */
+  /** The fields of the message, including its id. */
   readonly fields: Header;
   readonly body: Uint8Array;
   /** In a bundle, at most. */
@@ -63,7 +63,7 @@ export class GroupedSends {
     return sent.promise;
   }
 
-  /** What waits goes now: something else comes behind it. */
+  /** Sends the waiting messages now, because something else comes behind them. */
   flush(): void {
     const group = this.#waiting;
     this.#waiting = [];

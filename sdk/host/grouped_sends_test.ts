@@ -1,4 +1,4 @@
-// What a program sends in one moment, over a host that the test plays.
+// Messages that a program sends in one moment, over a host that the test plays.
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -16,7 +16,9 @@ const runtime: Runtime = {
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
-/** Answers each call; undefined kills the host, and the next call finds another one. */
+/**
+ * Plays a host: `answer` gives the reply to each call; undefined kills the host, and the next call finds another one.
+ */
 function play(answer: (frame: Frame) => Header | undefined = accept): { link: HostLink; heard: Frame[] } {
   const heard: Frame[] = [];
   const find = (): Promise<HostConnection> => {

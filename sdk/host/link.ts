@@ -1,6 +1,6 @@
 /**
- * A program's way to its agent's host, also when that host dies: the next call starts another one. What is safe to say twice is
- * repeated to it; everything else fails with `listener_died`, and its caller decides.
+ * A program's connection to its agent's host, also when that host dies: the next call starts another one. Calls that
+ * are safe to repeat are repeated to it; all others fail with `listener_died`, and the caller decides.
  */
 import { abortable } from "../base/abortable.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
@@ -52,7 +52,10 @@ export class HostLink {
     return this.#stop.signal.aborted;
   }
 
-  /** The connection that there is, or another one. Who gives up ends the search for nobody else. Throws `StaticError`. */
+  /**
+   * Returns the present connection, or opens another one. A caller that gives up does not end the search for others.
+   * Throws `StaticError`.
+   */
   async connection(signal?: AbortSignal): Promise<HostConnection> {
     if (this.isClosed) throw createError("transport_error", "The client was closed; connect again");
     if (this.#waiting === 0 && this.#live?.isOver === false) return this.#live;
@@ -102,7 +105,7 @@ export class HostLink {
     if (this.isClosed) return;
     this.#stop.abort();
     const connection = await this.#current?.catch(() => undefined);
-    // What was received counts as read.
+    // Messages that were received count as read.
     await connection?.call("close").catch(() => {});
     connection?.end(createError("transport_error", "The client was closed; connect again"));
   }

@@ -1,6 +1,6 @@
 /**
- * A channel whose agent a host holds. What it tells without waiting is the state that the host sent last, which comes with every
- * event of the channel.
+ * A channel whose agent a host holds. Properties that are read without waiting show the state that the host sent last;
+ * it comes with every event of the channel.
  */
 import {
   type ChannelId,
@@ -52,7 +52,7 @@ export class RemoteChannel implements ChannelPort {
   #policy: ChannelPolicy = openPolicy;
   #health: ChannelHealth;
   #over: StaticError | undefined;
-  /** What `receive` gave. */
+  /** The messages that `receive` returned. */
   readonly #received = new RecentMessages();
   readonly #sends: GroupedSends;
 
@@ -66,7 +66,7 @@ export class RemoteChannel implements ChannelPort {
     this.update(state, []);
   }
 
-  /** What was sent before goes first, whatever is called. */
+  /** Earlier sends go first, before any other call. */
   get #link(): HostLink {
     this.#sends.flush();
     return this.#host;
@@ -76,7 +76,7 @@ export class RemoteChannel implements ChannelPort {
     return this.#over;
   }
 
-  /** What the host says about it. */
+  /** Takes the host's news about the channel. */
   update(state: Fields, events: readonly Fields[]): void {
     this.#fingerprint = state.text("fingerprint");
     this.#policy = policyFrom(state.optionalObject("policy"));

@@ -36,7 +36,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
   #watched: HostConnection | undefined;
   /** Channels that it tells about. */
   readonly #told = new Set<RemoteChannel>();
-  /** What is told of channels whose watching has just begun. */
+  /** News of channels that are watched since a moment ago. */
   readonly #early = new Map<string, Told[]>();
   #state: Fields = new Fields({});
   #isWatching = false;
@@ -169,7 +169,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
 
   async #enter(op: string, fields: Header, { signal }: ChannelOptions, bytes?: Uint8Array): Promise<Channel> {
     const open = this.#channels.get(String(fields["channel"]));
-    // Its state comes by itself.
+    // Its state arrives without asking.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
     const given = { signal, ...(bytes !== undefined && { bytes }) };
     // Whatever way it was entered at a host that died then, it is there now.
@@ -262,7 +262,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
     if (this.#isWatching || this.#channels.size > 0) void this.#comeBack();
   }
 
-  /** Whoever waits for events calls nothing. */
+  /** Programs that wait for events make no calls, so nothing else would reconnect. */
   async #comeBack(): Promise<void> {
     while (!this.link.isClosed) {
       try {

@@ -4,7 +4,10 @@ import { createError, RemoteError, RemovedError, StaticError, type Unreachable }
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 
-/** What is no error of ours is told as `internal`, with its text: it is the program's own process, or one of its user. */
+/**
+ * Any error that is not ours is sent as `internal`, with its text: the other side is the program's own process, or one
+ * of its user.
+ */
 export function encodeError(error: unknown): Header {
   const known = error instanceof StaticError
     ? error

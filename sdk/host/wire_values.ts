@@ -26,7 +26,7 @@ export function encodeEnvelope(envelope: Envelope): Header {
   };
 }
 
-/** What an envelope is made of again. */
+/** Builds an envelope from its fields. */
 export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: number): Incoming {
   const sender = fields.optionalObject("sender") ?? new Fields({});
   const [contentType, replyTo, conversation] = ["contentType", "replyTo", "conversation"].map((name) =>

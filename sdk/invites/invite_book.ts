@@ -58,7 +58,7 @@ interface InviteRecord {
   readonly uses: number;
   /** By hashes of the KeyPackages that may come in, in hexadecimal. */
   readonly admitted: ReadonlyMap<string, Admitted>;
-  /** Made for whoever comes in by it; ended with it. */
+  /** Made for the agent that joins by it; ended with it. */
   readonly pass: Pass | undefined;
   /** It is kept until its pass has been revoked. */
   readonly ended: boolean;
@@ -66,7 +66,7 @@ interface InviteRecord {
 
 interface Admitted {
   /**
-   * The channel's epoch when that was decided: a request that comes again is no second use, and of no use at all when its agent
+   * The channel's epoch when that was decided: a repeated request is not a second use, and is useless once its agent
    * has been a member since then.
    */
   readonly epoch: number;
@@ -111,7 +111,7 @@ type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 
 export class InviteBook {
   readonly #deps: InviteBookDeps;
-  /** What is read and written again: an invite that is revoked meanwhile must not come back. */
+  /** For records that are read, changed and written: an invite that is revoked meanwhile must not come back. */
   readonly #changes = new Serial();
 
   constructor(deps: InviteBookDeps) {

@@ -23,7 +23,7 @@ interface Admitted {
 const retryMs = 2000;
 /** More at once wait for the next commit. */
 const maxPerCommit = 100;
-/** In all channels together, because the relay may name any. Whoever finds no room asks again. */
+/** In all channels together, because the relay may name any. An applicant that finds no room asks again. */
 const maxWaiting = 2000;
 const maxErrorText = 1000;
 
@@ -121,8 +121,8 @@ export class JoinAnswers {
     const { membership, committer } = channel;
     try {
       await committer.commit(() => {
-        // Whoever came in while we tried has its Welcome: adding it anew would throw out the member that it has become, or
-        // bring back one that was removed.
+        // An applicant that was added while we tried has its Welcome: adding it again would remove the present member,
+        // or bring back one that was removed.
         const open = admitted.filter(({ applicant, epoch }) => !membership.mayHaveComeSince(applicant.agentId, epoch));
         const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
         return open.length === 0 ? undefined : {

@@ -4,7 +4,7 @@ import { createError } from "../base/errors.ts";
 import type { AgentService } from "../session/service.ts";
 import { checkInviteOptions, type InviteBook, type InviteOptions, type Pass } from "./invite_book.ts";
 
-/** What a link lets its holder do, and how it looks. */
+/** The rights that a link gives to its holder, and its form. */
 export interface LinkOptions extends InviteOptions {
   /** With a pass to use the service on this agent's account, for one agent that has none. */
   readonly guest?: boolean | GuestOptions;
@@ -12,7 +12,7 @@ export interface LinkOptions extends InviteOptions {
   readonly web?: boolean;
 }
 
-/** What a guest may use of this agent's account. */
+/** Limits for a guest of this agent's account. */
 export interface GuestOptions {
   /** How long the pass is good: at most 30 days, a week when not given. It may be longer than the link. */
   readonly expiresInMs?: number;

@@ -1,4 +1,7 @@
-/** What is left of an epoch on which a new generation may be founded: enough to judge the founding, nothing to read or speak with. */
+/**
+ * The rest of an epoch on which a new generation may be founded: enough to judge the founding, but no keys to read or
+ * send with.
+ */
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -10,7 +13,10 @@ import type { Epoch } from "./epoch.ts";
 import { type AbsentMember, identityHashOf } from "./generation.ts";
 import { credentialOf } from "./leaf.ts";
 
-/** What a member keeps of the epoch before its present one, until the next commit: a new generation may be founded on it. */
+/**
+ * The part that a member keeps of the epoch before its present one, until the next commit: a new generation may be
+ * founded on it.
+ */
 export interface BaseEpoch {
   readonly epoch: number;
   readonly groupId: Uint8Array;

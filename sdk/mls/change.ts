@@ -1,4 +1,4 @@
-/** What a member wants to change about its group, and the proposals that say so. */
+/** A change that a member wants to make to its group, and the proposals for it. */
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import type { AgentId, ChannelPolicy, MemberProof } from "../../proto/mod.ts";
@@ -15,7 +15,7 @@ export interface Change {
   readonly policy?: ChannelPolicy;
   /** Fresh keys of our own even where the rest does not ask for them. */
   readonly forcePath?: boolean;
-  /** What members signed that are removed because they leave, or come back. */
+  /** Signed statements of members that are removed because they leave, or come back. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];
   readonly psks?: readonly (Proposal & { proposalType: "psk" })[];

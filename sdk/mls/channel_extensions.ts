@@ -1,4 +1,7 @@
-/** What a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later generation, its policy. */
+/**
+ * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later
+ * generation, its policy.
+ */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";

@@ -1,6 +1,7 @@
 /**
- * Who may do what in a channel: one verdict for all members. It is a function of the group before a commit, the commit's bytes
- * and the lists that its sender signed; what the relay could tell one member and not another takes no part in it.
+ * The rights of members in a channel: one verdict for all members. It is a function of the group before a commit, the
+ * commit's bytes and the lists that its sender signed. Facts that the relay could tell one member and not another are
+ * not used.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
@@ -28,7 +29,7 @@ import { checkAdmission } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
-/** What a commit's sender declared to the relay, and signed. */
+/** The lists that a commit's sender declared to the relay, and signed. */
 export interface Declared extends Pick<CommitSummary, "added" | "removed" | "owners"> {
   /** Of the epoch that it begins. */
   readonly nextState: Uint8Array;
@@ -144,7 +145,7 @@ interface ProofPlace {
   readonly leafHash: Uint8Array;
 }
 
-/** What a member signs about in place of its leaf, when a new generation has none of it. */
+/** Signed in place of a leaf's hash by a member that has no leaf in a new generation. */
 export const noLeaf: Uint8Array = new Uint8Array(32);
 
 function proofPlacesOf({ before, proposals }: ProposedCommit): Map<AgentId, ProofPlace> {

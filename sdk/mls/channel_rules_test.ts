@@ -36,7 +36,7 @@ async function createMembers(seed = 2): Promise<Members> {
 
 type Lists = Pick<Declared, "added" | "removed" | "owners"> & Partial<Declared>;
 
-/** What another member makes of a commit: undefined when it would follow, and stays where it is in any case. */
+/** Another member's verdict on a commit: undefined if it would follow. The member does not move. */
 async function verdict(
   by: Agent,
   reader: Agent,

@@ -63,7 +63,7 @@ export function decodeExactly<T>(decoder: Decoder<T>, bytes: Uint8Array, what: s
   return value;
 }
 
-/** What stands at the front of `bytes`, and how long it is. Whoever calls must account for the rest. */
+/** Decodes the value at the front of `bytes` and returns its length. The caller must account for the rest. */
 export function decodeFirst<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): { value: T; length: number } {
   let decoded: ReturnType<Decoder<T>>;
   try {

@@ -27,7 +27,7 @@ import { SecretTree } from "./secret_tree.ts";
 import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
 import { createWelcome } from "./welcome.ts";
 
-/** What a commit did, for whoever compares it with what its sender declared. */
+/** The effects of a commit, to be compared with its sender's declaration. */
 export interface CommitEffects extends Pick<AppliedProposals, "added" | "removed" | "updated" | "extensions"> {
   readonly committer: number;
 }
@@ -48,7 +48,7 @@ export interface CommitInput {
   readonly padding: (contentBytes: number) => number;
   /** Fresh keys even where the proposals do not ask for them. */
   readonly forcePath?: boolean;
-  /** What a Welcome tells besides the ratchet tree. */
+  /** Further content of a Welcome besides the ratchet tree. */
   readonly groupInfoExtensions?: readonly Extension[];
 }
 
@@ -66,7 +66,7 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
   return await commitWith(epoch, input, { applied, path }, deps);
 }
 
-/** What a commit does, and the keys that come with it. */
+/** The effects of a commit, and the keys that come with it. */
 export interface PlannedCommit {
   readonly applied: AppliedProposals;
   readonly path: CreatedPath | undefined;
@@ -162,7 +162,7 @@ export interface VerifiedCommit {
   readonly confirmationTag: Uint8Array;
   /** Proposals that were sent before, by their reference. */
   readonly findProposal: (reference: Uint8Array) => ProposalFrom | undefined;
-  /** What it carries that was verified together with it. */
+  /** The parts of a commit that were verified together with it. */
   readonly verifiedParts: VerifiedParts;
 }
 

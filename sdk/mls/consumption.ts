@@ -32,7 +32,7 @@ export class Consumption {
     this.#open.set(chain, open.set(receipt.order, receipt));
   }
 
-  /** What to write of the chain; undefined when there is nothing to write, now or ever. */
+  /** Returns the state of the chain to write; undefined when there is nothing to write, now or ever. */
   consume(chain: string, receipt: Receipt): LeafRatchets | undefined {
     const open = this.#open.get(chain);
     if (open === undefined || !open.delete(receipt.order)) return undefined;

@@ -62,14 +62,14 @@ const ownKeyBytes = 8 * 1024;
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
 
-/** What a commit moves on. */
+/** The part of the state that a commit advances. */
 interface Standing {
   readonly epoch: Epoch;
   readonly changes: readonly OwnersChange[];
 }
 
 export interface Sealing extends SealingRoom {
-  /** What is reserved in one write with keys. */
+  /** Things that are reserved in one write with keys. */
   readonly reserving?: {
     /** There are keys, and what goes with them is used up. */
     readonly isNeeded: () => boolean;
@@ -77,7 +77,7 @@ export interface Sealing extends SealingRoom {
   };
 }
 
-/** What to write in one with a commit, asked when the group has moved on. */
+/** Returns the changes to write together with a commit; called when the group has advanced. */
 export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
 
 const nothing: Alongside = () => [];
@@ -210,12 +210,15 @@ export class DurableGroup {
     });
   }
 
-  /** What a message says, before its turn. Nothing is used up and nothing is written: it can be received later. */
+  /** Opens a message before its turn. No key is used up and nothing is written: it can be received later. */
   preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
     return this.#exclusive(() => this.group.preview(message, preview));
   }
 
-  /** What to write, with the position that it moves, when the application is done with a message; see `consumption.ts`. */
+  /**
+   * Returns the changes to write, with the new position, when the application is done with a message; see
+   * `consumption.ts`.
+   */
   consume(receipt: Receipt): RecordChange[] {
     const { epoch, leafIndex } = receipt;
     const known = epoch === this.group.current.context.epoch || this.group.past.has(epoch);
@@ -307,7 +310,7 @@ export class DurableGroup {
     this.#ended ??= new MlsFault("This agent has joined the channel anew");
   }
 
-  /** Resolves when nothing is written any more, and never will be through this object. What is on disk can be loaded again. */
+  /** Resolves when no write is pending; this object writes nothing any more. The state on disk can be loaded again. */
   async close(): Promise<void> {
     // Behind what is under way, erasing included. An object that has ended already refuses, and writes nothing either.
     await this.#exclusive(() => {
@@ -409,8 +412,8 @@ export class DurableGroup {
   }
 
   /**
-   * Asked before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk. What members
-   * do not share is left out, and has its room, so that all of them come to the same verdict.
+   * Called before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk.
+   * Counts only what all members share, and reserves room for the rest, so that all members come to the same verdict.
    */
   #tooLargeToFollow(next: Epoch): string | undefined {
     return this.#tooLarge(sharedBytesOf(next, this.#encode(next)) + ownKeyBytes);

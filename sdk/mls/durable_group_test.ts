@@ -150,7 +150,7 @@ Deno.test("messages are consumed in any order, each for good, and no key comes b
     await store.batch(changes);
     return changes.length;
   };
-  /** What the next life makes of the same messages. */
+  /** The outcomes of the same messages after a restart. */
   const outcomes = async (): Promise<string[]> => {
     const loaded = await DurableGroup.load(world.channelId, store, b.deps);
     assert(loaded);

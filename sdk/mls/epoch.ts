@@ -1,4 +1,6 @@
-/** What a member knows of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it. */
+/**
+ * A member's knowledge of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it.
+ */
 import type { Extension } from "ts-mls/extension.js";
 import { encodeGroupContext, type GroupContext } from "ts-mls/groupContext.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
@@ -34,7 +36,7 @@ export interface BegunEpoch {
   readonly pskSecret: Uint8Array;
 }
 
-/** What groups take from outside. */
+/** The dependencies of groups. */
 export interface GroupDeps {
   readonly signatures: Signatures;
   readonly policy: CredentialPolicy;
@@ -46,7 +48,7 @@ export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {
   return aeadOf[epoch.suiteId];
 }
 
-/** What members outside of its keys can compare; see `epochState`. */
+/** The part of an epoch that can be compared outside of it without its keys; see `epochState`. */
 export function stateOf({ context: { confirmedTranscriptHash }, confirmationTag }: Epoch): Uint8Array {
   return epochState({ confirmedTranscriptHash, confirmationTag });
 }

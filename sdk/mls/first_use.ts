@@ -37,7 +37,7 @@ export class FirstUseTrust {
     this.#announced.set(bytesToHex(identity), bytesToHex(signatureKey));
   }
 
-  /** These are members now. Answers the identities whose key has changed. */
+  /** These are members now. Returns the identities whose key has changed. */
   learn(members: Iterable<MemberCredential>): Uint8Array[] {
     const changed: Uint8Array[] = [];
     for (const { identity, signatureKey } of members) {
@@ -51,7 +51,7 @@ export class FirstUseTrust {
     return changed;
   }
 
-  /** Whoever comes and goes without end must not fill the disk: of those that are no members the latest are kept. */
+  /** Agents that come and go without end must not fill the disk: of former members only the latest are kept. */
   prune(members: Iterable<MemberCredential>): void {
     if (this.#known.size <= maxKnown) return;
     const staying = new Set(Array.from(members, ({ identity }) => bytesToHex(identity)));

@@ -87,7 +87,7 @@ Deno.test("a member that comes back follows foundings by owners that it knew, on
 
 Deno.test("what a founding has undone is forgotten, if an owner that the member knew has founded it", async () => {
   const base = await set(await set([], alice, alice), alice, alice, bob);
-  // The commit that was called bad made an owner; the member followed it, and knows a version that is no more.
+  // The commit that was called bad made an owner; the member followed it, and knows a version that no longer exists.
   const undone = await set(base, bob, alice, bob, mallory);
   const founded = await found(base, 1, alice, alice);
   comesBack(known(undone), shown(founded, 1));

@@ -33,7 +33,7 @@ export interface SealedMessage {
   readonly ciphertext: Uint8Array;
 }
 
-/** What everybody signs and hashes of a message: who said what, where. */
+/** The part of a message that is signed and hashed: group, epoch, sender and content. */
 export interface FramedContent {
   readonly groupId: Uint8Array;
   readonly epoch: bigint;
@@ -86,7 +86,7 @@ function framedContentBytes({ groupId, authenticatedData, content }: FramedConte
     content.length;
 }
 
-/** What the sender of a PrivateMessage signs: FramedContentTBS, with its label. */
+/** The bytes that the sender of a PrivateMessage signs: FramedContentTBS, with its label. */
 export function contentToSign(framed: FramedContent, groupContext: Uint8Array): Uint8Array {
   const length = versionAndFormat.length + framedContentBytes(framed) + groupContext.length;
   const writer = new ByteWriter(new Uint8Array(framedContentLabel.length + vectorLengthBytes(length) + length));
@@ -138,7 +138,7 @@ export function sealMessage(framed: FramedContent, sealing: Sealing): Uint8Array
   return message;
 }
 
-/** Who sent a message and with which key. */
+/** The sender of a message and the key that it used. */
 export interface SenderData {
   readonly sender: number;
   readonly generation: number;

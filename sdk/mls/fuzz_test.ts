@@ -93,7 +93,10 @@ class History {
     await this.#someSync();
   }
 
-  /** Owners remove whom they like; the others only who has said that it leaves, and nobody follows them otherwise. */
+  /**
+   * Owners may remove any member. Others may remove only members that said that they leave; otherwise nobody follows
+   * the commit.
+   */
   async #remove(by: Agent): Promise<void> {
     await this.#everybodySyncs();
     const others = this.world.active().filter((agent) => agent !== by);
@@ -135,7 +138,7 @@ class History {
     for (const { member } of this.world.active()) assertEquals(member.binding.owners, owners);
   }
 
-  /** What a member must not do: another one refuses it and stays where it is. */
+  /** A forbidden action: another member refuses it and stays where it is. */
   async #isRefused(by: Agent, change: Change): Promise<void> {
     const others = this.world.active().filter((agent) => agent !== by);
     if (others.length === 0 || change.remove?.length === 0) return;

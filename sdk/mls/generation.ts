@@ -1,6 +1,6 @@
 /**
- * What a generation above 0 binds into its group: which channel it is of, how it was founded, and who belongs to it without a leaf
- * yet. The list of those stands in the GroupContext itself, so that every joiner knows it; it is short, and empty soon.
+ * The data that a generation above 0 binds into its group: its channel, its founding, and the members without a leaf so
+ * far. Their list is in the GroupContext itself, so that every joiner knows it; it is short, and soon empty.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import {

@@ -103,11 +103,11 @@ export interface Sealed {
   readonly isFuller: boolean;
 }
 
-/** What a message has room for beside its payload. */
+/** Room of a message beside its payload. */
 export interface SealingRoom {
   /** It is padded as if its payload were so much longer. */
   readonly slackBytes?: number;
-  /** Sealed in place of the payload, if the message is no longer for it. */
+  /** Sealed in place of the payload, unless the message becomes longer by it. */
   readonly fuller?: Uint8Array | undefined;
 }
 
@@ -359,7 +359,7 @@ export class Group {
     });
   }
 
-  /** What a message of an application says, if it is wanted. Nothing changes: it can be received later. */
+  /** Opens an application message if it is wanted. Nothing changes: it can be received later. */
   preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
     return this.#exclusive(async () => {
       const sealed = decodeOrExplain(message);
@@ -455,7 +455,7 @@ export class Group {
   }
 }
 
-/** What the relay would refuse is not made in the first place. */
+/** A commit that the relay would refuse is not made in the first place. */
 function checkSizes({ message, welcome }: CreatedCommit): void {
   if (message.length <= limits.commitBytes && (welcome?.length ?? 0) <= limits.welcomeBytes) return;
   throw new MlsFault(

@@ -35,9 +35,9 @@ async function createMembers(): Promise<{ world: World; a: Agent; b: Agent; c: A
 interface Forgery {
   readonly contentType: ContentType;
   readonly content: Uint8Array;
-  /** Whose place and key it claims. */
+  /** The member whose place and key it claims. */
   readonly sender?: Agent;
-  /** What stands where padding should. */
+  /** Bytes in place of the padding. */
   readonly behind?: Uint8Array;
 }
 
@@ -68,7 +68,7 @@ async function forge(agent: Agent, forgery: Forgery): Promise<Uint8Array> {
   });
 }
 
-/** A KeyPackage of somebody who is free in what it writes and which keys it takes. */
+/** A KeyPackage of an attacker, which is free in its fields and keys. */
 function packageOf(
   world: World,
   identity: MlsIdentity,

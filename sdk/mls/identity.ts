@@ -1,4 +1,4 @@
-/** Who this agent is: the identity that its user chose and an Ed25519 key that is made once and never leaves the store. */
+/** This agent: the identity that its user chose, and an Ed25519 key that is made once and never leaves the store. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { equalBytes, limits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
@@ -8,7 +8,7 @@ import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 const [kind, id] = ["identity", "self"] as const;
 const seedBytes = 32;
 
-/** Who we are in every channel: an identity and the Ed25519 key that goes with it. */
+/** This agent in every channel: an identity and its Ed25519 key. */
 export interface MlsIdentity {
   readonly identity: Uint8Array;
   /** 32 bytes. */

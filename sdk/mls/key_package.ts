@@ -88,7 +88,7 @@ export function decodeKeyPackageMessage(message: Uint8Array): KeyPackage {
   return decoded.keyPackage;
 }
 
-/** What `createKeyPackage` made, from what was stored of it. */
+/** Restores the result of `createKeyPackage` from its record. */
 export function restoreKeyPackage(
   stored: Pick<OwnKeyPackage, "message" | "initPrivateKey" | "leafPrivateKey">,
 ): OwnKeyPackage {

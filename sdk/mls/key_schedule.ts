@@ -23,7 +23,7 @@ const names = {
   derivedPsk: label("derived psk"),
 } as const;
 
-/** What a member keeps of an epoch. The encryption secret becomes the secret tree and is not among it. */
+/** The secrets that a member keeps of an epoch. The encryption secret is not among them: it becomes the secret tree. */
 export interface EpochSecrets {
   readonly senderData: Uint8Array;
   readonly exporter: Uint8Array;

@@ -19,13 +19,13 @@ import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteNames } from "./crypto/suite.ts";
 import type { MlsIdentity } from "./identity.ts";
 
-/** What a member is known by. */
+/** A member's identity and signature key. */
 export interface MemberCredential {
   readonly identity: Uint8Array;
   readonly signatureKey: Uint8Array;
 }
 
-/** Decides whether a credential may stand for its identity. Answers why not, or undefined. */
+/** Decides whether a credential may stand for its identity. Returns the reason against it, or undefined. */
 export type CredentialPolicy = (credential: MemberCredential) => string | undefined;
 
 /**
@@ -172,7 +172,7 @@ export interface LeafPlace {
   readonly leafIndex: number;
 }
 
-/** What a leaf's signature covers, for the place it claims. */
+/** The bytes that a leaf's signature covers, for the place it claims. */
 export function leafToVerify(leaf: LeafNode, place: LeafPlace): Uint8Array {
   const tbs = leaf.leafNodeSource === "key_package" ? leaf : { ...leaf, ...place };
   return signContent(leafLabel, encodeLeafNodeTBS(tbs));

@@ -20,7 +20,7 @@ export interface Member extends Rights {
   readonly identity: Uint8Array;
 }
 
-/** What a commit changed. */
+/** The changes of a commit. */
 export interface CommitSummary {
   readonly committer: AgentId;
   readonly added: readonly AgentId[];
@@ -86,7 +86,7 @@ function struckBetween(before: ChannelBinding, after: ChannelBinding, joined: re
   return (before.generation?.absent ?? []).map(({ agentId }) => agentId).filter((agentId) => !staying.has(agentId));
 }
 
-/** What MLS itself does not ask of an epoch, and a channel does. Throws `MlsFault`. */
+/** Checks the rules of a channel that go beyond MLS. Throws `MlsFault`. */
 export function checkChannel({ tree, context }: Place): void {
   const binding = decodeBinding(context.extensions);
   checkGroupId(context, binding);
@@ -102,7 +102,7 @@ export function checkChannel({ tree, context }: Place): void {
     claim(identityHashOf(credentialOf(leaf.node).identity), leaf.agentId);
   }
   for (const { agentId, identityHash } of binding.generation?.absent ?? []) claim(identityHash, agentId);
-  // Who was removed must not be an owner again just because somebody adds it later.
+  // A removed owner must not be an owner again just because it is added later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
 }
 

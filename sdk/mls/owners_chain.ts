@@ -27,7 +27,7 @@ import type { MemberCredential } from "./leaf.ts";
 /** Of how many changes members keep a copy. */
 const keptChanges = limits.ownersChanges;
 
-/** Before version 1: whoever founds the chain signs as one of its first owners. */
+/** Before version 1: the founder of the chain signs as one of its first owners. */
 export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
 
 /** A change by which these become the owners, signed by one of those before; with a policy, by which that one comes into force. */
@@ -65,7 +65,7 @@ export async function foundedChange(
   return { kind: "founded", ...fields, signatureKey, identity, signature, ...said };
 }
 
-/** What an owner signed when it left. */
+/** The signed statement of an owner that left. */
 export interface OwnerLeave extends MemberCredential {
   readonly leafHash: Uint8Array;
   readonly signature: Uint8Array;
@@ -101,7 +101,7 @@ export function followChanges(
   return after;
 }
 
-/** What a member that comes back remembers. */
+/** The owners as a member that comes back remembers them. */
 export interface KnownOwners {
   readonly owners: readonly AgentId[];
   /** Undefined when its channel had no chain yet. */
@@ -111,7 +111,7 @@ export interface KnownOwners {
   readonly policy?: ChannelPolicy | undefined;
 }
 
-/** What a Welcome says about the owners and the policy: those in its GroupContext, and how they came to be. */
+/** A Welcome's statement about the owners and the policy: those in its GroupContext, and the changes that led there. */
 export interface ShownChain {
   readonly channelId: ChannelId;
   readonly now: OwnersVersion;
@@ -153,7 +153,8 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   checkLinks(shown, version <= keptChanges ? noVersion : isJustBefore ? { ...chain, owners: known.owners } : undefined);
   const last = chain.version === version ? lastChange : previousOf(shown.changes, chain.version + 1);
   const leadsOn = last !== undefined && equalBytes(last, chain.lastChange);
-  // What it knew was made by the commit that a new generation has undone: an owner that it knew must have founded that one.
+  // Its known version came from the commit that a new generation has undone: an owner that it knew must have founded
+  // that generation.
   if (!leadsOn && (founding === undefined || !known.owners.includes(signerOf(founding)))) {
     throw new MlsFault("The chain of owners does not lead on from the version that this agent knew");
   }
@@ -163,7 +164,7 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   checkSignatures(shown, signatures);
 }
 
-/** Every generation above the known one has its change; answers the first. Throws `MlsFault`. */
+/** Checks that every generation above the known one has its change; returns the first. Throws `MlsFault`. */
 function firstFoundingAfter({ generation }: KnownOwners, shown: ShownChain): OwnersChange | undefined {
   const from = generation?.generation ?? 0;
   if (shown.generation < from) throw new MlsFault("The Welcome leads into an older generation than this agent knew");

@@ -1,4 +1,4 @@
-/** Who may make which change of a channel's owners, and which chain a member that comes back believes. */
+/** Rights to change a channel's owners, and the chains that a member that comes back accepts. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -28,7 +28,7 @@ import { followChanges, leaveChange, noVersion, signChange, versionOf } from "./
 import { policyOf } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
 
-/** What a commit of ours does that may concern the owners. */
+/** The part of our commit that may concern the owners. */
 export interface OwnersIntent {
   readonly add?: readonly KeyPackage[];
   readonly remove?: readonly AgentId[];
@@ -46,7 +46,7 @@ export interface OwnersPlan {
   readonly changes: readonly OwnersChange[];
 }
 
-/** What a commit of ours does to the owners and to the absent, with the proofs for it. */
+/** Returns the effect of our commit on the owners and on the absent members, with the proofs for it. */
 export async function planBinding(
   epoch: Epoch,
   intent: OwnersIntent,
@@ -237,7 +237,7 @@ export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
   return chain === undefined ? noVersion : { ...chain, owners };
 }
 
-/** What a channel binds after changes that it may make. */
+/** Returns the channel's binding after allowed changes. */
 function bindingAfter(before: ChannelBinding, changes: readonly OwnersChange[]): ChannelBinding {
   const last = changes.at(-1);
   const { version, lastChange, owners } = last === undefined ? versionIn(before) : versionOf(last);

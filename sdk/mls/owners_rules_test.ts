@@ -55,7 +55,7 @@ async function createOwners(): Promise<Members> {
   return members;
 }
 
-/** What a member with another program could write. */
+/** Fields that a member with a modified program could write. */
 interface Forged {
   readonly binding?: ChannelBinding;
   readonly changes?: readonly OwnersChange[];
@@ -66,7 +66,7 @@ interface Forged {
 
 const followed = "only looking";
 
-/** What an honest reader says to a forged commit; undefined when it would follow it. */
+/** An honest reader's verdict on a forged commit; undefined when it would follow it. */
 async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string | undefined> {
   const { binding, changes = [], removed = [], leaves = [], added = [] } = forged;
   const before: readonly Extension[] = by.member.current.context.extensions;
@@ -314,7 +314,7 @@ Deno.test("a demoted owner changes nothing any more", async () => {
 Deno.test("a channel from before is as it was while a leaf does not know versions of owners", async () => {
   const members = await createMembers({ listedOwners: true });
   const { world, owner, bob, carol } = members;
-  // Who never commits keeps its leaf from before.
+  // A member that never commits keeps its leaf from before.
   await world.add(owner, world.newAgent());
   await syncAll(members);
   await world.commit(owner, () => ({ owners: [owner.id, bob.id] }));

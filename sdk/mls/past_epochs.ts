@@ -68,7 +68,7 @@ export class PastEpochs {
     return touched;
   }
 
-  /** All messages before this epoch were read or have expired: their keys go. Answers what was forgotten. */
+  /** All messages before this epoch were read or have expired: their keys are deleted. Returns the forgotten epochs. */
   forgetBefore(epoch: bigint): PastEpoch[] {
     return this.#forget([...this.#epochs.keys()].filter((each) => each < epoch));
   }

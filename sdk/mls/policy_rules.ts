@@ -1,6 +1,6 @@
 /**
- * What a channel's policy allows to whom. Every member judges by the group's state before a commit, or in a message's epoch, and
- * by nothing else: so all come to the same verdict, whatever the relay says.
+ * The rights that a channel's policy gives. Every member judges only by the group's state before a commit, or in a
+ * message's epoch, so all come to the same verdict, independent of the relay.
  */
 import {
   type AgentId,
@@ -26,7 +26,7 @@ export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
   return owners.length === 0 ? openPolicy : policy ?? openPolicy;
 }
 
-/** What an agent may do. */
+/** An agent's rights. */
 export interface Rights {
   /** It owns the channel, with others perhaps. */
   readonly owner: boolean;
@@ -51,7 +51,7 @@ export interface Admitting {
   readonly before: Pick<Epoch, "context">;
 }
 
-/** A member that comes back, with its own signature, is no newcomer. Throws `MlsFault`. */
+/** A member that comes back, with its own signature, is not a newcomer. Throws `MlsFault`. */
 export function checkAdmission({ added, committer, before }: Admitting, rejoins: readonly MemberProof[]): void {
   if (added.length === 0 || committer.owner) return;
   if (policyOf(decodeBinding(before.context.extensions)).admission === "members") return;

@@ -50,7 +50,7 @@ async function sync(world: World): Promise<void> {
   assertEquals(world.authenticators().length, 1);
 }
 
-/** What a member with another program could write. */
+/** Fields that a member with a modified program could write. */
 interface Forged {
   readonly binding?: ChannelBinding;
   readonly changes?: readonly OwnersChange[];
@@ -62,7 +62,7 @@ interface Forged {
 
 const followed = "only looking";
 
-/** What an honest reader says to it; undefined when it would follow it. */
+/** An honest reader's verdict; undefined when it would follow the commit. */
 async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string | undefined> {
   const { binding, changes = [], added = [], removed = [], rejoins = [], leaves = [] } = forged;
   const packages = await Promise.all(added.map(async (agent) => agent.own ?? await agent.createKeyPackage()));
@@ -252,7 +252,7 @@ Deno.test("a leaf that does not list the extension stands in the way, and is nam
   assertEquals(bob.member.binding.policy, closed);
 });
 
-/** What somebody says to a Welcome of one that removes it and adds it again. */
+/** An agent's verdict on the Welcome of a commit that removes it and adds it again. */
 async function welcomed(
   victim: Agent,
   by: Agent,

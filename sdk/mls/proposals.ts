@@ -1,6 +1,7 @@
 /**
- * What a commit's proposals do to a group (RFC 9420 sections 12.1 to 12.3). We take adds, removes, updates, pre-shared keys
- * and GroupContext extensions; reinitialisation and external joins have no place in a channel and are refused.
+ * The effect of a commit's proposals on a group (RFC 9420 sections 12.1 to 12.3). Accepts adds, removes, updates,
+ * pre-shared keys and GroupContext extensions. Refuses reinitialisation and external joins, which a channel does not
+ * use.
  */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";

@@ -20,7 +20,7 @@ export interface Leaf {
   readonly agentId: AgentId;
 }
 
-/** What statements are about: SHA-256 of a LeafNode as the tree has it. */
+/** The hash that statements are about: SHA-256 of a LeafNode as the tree has it. */
 export function leafHashOf({ encoded }: Pick<Leaf, "encoded">): Uint8Array {
   return sha256(encoded);
 }
@@ -93,7 +93,7 @@ export class RatchetTree {
     return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes, what));
   }
 
-  /** What ts-mls decoded. */
+  /** Converts the tree that ts-mls decoded. */
   static fromTsMls(tree: TsMlsTree): RatchetTree {
     return RatchetTree.fromNodes(tree.map((node) => {
       if (node === undefined) return undefined;

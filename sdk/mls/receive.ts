@@ -76,10 +76,10 @@ export interface ProposedCommit {
   readonly next: Epoch | undefined;
 }
 
-/** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
+/** Rules for commits beyond those of MLS. Returns the reason against the commit, or undefined. */
 export type CommitRules = (commit: ProposedCommit) => string | undefined;
 
-/** Whether there is room for the epoch after a commit. Answers why not, or undefined. */
+/** Whether there is room for the epoch after a commit. Returns the reason against it, or undefined. */
 export type Admission = (next: Epoch) => string | undefined;
 
 /** Channels change by commits alone; a few proposals on their own are tolerated, each with room for a KeyPackage. */
@@ -97,7 +97,7 @@ export interface Places {
   readonly senders: DescribedMembers;
 }
 
-/** What is asked before a commit is followed. */
+/** Checks before a commit is followed. */
 export interface CommitChecks {
   readonly rules: CommitRules;
   readonly admit: Admission;
@@ -261,7 +261,8 @@ function readHandshake(
   const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
   const together = parts.length > 0 && parts.length <= maxParts &&
     deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
-  // What a commit carries may be wrong although its own signature is not: then each is judged, and named, apart.
+  // A part of the commit may be wrong although the commit's own signature is not: then each is checked, and named,
+  // separately.
   if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
@@ -325,7 +326,7 @@ function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPar
   return [...added, { part: path.leafNode, signatures: [signedLeaf(path.leafNode, place)] }];
 }
 
-/** What reading takes of an epoch, be it the current one or one that is over. */
+/** The parts of an epoch, present or past, that reading needs. */
 interface Readable extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
   readonly senderData: Uint8Array;
   readonly credentialAt: (leafIndex: number) => MemberCredential | undefined;

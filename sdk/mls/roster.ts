@@ -1,6 +1,6 @@
 /**
- * Who was in an epoch, for reading its messages once it is over: signature key and identity of every leaf, in one piece of
- * bytes. It is what is stored, and it is taken apart only when a late message asks for a sender.
+ * The members of an epoch, for reading its messages once it is over: signature key and identity of every leaf, in one
+ * array of bytes. It is stored in this form and decoded only when a late message asks for a sender.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { MlsReader } from "../../proto/mod.ts";
@@ -16,7 +16,7 @@ export class Roster {
     this.bytes = bytes;
   }
 
-  /** Of the members in a tree. Answers `before` when they are the same: most commits add and remove nobody. */
+  /** The members in a tree. Returns `before` when they are the same: most commits add and remove nobody. */
   static of(tree: RatchetTree, before: Roster | undefined): Roster {
     const entries: Uint8Array[] = [];
     for (const [leafIndex, { node }] of tree.leaves()) {

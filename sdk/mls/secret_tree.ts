@@ -32,8 +32,9 @@ const secretLabel = label("secret");
 const [left, right, nothing] = [utf8ToBytes("left"), utf8ToBytes("right"), new Uint8Array(0)];
 
 /**
- * Sender data is readable to every member but says nothing about who wrote it: whoever claims a generation far ahead makes us
- * walk a chain before its message can be refused. So the walk is remembered, one secret in this many, and not done twice.
+ * Every member can write sender data, and it does not show who wrote it. A sender that claims a generation far ahead
+ * makes us walk a chain before its message can be refused. So one secret in this many is kept, and the walk is not done
+ * twice.
  */
 const checkpointEvery = 32;
 /** Chains whose walks are remembered; the one that was walked longest ago goes first. */
@@ -120,8 +121,8 @@ export class SecretTree {
   }
 
   /**
-   * The chains, as they began, of leaves that were derived since this was last asked. Their subtrees' secrets are gone from
-   * the frontier, so whoever writes that must write these with it.
+   * Returns the chains, as they began, of leaves that were derived since the last call. Their subtrees' secrets are
+   * gone from the frontier, so they must be written together with the frontier.
    */
   takeDerived(): ReadonlyMap<number, LeafRatchets> {
     const derived = new Map(this.#derived);

@@ -19,8 +19,8 @@ export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[
 }
 
 /**
- * What a Welcome shows, if it can be believed: by a joiner because its inviter says so, by a member that comes back because it
- * follows from what that one knew. Throws `MlsFault`.
+ * Returns the owners that a Welcome shows, if it is credible: for a joiner because its inviter says so, for a member
+ * that comes back because they follow from the owners that it knew. Throws `MlsFault`.
  */
 export function believeOwners(
   { epoch: { context }, extensions }: Pick<Joined, "epoch" | "extensions">,

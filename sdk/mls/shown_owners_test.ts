@@ -69,7 +69,7 @@ function enter(victim: Agent, welcome: Uint8Array, known?: ExpectedGroup["known"
   return Group.join(welcome, victim.own, victim.deps, expected);
 }
 
-/** What the victim says to a Welcome, as one that comes back and as a newcomer. */
+/** The victim's verdicts on a Welcome, as a member that comes back and as a newcomer. */
 async function verdicts(victim: Agent, by: Agent, written: Written): Promise<readonly [string, string]> {
   const known = victim.member.binding;
   const welcome = await welcomeTo(victim, by, written);

@@ -55,7 +55,7 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
   ]);
 }
 
-/** What of an encoded epoch all members share; the rest are a member's own keys, and differ in length. */
+/** The part of an encoded epoch that all members share; the rest is a member's own keys, and differs in length. */
 export function sharedBytesOf(
   epoch: Pick<EpochWithoutTree, "leafPrivateKey" | "pathKeys">,
   encoded: Uint8Array,
@@ -107,7 +107,7 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
   };
 }
 
-/** What is left of the epoch before the present one. */
+/** The rest of the epoch before the present one. */
 export function encodeParent({ base, commitHash }: Parent): Uint8Array {
   const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, resumption } = base;
   const version = chain === undefined ? null : [chain.version, chain.lastChange];

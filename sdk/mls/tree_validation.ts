@@ -7,7 +7,7 @@ import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
-/** Throws `MlsFault` for the first thing that is wrong. Leaf signatures are checked by whoever knows the group. */
+/** Throws `MlsFault` for the first fault. Leaf signatures are checked by the caller, which knows the group. */
 export function validateTree(tree: RatchetTree): void {
   checkKeysAreUnique(tree);
   for (const [index, parent] of tree.parents()) {

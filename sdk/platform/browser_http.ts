@@ -3,7 +3,7 @@ import { createCellsConnector } from "../transport/cells.ts";
 import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
 import { after, randomBytes } from "./timers.ts";
 
-/** A browser keeps its connections by itself, and trusts what it was told to trust by its user. */
+/** A browser manages its connections, and trusts the certificates that its user trusts. */
 export function openHttp(): HttpClient {
   return { request: (url, init) => fetch(url, init), close: () => {} };
 }

@@ -1,7 +1,7 @@
 /**
  * The store in a browser: one IndexedDB with the records and, beside them, the key file, sealed by a WebCrypto key that
- * cannot be read out; and a Web Lock for exclusivity. There is no second place that a page can write to without waiting, so
- * there is no witness: a profile that was restored as a whole is not noticed.
+ * cannot be read out; and a Web Lock for exclusivity. A page has no second place to write to without waiting, so there
+ * is no witness: a profile that was restored as a whole is not noticed.
  */
 import {
   afterPrefix,
@@ -17,7 +17,7 @@ import { randomBytes } from "./timers.ts";
 
 export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
-/** What is used of Web Locks: Deno's type library does not have them. */
+/** The part of Web Locks that is used: Deno's type library does not have them. */
 interface BrowserGlobals {
   readonly navigator: {
     readonly locks: {

@@ -1,7 +1,7 @@
 /**
- * What was overwritten or deleted stays in LevelDB's files until it happens to merge them, which may be never; and who has the
- * store's key could read it there. So when a store is closed, what is left of it is copied to a new database, which takes the
- * place of the old one:
+ * Overwritten and deleted values stay in LevelDB's files until it merges them, which may be never; a thief with the
+ * store's key could read them there. So when a store is closed, the remaining records are copied to a new database,
+ * which takes the place of the old one:
  *
  *   db.new   the copy, until it is complete
  *   db.old   the database before, between two renames and until it is deleted
@@ -38,7 +38,9 @@ export async function settleCopies(directory: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** While the database is open and nothing writes to it any more. Answers whether there is a copy to change to. */
+/**
+ * Copies the database while it is open and nothing writes to it any more. Returns whether there is a copy to change to.
+ */
 export async function copyLive(directory: string, blobs: Pick<BlobStore, "list">): Promise<boolean> {
   const { current, fresh } = placesIn(directory);
   try {
@@ -46,7 +48,7 @@ export async function copyLive(directory: string, blobs: Pick<BlobStore, "list">
     if ((await readdir(current)).some((name) => name.endsWith(".damaged"))) return false;
     await mkdir(fresh, { mode: ownerFolder });
     await withDatabase(fresh, (database) => copyAll(blobs, database));
-    // What lies in the log when a database is opened goes to a table, where damage to a record is damage to that one alone.
+    // Records in the log go to a table when a database is opened; there, damage to a record stays with that record.
     await withDatabase(fresh, () => Promise.resolve());
     return true;
   } catch {

@@ -20,7 +20,7 @@ const passedOn = [
   ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 ];
 
-/** What `node-gyp-build` looks at before it loads the store's library; it fails where it may not. */
+/** Variables that `node-gyp-build` reads before it loads the store's library; it fails where it may not. */
 const askedByLoader = [
   "PREBUILDS_ONLY",
   "ELECTRON_RUN_AS_NODE",

@@ -14,10 +14,10 @@ import { childArguments, childEnvironment } from "./host_child.ts";
 import type { HostEnds, HostPlace, HostPlatform, HostWire } from "./platform.ts";
 
 const [ownerFolder, ownerFile] = [0o700, 0o600];
-/** What every system allows for the path of a socket. */
+/** Length of a socket's path that every system allows. */
 const maxPathBytes = 100;
 const maxLogBytes = 64 * 1024;
-/** Who has the turn says so every second; one that has not for a while was killed. */
+/** The holder of the turn writes a sign of life every second; one that stops for a while was killed. */
 const [turnBeatMs, maxTurnMs] = [1_000, 5_000];
 
 const unixHosts: HostPlatform = {

@@ -1,7 +1,7 @@
 /** A `BlobStore` over an `abstract-level` database: `classic-level` on disk. */
 import { afterPrefix, type Blob, type BlobChange, type BlobStore, StoreError } from "../store/mod.ts";
 
-/** What is used of a database whose keys and values are both bytes. */
+/** The part that is used of a database whose keys and values are both bytes. */
 export interface LevelDatabase {
   open(): Promise<void>;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;

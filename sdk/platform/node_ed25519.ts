@@ -5,7 +5,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { createKeyCache, pkcs8Prefix } from "../mls/crypto/key_cache.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 
-/** What stands before a 32-byte public key in SubjectPublicKeyInfo (RFC 8410 section 4). */
+/** The bytes before a 32-byte public key in SubjectPublicKeyInfo (RFC 8410 section 4). */
 const spkiPrefix = Uint8Array.of(0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00);
 
 export function createNodeEd25519(): NativeEd25519 {

@@ -10,7 +10,7 @@ import type { CellStream, Connector, StreamEnd, Target } from "../transport/tran
 import { connectTls } from "./node_tls.ts";
 import { after } from "./timers.ts";
 
-/** What the relay may send before it is read. */
+/** Bytes that the relay may send before they are read. */
 const windowBytes = 1024 * 1024;
 /** How long the relay gets to end its direction. */
 const lingerMs = 1_500;
@@ -116,7 +116,7 @@ class SessionStream implements CellStream {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#settle(end);
-    // What has arrived is still read.
+    // Bytes that have arrived are still read.
     this.#finish();
   }
 

@@ -1,6 +1,6 @@
 /**
- * Files for their owner alone, from the moment they exist. LevelDB creates its files by itself, at any time, with whatever the
- * process's umask leaves; so while any store is open the umask leaves nothing to others.
+ * Files for their owner alone, from the moment they exist. LevelDB creates its files at any time, with the process's
+ * umask. So while any store is open, the umask gives no rights to others.
  */
 import process from "node:process";
 
@@ -14,7 +14,7 @@ interface Held {
 /** One umask per process, so one count per process. */
 const held: Held = { stores: 0, before: 0 };
 
-/** Answers the function that gives the umask back once the last store is closed. */
+/** Returns the function that restores the umask once the last store is closed. */
 export function holdOwnerOnly(): () => void {
   if (held.stores++ === 0) held.before = setUmask(ownerOnly);
   let done = false;

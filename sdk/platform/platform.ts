@@ -18,7 +18,7 @@ export interface Platform {
   openHttp(trust: Trust): HttpClient;
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
@@ -26,7 +26,10 @@ export interface Platform {
   readonly ed25519: NativeEd25519 | undefined;
   /** The runtime's own X25519, if it is synchronous; checked in the same way. */
   readonly x25519: KeyAgreement | undefined;
-  /** What environment and credentials file say, where the runtime has them; options of the user come before all of it. */
+  /**
+   * Settings of the environment and the credentials file, where the runtime has them; the user's options take
+   * precedence.
+   */
   readSettings(options?: { readonly withoutFile?: boolean }): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;

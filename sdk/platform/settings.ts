@@ -40,7 +40,7 @@ async function readCredentials(): Promise<Credentials> {
   }
 }
 
-/** Undefined where there is no place for it. */
+/** Returns undefined where there is no place for it. */
 export function findCredentials(): string | undefined {
   try {
     return credentialsPath({ system: platform(), variable, home: homedir, join });

@@ -7,7 +7,7 @@ export function nowMs(): number {
 /** Beyond it, `setTimeout` runs at once. */
 const longestMs = 2 ** 31 - 1;
 
-/** Runs once after the time; answers how to cancel. */
+/** Runs once after the time; returns a function to cancel it. */
 export function after(ms: number, run: () => void): () => void {
   const wait = (leftMs: number): number | ReturnType<typeof setTimeout> =>
     leftMs > longestMs ? setTimeout(() => timer = wait(leftMs - longestMs), longestMs) : setTimeout(run, leftMs);

@@ -5,7 +5,7 @@ import type { Connector } from "../transport/transport.ts";
 import type { StreamThread } from "../transport/worker_stream.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
 
-/** What is used of a worker, which not every type library describes. */
+/** The part of a worker that is used; not every type library describes it. */
 interface WebWorker {
   postMessage(message: ToWorker): void;
   terminate(): void;

@@ -1,6 +1,6 @@
 /**
- * Bounds what is under way: so many requests at once, so many more that wait for their turn, in order. Closed while there is
- * no connection.
+ * Bounds the work under way: so many requests at once, and so many more that wait for their turn, in order. Closed
+ * while there is no connection.
  */
 import { createError } from "../base/errors.ts";
 

@@ -31,7 +31,7 @@ export interface ConnectionDeps {
   readonly after: (ms: number, run: () => void) => () => void;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** In order. What it throws ends the connection with `listener_died`. */
+  /** Called in order. An exception ends the connection with `listener_died`. */
   readonly onNotice: (notice: NoticeEnvelope) => void;
   /** There may be room for more requests. */
   readonly onRoom: () => void;
@@ -40,7 +40,7 @@ export interface ConnectionDeps {
 export interface RequestOptions<Name extends CallName> {
   /** The caller has lost interest: its promise rejects with the signal's reason, a late reply is ignored. */
   readonly signal?: AbortSignal;
-  /** Before anything that arrived behind the reply is looked at. What it throws ends the connection. */
+  /** Called before anything that arrived behind the reply is read. An exception ends the connection. */
   readonly onReply?: (body: ReplyBody<Name>) => void;
 }
 
@@ -290,7 +290,7 @@ export class Connection {
     return this.#pending.get(id);
   }
 
-  /** What follows, both ways, has this size. */
+  /** From now on cells have this size, in both directions. */
   #useCellBytes(cellBytes: number): void {
     if (this.#cellBytes !== undefined && this.#cellBytes !== cellBytes) throw broken("changed the cell size");
     if (this.#cellBytes === cellBytes) return;

@@ -2,7 +2,7 @@
 import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 
-/** Cover traffic by name. What each costs and protects against is in `docs/traffic.md`, measured. */
+/** Cover traffic by name. `docs/traffic.md` has the measured costs, and the protection of each. */
 export type CoverProfile = "off" | "light" | "standard" | "strong" | "swift";
 
 export const coverProfiles: Readonly<Record<CoverProfile, Cover>> = {
@@ -23,13 +23,15 @@ export interface CoverOptions {
   readonly intervalMs?: number;
   /** For cover of both directions; when it is used up there is no cover until the period ends, and messages go on. */
   readonly budget?: CoverBudgetOptions;
-  /** Hears that a budget, the client's or the relay's, is used up. What it throws ends the session with `listener_died`. */
+  /**
+   * Called when a budget, the client's or the relay's, is used up. An exception ends the session with `listener_died`.
+   */
   readonly onStopped?: (stop: CoverStop) => void;
 }
 
 /** There is no cover for a while; messages go on. */
 export interface CoverStop {
-  /** Whose budget it was. */
+  /** Says whose budget it was. */
   readonly message: string;
   /** When cover goes on, by the clock of whose budget it is; the relay need not say. */
   readonly until: Date | undefined;

@@ -1,6 +1,7 @@
 /**
- * Cover of one session over all its connections: what is asked of the relay, and when it pauses because a budget, ours or the
- * relay's, is used up. A pause stops cover cells, never messages, is told to whoever listens, and ends by itself.
+ * Cover of one session over all its connections: the cover that is asked of the relay, and pauses when a budget, ours
+ * or the relay's, is used up. A pause stops cover cells, never messages. Listeners are told of it, and it ends with the
+ * budget's period.
  */
 import { CoverBudget, type NoticeBody } from "../../proto/mod.ts";
 import type { Connection } from "./connection.ts";
@@ -9,7 +10,7 @@ import type { Cover, ParsedCover } from "./cover.ts";
 export interface CoverKeeperDeps {
   readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
-  /** Our own budget is used up; the relay tells of its own by itself. */
+  /** Our own budget is used up; the relay sends a notice about its own. */
   readonly onStopped: (notice: NoticeBody<"CoverStopped">) => void;
 }
 
@@ -34,7 +35,7 @@ export class CoverKeeper {
     this.#deps = deps;
   }
 
-  /** What a connection that opens now asks of the relay. */
+  /** The cover that a connection which opens now asks of the relay. */
   get wanted(): Cover {
     return this.#cancelOwn === undefined ? this.#cover : off;
   }

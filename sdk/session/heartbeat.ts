@@ -19,7 +19,7 @@ const maxIntervalMs = 60_000;
 /** How long a relay may take to answer a Ping, if the idle timeout leaves that much. */
 const answerMs = 10_000;
 
-/** Answers how to stop it. */
+/** Returns a function to stop it. */
 export function startHeartbeat(options: HeartbeatOptions): () => void {
   const { idleTimeoutMs, lastReceivedMs, ping, onDead, nowMs, after, random } = options;
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, idleTimeoutMs / 3));

@@ -35,7 +35,7 @@ function cell(header: readonly number[], content: Uint8Array = new Uint8Array(0)
   return bytes;
 }
 
-/** Answers one operation with a chosen act. */
+/** Makes the relay answer one operation with a chosen act. */
 function on(operation: ClientEnvelope["operation"], act: (link: RelayLink, id: number) => void): Attack["script"] {
   return (link, request) => {
     if (request.operation !== operation) return false;

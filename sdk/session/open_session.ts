@@ -91,7 +91,7 @@ async function readTrusted({ tls }: RelayOptions, settings: PlatformSettings, pl
   return { api, relay: withRelayAuthorities(api, pinned) };
 }
 
-/** What can be asked of the API; with a key it also says how much of the plan is used. */
+/** The calls to the API; with a key also the use of the plan. */
 function serviceOf(
   apiUrl: string | undefined,
   apiKey: string | undefined,
@@ -135,7 +135,7 @@ async function discover(
   return { endpoint, trust: await readTlsOptions(tls, platform.readTextFile) };
 }
 
-/** A credentials file that cannot be used is no obstacle for whoever does not need it. */
+/** A credentials file that cannot be used is an error only for callers that need it. */
 async function settingsFor(
   { endpoint, apiKey, apiUrl, token }: RelayOptions,
   platform: Platform,
@@ -149,7 +149,7 @@ async function settingsFor(
   }
 }
 
-/** What the user gave stands alone: a stored key belongs to the stored address, not to another. */
+/** Options of the user are never mixed with stored ones: a stored key belongs to the stored address, not to another. */
 function credentialsOf(
   { apiKey, apiUrl, token }: TokenOptions,
   stored: { readonly apiKey?: string; readonly apiUrl?: string },

@@ -54,7 +54,7 @@ const maxPatience = 4;
 const handshakeMs = 1_500;
 /** One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one for a long token. */
 const ticksToAuthenticate = 4;
-/** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
+/** Codes that may be the transport's fault. An answer of the relay itself is the same over every transport. */
 const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
 /** Codes that hold for one relay of several: it goes away, has too much to do, or is of another version in an upgrade. */
 const relaysFault: ReadonlySet<string> = new Set(["relay_draining", "overloaded", "unsupported_version"]);

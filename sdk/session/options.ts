@@ -1,4 +1,4 @@
-/** What a session is opened with: by the user's wishes (`SessionOptions`) and from the runtime (`SessionDeps`). */
+/** The options of a session: from the user (`SessionOptions`) and from the runtime (`SessionDeps`). */
 import type { Usage } from "../../proto/mod.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import type { Connector, Trust } from "../transport/transport.ts";

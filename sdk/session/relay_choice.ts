@@ -31,7 +31,7 @@ export class RelayChoice {
     this.#relays = [...new Set(ways.map(({ relay }) => relay))];
   }
 
-  /** A relay that neither was lost nor refused of late: there is no need to wait before it is tried. */
+  /** Whether a relay is left that was neither lost nor refused of late: it can be tried without waiting. */
   get hasFresh(): boolean {
     return this.#relays.length > 1 && this.#relays.some((relay) => !this.#rests(relay));
   }

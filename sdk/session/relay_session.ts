@@ -1,6 +1,7 @@
 /**
- * What channels see of the relay: one session per client that outlives its connections. Connecting, authenticating, renewing
- * the token, heartbeats and reconnecting happen behind it; channels only hear that it is online again and catch up.
+ * The relay as channels see it: one session per client that outlives its connections. Connecting, authenticating,
+ * renewing the token, heartbeats and reconnecting happen behind it; channels are only told that it is online again, and
+ * catch up.
  */
 import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody, Usage } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
@@ -20,7 +21,7 @@ export interface RelaySession {
     body: RequestBody<Name>,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ReplyBody<Name>>;
-  /** An acknowledgement. Lost with the connection: whoever sends them repeats what still counts after `online`. */
+  /** An acknowledgement. Lost with the connection: after `online` the sender repeats those that still count. */
   acknowledge(body: RequestBody<"Acknowledge">): void;
   /** A confirmation, which rides in a cell that leaves anyway. Lost with the connection, and never answered. */
   confirm(body: RequestBody<"Confirm">): void;
@@ -55,7 +56,7 @@ export interface ConnectionInfo {
 export type SessionState =
   | { readonly kind: "connecting" }
   | { readonly kind: "online"; readonly connection: ConnectionInfo }
-  /** Tries again by itself at `retryAtMs`. */
+  /** The next attempt is at `retryAtMs`. */
   | { readonly kind: "offline"; readonly error: StaticError; readonly retryAtMs: number }
   /** Nothing more will be tried: revoked key, replaced by another session of this agent, closed. */
   | { readonly kind: "ended"; readonly error: StaticError | undefined };

@@ -11,7 +11,7 @@ export interface RenewalOptions {
   /** The token that the session was opened with. */
   readonly token: string;
   readonly leftMs: number;
-  /** RenewToken; answers how long the new token lasts by the relay's clock. */
+  /** Calls RenewToken; returns how long the new token lasts by the relay's clock. */
   readonly renew: (token: string) => Promise<number>;
   readonly toError: (error: unknown) => StaticError;
   readonly after: (ms: number, run: () => void) => () => void;
@@ -28,7 +28,7 @@ const minWaitMs = 1_000;
 const maxWaitMs = 2 ** 31 - 1;
 const retry = { minMs: 1_000, maxMs: 60_000 };
 
-/** Answers how to stop it. A token that cannot be renewed is used to its end. */
+/** Returns a function to stop it. A token that cannot be renewed is used to its end. */
 export function startRenewal(options: RenewalOptions): () => void {
   const { tokens, renew, toError, after, random } = options;
   if (!tokens.renewable) return () => {};

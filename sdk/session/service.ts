@@ -21,7 +21,7 @@ import type { Trust } from "../transport/transport.ts";
 export interface AgentService {
   /** As `parseApiUrl` returns it. */
   readonly apiUrl: string;
-  /** What a link says of it. Throws `StaticError`. */
+  /** Returns the description of the service that a link carries. Throws `StaticError`. */
   describe(): Promise<ServicePlace>;
   /** An API key for an agent without an account, good for one channel. Throws `StaticError`. */
   createPass(pass: NewPass): Promise<{ readonly id: string; readonly apiKey: string }>;

@@ -185,7 +185,7 @@ class ReconnectingSession implements RelaySession {
     }
   }
 
-  /** Answers why it is not, or no longer, connected. */
+  /** Returns the reason why it is not, or no longer, connected. */
   async #connectAndServe(): Promise<StaticError> {
     const connection = await this.#opening.open(this.#closing.signal);
     if (connection instanceof StaticError) return connection;
@@ -220,7 +220,7 @@ class ReconnectingSession implements RelaySession {
     this.#enter(this.#state);
   }
 
-  /** Answers the error of a listener that failed. */
+  /** Returns the error of a listener that failed. */
   #goOffline(): StaticError | undefined {
     if (this.#connection === undefined) return undefined;
     this.#connection = undefined;
@@ -257,7 +257,7 @@ class ReconnectingSession implements RelaySession {
   #finish(error: StaticError | undefined): void {
     this.#state = { kind: "ended", error };
     this.#gate.end(error ?? createError("transport_error", "The session is closed; open a new client"));
-    // Also when it was offline before: it is over for whoever waits for it to come back.
+    // Also when it was offline before: callers that wait for the connection must learn that the session is over.
     if (this.#connection === undefined) this.#tell(undefined);
     else this.#goOffline();
     this.#cover.close();

@@ -1,4 +1,6 @@
-/** Work that several wait for at once. Whoever loses interest leaves; when the last has left, the work itself is given up. */
+/**
+ * Work that several callers wait for at once. A caller may leave; when the last has left, the work itself is given up.
+ */
 import { createDeferred } from "../base/deferred.ts";
 
 interface Round<T> {

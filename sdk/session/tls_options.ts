@@ -2,7 +2,7 @@
 import { createError } from "../base/errors.ts";
 import type { Trust } from "../transport/transport.ts";
 
-/** Whom to believe beyond what the runtime trusts by itself. */
+/** Certificates to trust beyond those that the runtime trusts. */
 export interface TlsOptions {
   /** A file with certificates in PEM form. */
   readonly caFile?: string;

@@ -20,7 +20,7 @@ export interface TokenSource {
   readonly renewable: boolean;
 }
 
-/** What shows the relay that this agent may use it: an API key, or a token. */
+/** Credentials for the relay: an API key, or a token. */
 export interface TokenOptions {
   /** Exchanged for tokens at the API; `STATIC_API_KEY` or the credentials file when neither it nor `token` is given. */
   readonly apiKey?: string;
@@ -32,7 +32,7 @@ export interface TokenOptions {
 
 /** With less than this left, a new token is had if possible. */
 const comfortMs = 60_000;
-/** What the API issues, and what is assumed of a token that cannot be read. */
+/** The lifetime of the API's tokens, also assumed for a token that cannot be read. */
 const usualLifetimeMs = 60 * 60 * 1000;
 /** For the function that a user gave as `token`: one that never answers must not keep the agent offline for ever. */
 const askMs = 30_000;
@@ -90,7 +90,7 @@ function cached(fetchToken: (signal: AbortSignal) => Promise<string>, nowMs: () 
       try {
         return await exchange.join(signal);
       } catch (error) {
-        // What was issued stays valid until it expires, whatever became of the API or the key.
+        // An issued token stays valid until it expires, even if the API is down or the key is revoked.
         if (known !== undefined && leftMs > 0) return known.token;
         throw error;
       }
@@ -125,7 +125,7 @@ function lifetimeMsOf(token: string, nowMs: number): number {
   return expiresAtMs === undefined ? usualLifetimeMs : expiresAtMs - issuedAtMs;
 }
 
-/** What goes into the handshake must fit into it. */
+/** A token must fit into the handshake. */
 function checkToken(token: unknown): string {
   if (typeof token === "string" && token.length > 0 && token.length <= limits.tokenBytes) return token;
   throw createError("auth_failed", `A token is text of 1 to ${limits.tokenBytes} characters; look at what fetches it`);

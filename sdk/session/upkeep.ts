@@ -1,4 +1,4 @@
-/** What an open session does by itself: heartbeats and renewal of its token. */
+/** The background work of an open session: heartbeats and renewal of its token. */
 import type { RelayLimits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -16,7 +16,7 @@ export interface UpkeepOptions {
   readonly onRenewed: (token: string) => void;
 }
 
-/** Answers how to stop it. */
+/** Returns a function to stop it. */
 export function startUpkeep(options: UpkeepOptions): () => void {
   const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } = options;
   const { tokens, nowMs, after } = options.deps;

@@ -1,6 +1,7 @@
 /**
- * Every change of what an agent keeps, in order: a change of any record, MLS state included, is one more item at the end of
- * this list. Its format number is its place, plus 2. What stands here is never edited again: directories of that format exist.
+ * Every change of an agent's records, in order: a change of any record, MLS state included, is one more item at the end
+ * of this list. Its format number is its place, plus 2. Items are never edited after a release: directories of that
+ * format exist.
  *
  * The modules that own the records read and write the newest format alone; older ones exist only here.
  */

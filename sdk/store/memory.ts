@@ -3,7 +3,7 @@ import { afterPrefix, compareBytes } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./parts.ts";
 
-/** What outlives a store: the "files" of a memory store. */
+/** The data that outlives a store: the "files" of a memory store. */
 export interface MemoryDisk {
   readonly blobs: Map<string, Blob>;
   key: Uint8Array | undefined;

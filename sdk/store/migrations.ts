@@ -6,9 +6,9 @@
 import { StoreError } from "./errors.ts";
 import type { RecordChange, StoredRecord } from "./record.ts";
 
-/** One change of format. What was released is never edited again. */
+/** One change of format. A released change is never edited again. */
 export interface StoreMigration {
-  /** What is different afterwards. */
+  /** The difference that it makes, in words. */
   readonly name: string;
   /**
    * By family of kinds, which is the part of a kind before its first "-": a value of the format before, as one of this. Applied

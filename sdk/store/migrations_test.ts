@@ -1,4 +1,4 @@
-/** What a store promises when its content changes: forward, once, all or nothing, and never back. */
+/** Promises of a store when its format changes: forward, once, all or nothing, and never back. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { Aes256Gcm, nonceBytes } from "../../wasm/mod.ts";

@@ -1,6 +1,7 @@
 /**
- * Names on disk. A record of kind K and id I lies under `r` | HMAC(K), 16 bytes | HMAC(K, I), 32 bytes: who reads the disk
- * learns how many kinds there are and how many records each has, and nothing else; one kind can be listed by its prefix.
+ * Names on disk. A record of kind K and id I lies under `r` | HMAC(K), 16 bytes | HMAC(K, I), 32 bytes. A reader of the
+ * disk learns how many kinds there are and how many records each has, and nothing else. One kind can be listed by its
+ * prefix.
  */
 import { concat, encodeUint, utf8 } from "./bytes.ts";
 import type { Mac } from "./derived_keys.ts";
@@ -14,7 +15,7 @@ export const maxIdBytes = 512;
 const kindTagBytes = 16;
 export const kindPrefixBytes = 1 + kindTagBytes;
 
-/** What is hashed for a kind, and for a record, can never be equal. */
+/** Keeps the hashed bytes of kinds and of records apart, so that they are never equal. */
 const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
 
 /** An agent writes the same few records again and again, so the names of this many are remembered. */
@@ -22,7 +23,7 @@ const rememberedNames = 4096;
 
 interface Kind {
   readonly prefix: Uint8Array;
-  /** What is hashed before the id of each record. */
+  /** The bytes that are hashed before the id of each record. */
   readonly before: Uint8Array;
   readonly names: Map<string, RecordName>;
 }

@@ -27,7 +27,7 @@ export interface Opened {
   readonly isNew: boolean;
 }
 
-/** What the derived keys are used through. */
+/** The functions that use the derived keys. */
 export interface Tools {
   readonly gcm: Aes256Gcm;
   readonly indexGcm: Aes256Gcm;
@@ -136,7 +136,7 @@ async function readIndex(
   return { index, newestSchema };
 }
 
-/** Keeps a fault for later; a wrong key is no fault of the store and ends the opening. */
+/** Keeps a fault for later. A wrong key is not a fault of the store and ends the opening. */
 async function collect<T>(faults: StoreError[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

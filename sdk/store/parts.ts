@@ -1,4 +1,6 @@
-/** What the store needs from a runtime. Implementations: `memory.ts` here, and those of `sdk/platform`. */
+/**
+ * The interface that the store needs from a runtime. Implementations: `memory.ts` here, and those of `sdk/platform`.
+ */
 
 export type BlobChange =
   | { readonly type: "put"; readonly key: Uint8Array; readonly value: Uint8Array }

@@ -101,7 +101,10 @@ export function decodeRecord(
   };
 }
 
-/** What a record says of itself before it is decrypted; 0, which no batch has, when it is too short or too high to be one. */
+/**
+ * Returns the generation that a record claims before it is decrypted; 0, which no batch has, when the record is too
+ * short or the number too high.
+ */
 export function claimedGeneration(bytes: Uint8Array): number {
   return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(3, headerBytes)) ?? 0;
 }

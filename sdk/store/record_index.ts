@@ -1,8 +1,8 @@
 /**
- * Which records there are, and which batch wrote each: in memory, rebuilt when a store is opened. Its digest is the xor of a
- * keyed hash of every (name, generation) and lies encrypted in the head, so a record that vanished, came back or was
- * replaced by an older version of itself is noticed without decrypting a single value. (Multiset hash after Clarke et al.,
- * ASIACRYPT 2003: keyed, and hidden from whoever can write to the disk.)
+ * The records that exist, and the batch that wrote each: in memory, rebuilt when a store is opened. Its digest is the
+ * xor of a keyed hash of every (name, generation) and lies encrypted in the head, so a record that vanished, came back
+ * or was replaced by an older version of itself is noticed without decrypting a single value. (Multiset hash after
+ * Clarke et al., ASIACRYPT 2003: keyed, and hidden from an attacker that can write to the disk.)
  *
  * The keyed hash is the GCM tag of the name, several times faster than an HMAC. Its nonce is a part of the name to which the
  * generation is added by xor: names are HMACs, which nobody can choose, so no two records share one.

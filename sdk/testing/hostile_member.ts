@@ -1,4 +1,7 @@
-/** What a member with a modified client can seal: everything that its keys allow, whatever the SDK would never send. */
+/**
+ * Messages of a member with a modified client: everything that its keys can seal, including what the SDK would never
+ * send.
+ */
 import {
   type AgentId,
   binaryIdFromBytes,

@@ -14,7 +14,7 @@ export interface ByteCarrier {
   readonly closed: Promise<{ readonly closeCode?: number | undefined }>;
   /** Closes the connection. */
   close(closeCode: number): void;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
 }
 

@@ -140,7 +140,7 @@ class FetchedStream implements CellStream {
     }
   }
 
-  /** A broken `CellDown` ends the link at the relay, whatever the reason: there is no code to give it. */
+  /** A broken `CellDown` ends the link at the relay whatever the reason, so no code is sent. */
   close(): void {
     const end = { message: "it was closed by this side" };
     if (this.#underWay.size === 0) return this.#end(end);

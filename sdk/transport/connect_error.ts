@@ -1,4 +1,4 @@
-/** What the relay says over the Connect protocol when it refuses or ends something. */
+/** The relay's errors over the Connect protocol, when it refuses or ends something. */
 import { isErrorCode } from "../../proto/mod.ts";
 import { decodeErrorDetail } from "./frames.ts";
 import type { StreamEnd } from "./transport.ts";

@@ -15,7 +15,9 @@ export interface Endpoint {
   readonly scheme: "quic" | "grpc" | "https";
   readonly host: string;
   readonly port: number;
-  /** What the agent signs when it authenticates: scheme, lowercase host and port, whichever way it then takes. */
+  /**
+   * The text that the agent signs when it authenticates: scheme, lowercase host and port, independent of the transport.
+   */
   readonly origin: string;
 }
 

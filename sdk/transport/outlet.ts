@@ -2,7 +2,7 @@
 import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
 import type { CellStream } from "./transport.ts";
 
-/** What `CellSender` offers; see there. */
+/** The interface of `CellSender`; see there. */
 export interface Outlet {
   readonly pendingBytes: number;
   readonly counts: CellCounts;
@@ -25,6 +25,6 @@ export interface OutletEvents {
 export interface ThreadedStream extends CellStream, Outlet {
   /** May ride in a cell that leaves anyway, in place of one that waits under the same key. */
   offer(key: string, envelope: Uint8Array): void;
-  /** Who hears of its writes from now on. */
+  /** Sets the listener for its writes from now on. */
   attach(events: OutletEvents): void;
 }

@@ -17,7 +17,7 @@ export interface StreamWorkerDeps {
   readonly exit: () => void;
 }
 
-/** What a connection gets to say goodbye before its thread ends. */
+/** Time that a connection gets to close before its thread ends. */
 const lingerMs = 2_000;
 
 export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: StreamWorkerDeps): void {

@@ -10,9 +10,9 @@ export type TransportName = "quic" | "webtransport" | "grpc" | "cells";
 /** Cells as bytes, both ways, in order. Whatever goes wrong ends it, once, and `closed` says why. */
 export interface CellStream {
   /**
-   * What has arrived, in pieces of any size; undefined at the end. Not called again before it has settled, and what is not
-   * asked for holds the relay back. The bytes are valid until the next call. Never rejects: a broken stream ends, and
-   * `closed` tells why.
+   * Returns the bytes that have arrived, in pieces of any size; undefined at the end. Not called again before it has
+   * settled; bytes that are not asked for hold the relay back. The bytes are valid until the next call. Never rejects:
+   * a broken stream ends, and `closed` tells why.
    */
   read(): Promise<Uint8Array | undefined>;
   /** Whole cells of this size. Settles when there is room for more; rejects when the stream is gone. */
@@ -24,13 +24,13 @@ export interface CellStream {
 }
 
 export interface StreamEnd {
-  /** What the relay gave as its reason, where it gave one. */
+  /** The relay's reason, if it gave one. */
   readonly code?: ErrorCode;
   /** For people; no secrets. */
   readonly message: string;
 }
 
-/** Whom to believe that it is the relay, beyond what the runtime trusts by itself. */
+/** Certificates to trust for the relay, beyond those that the runtime trusts. */
 export interface Trust {
   /** Certificates in PEM form. */
   readonly caCerts: readonly string[];

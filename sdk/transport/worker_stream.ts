@@ -16,7 +16,7 @@ import type { FromWorker, MessagePipe, ToWorker } from "./worker_messages.ts";
 export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
   /** The thread failed as a whole. */
   onCrash(run: (message: string) => void): void;
-  /** Ends it at once; it ends by itself after a close. */
+  /** Ends it at once. After a close it ends without this. */
   terminate(): void;
 }
 
@@ -96,7 +96,7 @@ class WorkerStream implements ThreadedStream {
     this.connected.catch(() => {});
   }
 
-  /** Who hears of writes from now on. */
+  /** Sets the listener for writes from now on. */
   attach(events: OutletEvents): void {
     this.#events = events;
   }

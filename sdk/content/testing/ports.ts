@@ -8,7 +8,7 @@ import type { Asked, Ports, RequestEvent } from "../ports.ts";
 export const alice = parseAgentId("A".repeat(22));
 export const bob = parseAgentId("B".repeat(22));
 
-/** What is on disk. */
+/** The records on disk. */
 export interface MemoryRecords {
   readonly asked: Map<MessageId, Asked>;
   readonly replies: Map<string, Incoming>;

@@ -115,7 +115,9 @@ function encapsulate(
   return { kemOutput: ephemeral.publicKey, sharedSecret };
 }
 
-/** Section 4.1. What the sender may get wrong is checked before, so that a fault of the agreement is the machine's. */
+/**
+ * Section 4.1. The sender's possible mistakes are checked before, so a failure of the agreement is the machine's fault.
+ */
 function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array, agreement: KeyAgreement): Uint8Array {
   if (!isUsablePublicKey(kemOutput)) throw new MlsFault("An encapsulated key is malformed or of small order");
   const shared = agreement.sharedSecret(privateKey, kemOutput);

@@ -30,7 +30,7 @@ export function createKeyCache<Key>(importKey: (bytes: Uint8Array) => Key): (byt
   };
 }
 
-/** What stands before a 32-byte seed in PKCS #8 (RFC 8410 section 7). */
+/** The bytes before a 32-byte seed in PKCS #8 (RFC 8410 section 7). */
 export const pkcs8Prefix: Uint8Array = Uint8Array.of(
   ...[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
 );

@@ -24,7 +24,7 @@ export function deriveTreeSecret(secret: Uint8Array, name: Uint8Array, generatio
   return expand(secret, info.uint16(length).raw(name).vectorLength(4).uint32(generation).bytes, length);
 }
 
-/** What SignWithLabel and VerifyWithLabel sign. */
+/** The bytes that SignWithLabel and VerifyWithLabel sign. */
 export function signContent(name: Uint8Array, content: Uint8Array): Uint8Array {
   return concatBytes(name, vector(content));
 }

@@ -1,6 +1,6 @@
 /**
- * A channel in memory for tests: agents with real groups, and a delivery service with one log, compare-and-set on the epoch
- * and a cursor per agent. What the relay does, without relay.
+ * A channel in memory for tests: agents with real groups, and a delivery service with one log, compare-and-set on the
+ * epoch and a cursor per agent. It does the relay's work without a relay.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -49,7 +49,7 @@ export interface Entry {
   readonly bytes: Uint8Array;
   readonly epoch: number;
   readonly sender: AgentId;
-  /** Who may read it: the members of its epoch. */
+  /** Its readers: the members of its epoch. */
   readonly members: ReadonlySet<AgentId>;
   /** Of a commit. */
   readonly rules?: CommitRules;
@@ -156,7 +156,7 @@ export class Agent {
     return this.own;
   }
 
-  /** Processes the log up to its end. Answers what became of each entry. */
+  /** Processes the log up to its end. Returns the outcome of each entry. */
   async sync(): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (; this.cursor < this.world.log.length && this.durable !== undefined; this.cursor++) {
@@ -195,7 +195,7 @@ export class Agent {
     await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
   }
 
-  /** What somebody has that copied the disk. */
+  /** The state of a thief that copied the disk. */
   async stolen(): Promise<DurableGroup> {
     const { blobs, key, witness } = this.#disk;
     const copy = structuredClone({ blobs, key, witness, locked: false });
@@ -280,7 +280,7 @@ export class World {
     return true;
   }
 
-  /** Prepare, submit, accept; on a lost race catch up and try again. Answers the number of tries. */
+  /** Prepare, submit, accept; on a lost race catch up and try again. Returns the number of tries. */
   async commit(agent: Agent, change: () => Promise<Change> | Change): Promise<number> {
     for (let tries = 1;; tries++) {
       const prepared = await agent.joined.prepare(await change());

@@ -9,7 +9,7 @@ const random: Random = createRandom(seedFromEnvironment());
 async function withTables(act: (folder: string, tables: string[]) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-tables-" });
   try {
-    // What lies in the log when a database is opened goes to a table.
+    // Records in the log go to a table when a database is opened.
     for (let opening = 0; opening < 2; opening++) {
       const level = new ClassicLevel(folder, { compression: false });
       for (let i = 0; i < 300; i++) await level.put(`name ${random.below(300)}`, "x".repeat(random.below(200)));

@@ -23,7 +23,7 @@ SETTINGS = {
 
 class Examples(StackCase):
     def run_example(self, kind: Type[Any], **names: Any) -> str:
-        """What the example of this class prints."""
+        """The output of the example of this class."""
         code = textwrap.dedent((kind.__doc__ or "").split("Example::")[1])
         with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(code, {**vars(static_sdk), **names})

@@ -1,4 +1,4 @@
-"""What goes wrong: interrupts, deaths, forks, full pipes, wrong arguments, objects used after their end."""
+"""Faults: interrupts, deaths, forks, full pipes, wrong arguments, objects used after their end."""
 
 import copy
 import gc

@@ -23,7 +23,7 @@ SECONDS = 30.0
 
 
 def returned(act: Callable[..., Any], *args: Any) -> Any:
-    """What a call returns that is declared to return nothing."""
+    """The result of a call that is declared to return nothing."""
     return act(*args)
 
 

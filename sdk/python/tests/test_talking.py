@@ -207,7 +207,7 @@ class Asyncio(StackCase):
         await one.send(b"hello")
         self.assertEqual(await other.receive(SECONDS), b"hello")
         self.assertIsNone(await other.receive(0.05))
-        # What comes for a call that was cancelled goes to the next one.
+        # An item for a cancelled call goes to the next one.
         with self.assertRaises(asyncio.TimeoutError):
             await asyncio.wait_for(other.receive(), 0.1)
         await one.send(b"after the first")

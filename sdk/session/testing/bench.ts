@@ -22,7 +22,7 @@ export class Bench {
   readonly clock = new SimulatedClock();
   readonly relay: ScriptedRelay;
   readonly session: RelaySession;
-  /** What listeners heard, in order: notices by name, "online" and "offline". */
+  /** The calls to listeners, in order: notices by name, "online" and "offline". */
   readonly heard: string[] = [];
   readonly notices: NoticeEnvelope[] = [];
   readonly connections: (ConnectionInfo | undefined)[] = [];

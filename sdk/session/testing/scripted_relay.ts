@@ -56,7 +56,7 @@ export interface ScriptedRelayOptions {
 export class ScriptedRelay {
   readonly links: RelayLink[] = [];
   readonly options: ScriptedRelayOptions;
-  /** What `connect` throws while set. */
+  /** The error that `connect` throws while set. */
   unreachable: Error | undefined;
   /** Connections that were refused so. */
   refused = 0;

@@ -56,7 +56,7 @@ class Agent:
         return not self.way.is_shared or not self._received.is_again(key, self.way.link)
 
     def close(self) -> Steps[None]:
-        """What was received counts as done with. Closing twice, and what is dead, is no mistake.
+        """Marks received items as processed. Closing twice, or closing after the driver died, is not an error.
 
         An interrupt while it waits leaves nothing half open: what was received may come again, and closing again waits.
         """

@@ -58,7 +58,7 @@ class Envelope(Message):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one member answered: a reply, or the error that ``request`` would raise."""
+    """The result of a request for one member: a reply, or the error that ``request`` would raise."""
 
     sender: str
     reply: Optional[Envelope]
@@ -66,7 +66,7 @@ class Answer:
 
 
 class Loop(NotCopied, Generic[T]):
-    """What comes, one after the other; see ``static_sdk.Loop``."""
+    """An asynchronous iterator over a stream; see ``static_sdk.Loop``."""
 
     def __init__(self, stream: Stream, decode: Callable[[Item], T]) -> None:
         self._stream = stream
@@ -86,7 +86,7 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     async def finish(self) -> None:
-        """What was given counts as done with, the last one included; then the loop ends."""
+        """Marks all items given as processed, the last one included; then ends the loop."""
         await run_async(self._stream.end(finish=True))
 
     async def aclose(self) -> None:
@@ -198,7 +198,7 @@ class Channel(NotCopied):
         await run_async(operations.act(self._agent, "demote", self._name, agentId=ids[0]))
 
     async def policy(self) -> Policy:
-        """Who may let agents in, and who may speak."""
+        """The channel's policy: who may add agents, and who may send."""
         return await run_async(operations.policy(self._agent, self._name))
 
     async def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
@@ -296,7 +296,7 @@ class Channel(NotCopied):
         return Serving(stream, handler)
 
     def events(self) -> Loop[Event]:
-        """What happens in the channel and to its connection, from ``async with`` or the first question on."""
+        """Iterates over the events of the channel and its connection, from ``async with`` or the first item on."""
         return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item: event_of(item.fields["event"]))
 
     async def members(self) -> List[Member]:
@@ -308,7 +308,7 @@ class Channel(NotCopied):
         return await run_async(operations.fingerprint(self._agent, self._name))
 
     async def health(self) -> Health:
-        """What is wrong and what is being done about it."""
+        """Returns the channel's troubles, and what is being done about them."""
         return await run_async(operations.health(self._agent, self._name))
 
 
@@ -386,7 +386,7 @@ class _Connected(NotCopied):
         await run_async(operations.act(self._agent, "closeChannel", operations.text("name", name)))
 
     def events(self) -> Loop[Event]:
-        """What happens to the connection and in all channels, from ``async with`` or the first question on."""
+        """Iterates over the events of the connection and of all channels, from ``async with`` or the first item on."""
         return Loop(Stream(self._agent, "events", {}), lambda item: event_of(item.fields["event"]))
 
     async def close(self) -> None:
@@ -500,7 +500,7 @@ class ChannelManager(_Connected):
         return Loop(stream, _envelope_with(stream, False))
 
     async def health(self, name: str) -> Health:
-        """What is wrong with a channel and what is being done about it."""
+        """Returns the state of a channel: its troubles, and what is being done about them."""
         return await run_async(operations.health(self._agent, name))
 
 

@@ -68,7 +68,7 @@ class Channel(NotCopied):
         run(operations.act(self._agent, "demote", self._name, agentId=ids[0]))
 
     def policy(self) -> Policy:
-        """Who may let agents in, and who may speak."""
+        """The channel's policy: who may add agents, and who may send."""
         return run(operations.policy(self._agent, self._name))
 
     def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
@@ -195,7 +195,7 @@ class Channel(NotCopied):
         return Serving(stream, handler)
 
     def events(self) -> Loop[Event]:
-        """What happens in the channel and to its connection, from now on. The loop ends with the channel."""
+        """Iterates over the events of the channel and its connection from now on. The loop ends with the channel."""
         stream = Stream(self._agent, "events", {"channel": self._name})
         run(stream.open())
         return Loop(stream, lambda item: event_of(item.fields["event"]))
@@ -209,5 +209,5 @@ class Channel(NotCopied):
         return run(operations.fingerprint(self._agent, self._name))
 
     def health(self) -> Health:
-        """What is wrong and what is being done about it."""
+        """Returns the channel's troubles, and what is being done about them."""
         return run(operations.health(self._agent, self._name))

@@ -1,4 +1,4 @@
-"""What a program begins with: one agent, connected."""
+"""The entry point for programs: one connected agent."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Connected(NotCopied):
         run(operations.act(self._agent, "closeChannel", operations.text("name", name)))
 
     def events(self) -> Loop[Event]:
-        """What happens to the connection and in all channels, from now on."""
+        """Iterates over the events of the connection and of all channels from now on."""
         stream = Stream(self._agent, "events", {})
         run(stream.open())
         return Loop(stream, lambda item: event_of(item.fields["event"]))

@@ -190,7 +190,7 @@ def _settings_for(options: Options) -> Settings:
 
 
 def _credentials(options: Options, stored: Settings) -> Tuple[Optional[str], Optional[str]]:
-    """What was given stands alone: a stored key belongs to the stored address, not to another."""
+    """Arguments are never mixed with stored settings: a stored key belongs to the stored address, not to another."""
     api_url = stored.api_url if options.api_url is None else options.api_url
     if options.token is not None:
         return None, api_url

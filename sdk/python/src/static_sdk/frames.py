@@ -17,7 +17,7 @@ _LENGTH = 4
 
 
 class Frame(NamedTuple):
-    """What a frame says about itself, and its bytes."""
+    """A frame: its fields and its bytes."""
 
     header: Dict[str, Any]
     body: bytes

@@ -49,7 +49,7 @@ class Group:
             return True
 
     def close(self) -> Tuple[str, Dict[str, Any], bytes]:
-        """What to say: operation, fields and bytes."""
+        """The call to send: operation, fields and bytes."""
         with self._lock:
             self._is_closed = True
         if len(self._messages) == 1:

@@ -35,7 +35,7 @@ class Envelope(Message):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one member answered: a reply, or the error that ``request`` would raise."""
+    """The result of a request for one member: a reply, or the error that ``request`` would raise."""
 
     #: The member's agent id.
     sender: str
@@ -74,7 +74,7 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     def finish(self) -> None:
-        """What was given counts as done with, the last one included; then the loop ends."""
+        """Marks all items given as processed, the last one included; then ends the loop."""
         run(self._stream.end(finish=True))
 
     def close(self) -> None:

@@ -100,5 +100,5 @@ class ChannelManager(Connected):
         return self.channel(name).envelopes()
 
     def health(self, name: str) -> Health:
-        """What is wrong with a channel and what is being done about it."""
+        """Returns the state of a channel: its troubles, and what is being done about them."""
         return run(operations.health(self._agent, name))

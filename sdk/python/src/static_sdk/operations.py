@@ -1,4 +1,4 @@
-"""What a channel and an agent can do, each as steps for blocking and asynchronous callers."""
+"""The operations of channels and agents, each as steps for blocking and asynchronous callers."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def send_many(agent: Agent, channel: str, payloads: Iterable[Payload], options: 
         for payload in payloads:
             body, fields = _message_of(agent, channel, payload, options)
             link = yield from agent.way.reach()
-            # What the host before this one did not confirm comes first.
+            # Sends that the previous host did not confirm come first.
             while under_way and under_way[0][1] is not link:
                 yield from _sent_first(agent, under_way)
             if not under_way or not under_way[-1][2].add(fields, body):

@@ -1,4 +1,4 @@
-"""What was not given as an argument: environment variables, then the file that ``static signup`` and ``static login`` write.
+"""Settings that were not given as an argument: environment variables, then the file that ``static signup`` and ``static login`` write.
 
 Read here and not in the driver, which has no right to see either.
 """

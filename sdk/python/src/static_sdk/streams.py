@@ -1,4 +1,4 @@
-"""What is pulled item by item: messages, events, answers, requests to be served. Shared by loops that block and that do not."""
+"""Streams that are pulled item by item: messages, events, answers, requests to serve. Shared by blocking and asynchronous loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What channels hand out and take: messages, members, health, events. Times are seconds since 1970, durations are seconds."""
+"""The values of channels: messages, members, health, events. Times are seconds since 1970, durations are seconds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Policy:
-    """Who may do what in a channel: ``"members"`` or ``"owners"``."""
+    """The rights in a channel, each for ``"members"`` or ``"owners"``."""
 
     #: Who lets agents in, and invites them.
     admission: str
@@ -137,7 +137,7 @@ class Issue:
 
 @dataclass(frozen=True)
 class Health:
-    """What is wrong with a channel, and what is being done about it."""
+    """The state of a channel: its troubles, and what is being done about them."""
 
     #: ``ok``, ``offline``, ``catching_up``, ``rejoining``, ``stopped`` or ``ended``.
     state: str
@@ -177,7 +177,7 @@ class Invite:
 
 @dataclass(frozen=True)
 class Guest:
-    """What an agent without an account may use of the inviter's account."""
+    """Limits for an agent without an account, which uses the inviter's account."""
 
     #: How many seconds its pass is good: at most 30 days, a week when not given.
     expires_in: Optional[float] = None

@@ -63,7 +63,7 @@ class Way:
         return self.link
 
     def end(self) -> None:
-        """What this program was given and did not acknowledge comes again."""
+        """Items that this program was given and did not acknowledge come again."""
         self.link.end()
 
     def _take(self, link: Link) -> None:
