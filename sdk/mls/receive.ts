@@ -261,8 +261,7 @@ function readHandshake(
   const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
   const together = parts.length > 0 && parts.length <= maxParts &&
     deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
-  // A part of the commit may be wrong although the commit's own signature is not: then each is checked, and named,
-  // separately.
+  // Parts of the commit may be wrong although its own signature is not: then each is checked, and named, separately.
   if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
