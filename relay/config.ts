@@ -29,7 +29,7 @@ export interface RelayConfig {
   readonly apiInternalUrl: string;
   /** Undefined: from the data directory, which the API of the same machine shares. */
   readonly relaySecret: Secret | undefined;
-  /** What clients dial; undefined: the loopback names with this relay's ports. */
+  /** Addresses that clients dial; undefined: the loopback names with this relay's ports. */
   readonly origins: readonly string[] | undefined;
   /** Origins of pages that may connect; undefined: a development machine, loopback origins. */
   readonly corsOrigins: readonly string[] | undefined;
@@ -38,9 +38,9 @@ export interface RelayConfig {
   readonly engine: "file" | "memory" | "jetstream";
   /** Undefined unless the engine is `jetstream`. */
   readonly cluster: ClusterConfig | undefined;
-  /** What the relay's file may take; undefined: what its disk has. */
+  /** Size limit of the relay's file; undefined: the size of its disk. */
   readonly diskBytes: number | undefined;
-  /** What cover traffic may cost each account at this relay; undefined: as much as clients ask for. */
+  /** Limit of cover traffic for each account at this relay; undefined: as much as clients ask for. */
   readonly coverBudget: CoverBudgetOptions | undefined;
   /** Calls without a session that one address may make in a second; a burst may be four times as many. */
   readonly callsPerAddress: number;

@@ -1,4 +1,4 @@
-/** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
+/** Requests of dishonest or careless clients: none of them may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
 import {
   type ChannelId,
@@ -85,7 +85,7 @@ worldTest("the requests that wait of one account, and of all, are bounded", asyn
   await ask(greedy, 1);
   const { body } = await refused("rate_limited", ask(greedy, 2));
   assertEquals(body.retryAfterMs, 10_000);
-  // The same again is no other.
+  // The same request again does not count as another one.
   await ask(greedy, 1);
   await ask(other, 0);
   await refused("overloaded", ask(last, 0));

@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const maxAccounts = 100_000;
 
 interface Bucket {
-  /** What was taken and has not come back yet. */
+  /** Amount that was taken and has not come back yet. */
   count: number;
   bytes: number;
   atMs: number;

@@ -19,7 +19,7 @@ export class AppendGate {
   readonly #accounts = new Map<AccountId, Passing>();
   #underWay = 0;
 
-  /** What the engine works on, of all accounts. */
+  /** Entries of all accounts that the engine works on. */
   get underWay(): number {
     return this.#underWay;
   }

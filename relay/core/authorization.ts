@@ -1,6 +1,6 @@
 /**
- * What a token with the claim `static` may ask for. Tokens without it may ask for everything. A channel that the scopes do not
- * cover does not exist for their bearer; a right that is missing in one that they cover is `not_allowed`.
+ * Rights of a token with the claim `static`. Tokens without it may ask for everything. A channel that the scopes do not
+ * cover does not exist for their bearer; a right that is missing in a covered channel is `not_allowed`.
  */
 import {
   type AgentId,
@@ -101,7 +101,7 @@ function judgeChannel(
   throw isKnown ? notAllowed(envelope.operation) : channelNotFound();
 }
 
-/** Members that come back are removed and added in one commit: that is no invitation. */
+/** Members that come back are removed and added in one commit: that is not an invitation. */
 function addsStranger({ state }: Channel, { operation, body }: ClientEnvelope): boolean {
   return operation === "SendCommit" && hasStranger(state, body.added);
 }

@@ -110,7 +110,7 @@ function requestsOf(actor: Actor, channelId: ChannelId): { [Name in CallName]: R
   };
 }
 
-/** What the relay says to an operation: a code, or that it was carried out. */
+/** The relay's reply to an operation: a code, or that it was carried out. */
 async function outcome<Name extends CallName>(actor: Actor, name: Name, body: RequestBody<Name>): Promise<string> {
   try {
     await actor.client.call(name, body);
@@ -123,7 +123,10 @@ async function outcome<Name extends CallName>(actor: Actor, name: Name, body: Re
   }
 }
 
-/** What each right opens, written down here apart from the relay's own table; the rest is about the session or the agent. */
+/**
+ * The operations that each right allows, written down here independently of the relay's own table; the others are about
+ * the session or the agent.
+ */
 const opened: Readonly<Record<ChannelRight | "any", readonly CallName[]>> = {
   create: ["CreateChannel", "CloseChannel", "ClaimForFounding", "FoundGeneration"],
   receive: ["Subscribe", "Acknowledge", "ListMembers"],
@@ -226,7 +229,7 @@ worldTest("a guest of the account that owns a channel sends and reads in it, and
   }
   const carol = await Actor.connect(world, 3);
   await refused("not_allowed", bob.commit(channelId, 1, { added: [carol.agentId] }));
-  // A member that comes back is no stranger: without this, a channel of guests could not let it in.
+  // A member that comes back is not a stranger: without this, a channel of guests could not admit it again.
   await bob.commit(channelId, 1, {});
 });
 

@@ -112,8 +112,8 @@ export class Channel implements SubscribedChannel, Tail {
   }
 
   /**
-   * How far an agent really is: entries that are not for it are passed over once nothing before them is open. Who has not
-   * taken its Welcome is nowhere yet.
+   * The position of an agent: entries that are not for it are passed over once nothing before them is open. An agent
+   * that has not taken its Welcome has no position yet.
    */
   progress(agentId: AgentId): number {
     const consumed = this.#cursors.get(agentId) ?? 0;
@@ -159,7 +159,7 @@ export class Channel implements SubscribedChannel, Tail {
     this.#moved.add(agentId);
   }
 
-  /** Cursors that moved since this was last asked, for whoever writes them. */
+  /** Returns the cursors that moved since the last call, to be written. */
   takeMoved(): [AgentId, Cursor][] {
     for (const agentId of this.subscriptions.keys()) {
       if (this.#cursors.has(agentId)) this.consume(agentId, this.progress(agentId));
@@ -241,7 +241,7 @@ export class Channel implements SubscribedChannel, Tail {
     this.#confirmations.take(agentId, statement);
   }
 
-  /** What a reader has not been told yet of what members said, if it fits so much room. */
+  /** Returns statements of members that a reader has not been told yet, if they fit the room. */
   rider({ riders }: Subscription, room: number): Uint8Array | undefined {
     return this.#confirmations.rider(riders, room, { epoch: this.state.epoch, agents: () => this.#confirming() });
   }
@@ -267,7 +267,7 @@ export class Channel implements SubscribedChannel, Tail {
     return item && new DeliverableItem(this.channelId, item);
   }
 
-  /** What the engine has of it. */
+  /** Reads the channel from the engine. */
   async #read(): Promise<void> {
     await this.#replay();
     const { engine } = this.#host;
@@ -307,7 +307,7 @@ export class Channel implements SubscribedChannel, Tail {
     this.#host.appended(this, entry);
   }
 
-  /** Who joins starts just before its joining commit: acknowledging that commit is taking the Welcome. */
+  /** A joining agent starts just before its joining commit: acknowledging that commit means taking the Welcome. */
   #startCursors(sequence: number): void {
     for (const [agentId, { joinedSequence }] of this.state.members) {
       if (joinedSequence !== sequence) continue;

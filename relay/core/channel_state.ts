@@ -231,7 +231,7 @@ export class ChannelState {
     return encodeList(snapshots, fields);
   }
 
-  /** What `encode` made; throws for anything else, because a relay must not guess who is a member. */
+  /** Decodes the result of `encode`; throws for anything else, because a relay must not guess who is a member. */
   static decode(bytes: Uint8Array): ChannelState {
     const [epoch, sequence, members, former, owners, closed, epochState, absent] = decodeList(snapshots, bytes);
     const state = new ChannelState();
@@ -275,7 +275,7 @@ function leftBecomesLapsed([epoch, sequence, members, ...rest]: readonly CborVal
   return [epoch ?? null, sequence ?? null, changed, ...rest];
 }
 
-/** What was sent before this was kept is known once something is sent again. */
+/** Counters from before they were kept are unknown until the member sends again. */
 function sentUnknown([epoch, sequence, members, ...rest]: readonly CborValue[]): CborValue[] {
   const changed = list(members).map((item): CborValue => [...list(item), null]);
   return [epoch ?? null, sequence ?? null, changed, ...rest];

@@ -41,7 +41,7 @@ export interface ClusterListener {
   joinShared(request: SharedJoin): void;
   joinEnded(requestId: SharedJoin["requestId"]): void;
   confirmed(channelId: ChannelId, agentId: AgentId, statement: Statement): void;
-  /** A Welcome for these agents is in the log, whoever has the channel in memory. */
+  /** A Welcome for these agents is in the log, at whichever relay the channel is in memory. */
   welcomed(channelId: ChannelId, agentIds: readonly AgentId[]): void;
   /** A cursor moved, at whatever relay; undefined: it was dropped. */
   cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;

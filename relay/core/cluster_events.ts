@@ -1,4 +1,4 @@
-/** What happens at other relays and matters to agents of this one. */
+/** Events of other relays that matter to agents of this one. */
 import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { Background } from "./background.ts";
 import type { ClusterListener, SharedJoin } from "./cluster.ts";
@@ -25,7 +25,7 @@ export function followCluster(core: CoreParts & LocalSessions, background: Backg
     joinEnded: (requestId) => core.joins.endedElsewhere(requestId),
     confirmed: (channelId, agentId, statement) => core.channels.loaded(channelId)?.confirm(agentId, statement),
     welcomed: (channelId, agentIds) => {
-      // A channel in memory has heard of it by itself.
+      // A channel in memory learns of it from its log.
       if (core.channels.isLoaded(channelId)) return;
       const here = agentIds.filter((agentId) => core.sessionOf(agentId) !== undefined);
       if (here.length > 0) background.run("welcome", () => welcome(core, channelId, here));

@@ -1,4 +1,7 @@
-/** What an operator may set about the core, with its defaults. Wire limits above these are ceilings; see `proto/limits.ts`. */
+/**
+ * Settings of the core for the operator, with their defaults. Wire limits above these are ceilings; see
+ * `proto/limits.ts`.
+ */
 import { limits, maxBundledMessages, type RelayLimits } from "../../proto/mod.ts";
 
 const minuteMs = 60_000;
@@ -8,7 +11,7 @@ export interface CoreConfig {
   /** Origins under which clients may have dialled this relay: scheme, lowercase host and port. */
   readonly origins: readonly string[];
   readonly cellBytes: number;
-  /** What clients are told; `idleTimeoutMs` is also what listeners enforce. */
+  /** Limits that clients are told; listeners enforce `idleTimeoutMs` too. */
   readonly limits: RelayLimits;
   /** Sessions at once, and those that have not authenticated yet. */
   readonly maxSessions: number;
@@ -23,7 +26,7 @@ export interface CoreConfig {
   readonly channelsPerAccount: number;
   /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
   readonly logBytesPerChannel: number;
-  /** What all channels of a free account may take on disk; larger plans have a multiple of it (`plans.ts`). */
+  /** Disk space for all channels of a free account; larger plans have a multiple of it (`plans.ts`). */
   readonly storageBytesPerAccount: number;
   /** Commits and Welcomes of a free account in a day that count as no messages; larger plans have a multiple of it. */
   readonly handshakesPerDay: number;
@@ -56,7 +59,9 @@ export interface CoreConfig {
   /** KeyPackages of all agents that one account may claim per hour. */
   readonly claimsPerAccountAndHour: number;
   readonly joinRequestsPerAgent: number;
-  /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
+  /**
+   * Requests that wait for one inviter, or for the members of one channel: an agent that connects is sent all of them.
+   */
   readonly joinRequestsPerInviter: number;
   /** They are in memory, with a KeyPackage each, and an account may have any number of agents. */
   readonly joinRequestsPerAccount: number;

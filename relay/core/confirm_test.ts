@@ -13,7 +13,7 @@ const confirmation = (channelId: ChannelId, epoch = 1, byte = 1) => ({
   signature: new Uint8Array(64).fill(2),
 });
 
-/** What rode to an agent. */
+/** Confirmations that an agent received in the padding of cells. */
 function pagesOf({ client }: Actor): NoticeBody<"DeliverConfirmations">[] {
   return client.ride().flatMap((notice) => notice.operation === "DeliverConfirmations" ? [notice.body] : []);
 }

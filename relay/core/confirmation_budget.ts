@@ -1,5 +1,5 @@
 /**
- * What confirmations may take in memory: of one account's channels, and of all. Beyond it the channels that were quiet for
+ * Memory limits of confirmations: for one account's channels, and for all. Beyond them the channels that were quiet for
  * longest lose theirs, and their members confirm again with their next connection.
  */
 import type { AccountId } from "../../proto/mod.ts";

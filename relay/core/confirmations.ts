@@ -1,7 +1,7 @@
 /**
- * What members of a channel say about its epoch: the newest of each, in memory alone, because members say it again. Nothing of
- * it is verified here; members do that. It is told in pages that are encoded once for all readers and that ride in cells which
- * leave anyway, so it costs a lookup per cell and a copy per page.
+ * Statements of a channel's members about its epoch: the newest of each, in memory only, because members repeat them.
+ * The relay verifies nothing; members do that. Statements are sent in pages that are encoded once for all readers and
+ * that ride in cells which leave anyway, so the cost is a lookup per cell and a copy per page.
  */
 import { type AgentId, type ChannelId, encodeNotice, equalBytes, limits, type RequestBody } from "../../proto/mod.ts";
 
@@ -46,9 +46,9 @@ const openPages = 4;
 const pauseMs = 5_000;
 /** Of a map's entry, an array's place and the page's own objects, beside the encoded page. */
 const overheadBytes = 256;
-/** Nobody is late before this, and who is late is looked up once in this time. */
+/** Nobody is late before this time; late members are looked up once in this time. */
 const unconfirmedMs = 60_000;
-/** A reader is told again who is late. */
+/** A reader is told again which members are late. */
 const tellAgainMs = 5 * 60_000;
 const noBytes = new Uint8Array(0);
 /** No page is shorter than this. */
@@ -63,11 +63,11 @@ export class Confirmations {
   readonly #open: Page[] = [];
   #lastNumber = 0;
   #bytes = 0;
-  /** What came too soon, until it may be taken; the newest of each member. */
+  /** Statements that came too soon, until they may be taken; the newest of each member. */
   readonly #early = new Map<AgentId, Statement>();
   /** When the first of these may be taken. */
   #dueMs = Infinity;
-  /** The log's epoch at a time, and who had not confirmed the one of a minute before. */
+  /** The log's epoch at a time, and the members that had not confirmed the epoch of a minute before. */
   #late: { readonly epoch: number; readonly atMs: number; readonly notice?: Uint8Array } | undefined;
 
   constructor(channelId: ChannelId, host: ConfirmationsHost) {
@@ -84,7 +84,10 @@ export class Confirmations {
     return this.#newest.get(agentId)?.epoch;
   }
 
-  /** A member's word. What it said before is forgotten, what says nothing new is not taken, and what comes too soon waits. */
+  /**
+   * Takes a member's statement. It replaces the earlier one. A statement without news is ignored; one that comes too
+   * soon waits.
+   */
   take(agentId: AgentId, said: Statement): void {
     const { epoch, state, signature } = said;
     const nowMs = this.#host.nowMs();
@@ -104,7 +107,7 @@ export class Confirmations {
     if (page.confirmations.length >= limits.confirmationsPerPage) this.#close(page);
   }
 
-  /** What a reader of this channel has not been told yet and fits so much room. */
+  /** Returns statements that a reader of this channel has not been told yet and that fit the room. */
   rider(
     place: RiderPlace,
     room: number,

@@ -1,4 +1,4 @@
-/** What the core tells of itself at a moment: for metrics, and for tests. */
+/** Statistics of the core at a moment: for metrics, and for tests. */
 import type { StorageSize } from "../engine/engine.ts";
 import type { SheddingLevel } from "./load_shedding.ts";
 import type { StorageLevel } from "./storage_watch.ts";

@@ -36,7 +36,7 @@ export class DeliverableItem {
     return this.item.kind === "gap" ? this.item.lastSequence : this.item.sequence;
   }
 
-  /** What memory it takes, about. */
+  /** Memory that it takes, roughly. */
   get bytes(): number {
     return this.item.kind === "gap" ? 64 : this.item.body.length + 200;
   }

@@ -1,4 +1,4 @@
-/** What the core takes from outside: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
+/** The core's dependencies: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
 import type { AccountId, AgentId, ChannelId, ErrorCode, KeyId, TokenGrant } from "../../proto/mod.ts";
 import type { Charge, Cost, Engine } from "../engine/engine.ts";
 import type { Cluster } from "./cluster.ts";
@@ -10,7 +10,7 @@ export interface VerifiedToken {
   readonly plan: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
-  /** What it may do, where that is less than everything, and under which key it is counted. */
+  /** Its rights, if they are limited, and the key that it is counted under. */
   readonly grant?: TokenGrant | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface CoreDeps {
   readonly randomBytes: (length: number) => Uint8Array;
   /** Ed25519, of statements that are for this relay alone. */
   readonly verifySignature: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** Runs when everything that waits for the event loop has had its turn. */
   readonly soon: (run: () => void) => void;

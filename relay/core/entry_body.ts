@@ -1,7 +1,7 @@
 /**
- * What the core puts into the body of a log entry. A message is its id and its ciphertext, stored once for all members; a
- * commit or a Welcome is the request that brought it, in the wire's own encoding; a leave statement is the hash of the leaf
- * that it is about, and its signature.
+ * The body of a log entry. A message is its id and its ciphertext, stored once for all members; a commit or a Welcome
+ * is the request that brought it, in the wire's own encoding; a leave statement is the hash of the leaf that it is
+ * about, and its signature.
  *
  * Each kind has a list of readers, one per version of its encoding: a relay writes the last and reads them all. To change an
  * encoding, add a reader, and a line to `engine/migrations.ts` so that relays without it refuse the file. A request that is

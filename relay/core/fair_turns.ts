@@ -1,7 +1,8 @@
 /**
- * Fair scheduling between accounts. One turn of the event loop begins so much work, by estimate; what is above it waits, each
- * account in a queue of its own, and the next turn serves the accounts in rounds. So whoever asks little never waits for those
- * who ask much, and an account that is alone has everything. Nothing here reorders the requests of one account.
+ * Fair scheduling between accounts. One turn of the event loop begins a limited amount of work, by estimate. Further
+ * work waits, each account in a queue of its own, and the next turn serves the accounts in rounds. So accounts that ask
+ * little never wait for those that ask much, and an account that is alone has everything. Nothing here reorders the
+ * requests of one account.
  */
 
 /** Microseconds of work, by estimate. */
@@ -10,9 +11,9 @@ export type Cost = number;
 export interface FairTurnsOptions {
   /** Runs when everything that waits for the event loop has had its turn. */
   readonly soon: (run: () => void) => void;
-  /** What one turn begins. */
+  /** Work that one turn begins. */
   readonly turnCost?: Cost;
-  /** What one account gets before the next has its turn. */
+  /** Work that one account gets before the next has its turn. */
   readonly shareCost?: Cost;
 }
 
@@ -23,7 +24,7 @@ interface Waiting {
 
 interface Lane {
   readonly waiting: Waiting[];
-  /** What it may begin of its share; carried over, so that something large has its turn after some rounds. */
+  /** Rest of its share; carried over, so that a large request has its turn after some rounds. */
   credit: Cost;
 }
 
@@ -78,7 +79,9 @@ export class FairTurns {
     });
   }
 
-  /** Rounds over the accounts until the turn is full. Who had the last share is the last of the next turn. */
+  /**
+   * Rounds over the accounts until the turn is full. The account that had the last share is the last of the next turn.
+   */
   #turn(): void {
     this.#spent = 0;
     while (this.#spent < this.#turnCost) {

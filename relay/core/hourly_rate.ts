@@ -11,7 +11,7 @@ export class HourlyRate {
     this.#limit = limit;
   }
 
-  /** Counts one; answers how long to wait when it is one too many. */
+  /** Counts one; returns how long to wait when it is one too many. */
   take(key: string, nowMs: number): number | undefined {
     const window = this.#windows.get(key);
     if (window === undefined || isOver(window, nowMs)) {

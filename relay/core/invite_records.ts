@@ -54,7 +54,7 @@ export function isInviteGood({ inviter, sinceSequence }: InviteRecord, { state }
   return state.isActive(inviter) && state.members.get(inviter)?.sinceSequence === sinceSequence;
 }
 
-/** What a commit does to its channel's invites. */
+/** Changes that a commit makes to its channel's invites. */
 export interface InviteChanges {
   /** To be written with the commit. */
   readonly edits: readonly RecordEdit[];

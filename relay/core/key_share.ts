@@ -1,7 +1,7 @@
 /**
- * What one key may have of its account's shares: half of each. Its tokens may be in the hands of strangers (a publishable key, a
- * guest pass) or of one program among many, and none of them may use up what the account's others need. Tokens of plain keys and
- * of the console name no key, and have the whole.
+ * The part of an account's shares that one key may use: half of each. Its tokens may be in the hands of strangers (a
+ * publishable key, a guest pass) or of one program among many, and none of them may use up the share of the others.
+ * Tokens of plain keys and of the console name no key, and have the whole share.
  */
 import type { KeyId } from "../../proto/mod.ts";
 import type { Agent } from "./agent.ts";

@@ -59,7 +59,7 @@ worldTest("a key has half of its account's commits of a day, and pays for more i
   bob.client = world.connect();
   await bob.client.authenticate(bob.agent, tokenOf(alice.account, startMs + 3_600_000, grant));
   world.quota.left = 0;
-  // Of six one was alice's, who has added bob.
+  // One of the six was alice's, when she added bob.
   for (let epoch = 1; epoch <= 3; epoch++) await bob.commit(channelId, epoch);
   await refused("quota_exceeded", bob.commit(channelId, 4));
   for (let epoch = 4; epoch <= 5; epoch++) await alice.commit(channelId, epoch);

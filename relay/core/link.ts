@@ -42,6 +42,6 @@ export interface RelaySession {
   rider(room: number): Uint8Array | undefined;
   /** Call when `pendingBytes` has fallen below `CoreConfig.lowWaterBytes` after having been above it. */
   writable(): void;
-  /** The connection is gone, whoever ended it. Call once; `send` is useless from here on. */
+  /** The connection is gone, from either side. Call once; `send` is useless from here on. */
   closed(): void;
 }

@@ -2,7 +2,7 @@
 import type { ChannelId } from "../../proto/mod.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
 
-/** Not dropped before this long after its last use: whoever holds it may be waiting for the engine. */
+/** Not dropped before this long after its last use: its user may be waiting for the engine. */
 const restMs = 60_000;
 
 export class LoadedChannels {
@@ -31,7 +31,7 @@ export class LoadedChannels {
     return this.#loaded.get(channelId);
   }
 
-  /** Undefined when there is no such channel. */
+  /** Returns undefined when there is no such channel. */
   open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
     const channel = this.#loaded.get(channelId);
     if (channel === undefined) return this.#loading.get(channelId) ?? this.#load(channelId);

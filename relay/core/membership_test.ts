@@ -1,4 +1,7 @@
-/** Who may change a channel's membership, as far as the relay can tell: it knows who signed, and nothing of leaves. */
+/**
+ * Rights to change a channel's membership, as far as the relay can check them: it knows the signers, and nothing of
+ * leaves.
+ */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
 import { leaveStatement, protocolVersion, type RequestBody } from "../../proto/mod.ts";

@@ -1,4 +1,4 @@
-/** What the relay keeps of each member so that an agent can tell whether its memory is an older one. */
+/** The relay's records of each member with which an agent can detect that its memory is an older one. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assertEquals } from "@std/assert";
 import { binaryIdToBytes, encodeMessageAad } from "../../proto/mod.ts";

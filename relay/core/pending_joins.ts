@@ -1,6 +1,6 @@
 /**
- * Requests to join or rejoin that wait for a member's answer. In memory only: who asked asks again after a restart, and the
- * same request asked again is the same request.
+ * Requests to join or rejoin that wait for a member's answer. In memory only: agents ask again after a restart. The
+ * same request asked again counts once.
  */
 import {
   type AccountId,
@@ -14,7 +14,7 @@ import {
 interface Pending {
   readonly requestId: JoinRequestId;
   readonly channelId: ChannelId;
-  /** Who wants in. */
+  /** The applicant. */
   readonly agentId: AgentId;
   readonly account: AccountId;
   readonly keyPackage: Uint8Array;
@@ -117,7 +117,7 @@ export class PendingJoins {
     return request;
   }
 
-  /** This relay is no part of them any more. */
+  /** This relay is no longer part of the cluster. */
   clear(): void {
     for (const requestId of [...this.#byId.keys()]) this.#take(requestId);
   }

@@ -1,5 +1,5 @@
 /**
- * What the plan of an account allows at this relay. Messages of a month are the API's business; what is here is about the
+ * The relay's limits for the plan of an account. The API counts the messages of a month; the limits here are about the
  * relay's own disk and about traffic that costs no messages.
  */
 import type { AccountId } from "../../proto/mod.ts";
@@ -18,7 +18,7 @@ export function planOf(claim: string): Plan {
   return plans.find((plan) => plan === claim) ?? "free";
 }
 
-/** What all channels of an account may take on disk. */
+/** Disk space for all channels of an account. */
 export function storageBytesOf({ storageBytesPerAccount }: CoreConfig, plan: Plan): number {
   return Math.min(Number.MAX_SAFE_INTEGER, storageBytesPerAccount * storageTimes[plan]);
 }
@@ -40,7 +40,7 @@ const maxKnown = 10_000;
 /** Longer than any account is quiet and still has channels here. */
 const keptMs = 400 * 24 * 60 * 60 * 1000;
 
-/** What a token says of its account. */
+/** The plan in a token. */
 export interface PlanClaim {
   readonly plan: Plan;
   readonly issuedAtMs: number;

@@ -36,7 +36,10 @@ export async function writeCursors(channel: Channel, { engine }: CareDeps): Prom
   });
 }
 
-/** Who was removed is forgotten once it has read of it, or was absent for too long, or takes room that others need. */
+/**
+ * A removed member is forgotten once it has read of its removal, or was absent for too long, or takes room that others
+ * need.
+ */
 async function forgetFormer(channel: Channel, config: CoreConfig, { engine, nowMs }: CareDeps): Promise<void> {
   const lapsed = nowMs() - config.limits.lapseAgeMs;
   for (const [agentId, { endSequence, reason, timeMs }] of [...channel.state.former]) {
@@ -79,7 +82,7 @@ async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
   channel.queueBytes = (await deps.engine.queueSize(channel.channelId)).bytes;
 }
 
-/** Drops a part of what is too old or too much; answers whether there may be more. */
+/** Drops a part of the messages that are too old or too many; returns whether there may be more. */
 async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<boolean> {
   const { engine, nowMs, meter } = deps;
   const { queueBytesPerChannel, queueAgeMs } = config.limits;
@@ -116,7 +119,7 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
   return after.messages > 0;
 }
 
-/** Absent is who has left something unread for too long; who has read everything holds nothing up. */
+/** A member is absent when it has left something unread for too long; one that has read everything holds nothing up. */
 async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
   const behind = [...channel.state.members].filter(([agentId, { leaving }]) =>
     leaving === undefined && channel.progress(agentId) < channel.head

@@ -1,4 +1,4 @@
-/** What schedules of the simulation have found, each in its shortest form. */
+/** Faults that schedules of the simulation have found, each in its shortest form. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";

@@ -11,7 +11,7 @@ interface RefusedRun {
   readonly untilMs: number;
 }
 
-/** What is under way arrives within this time, whatever the refusal says. */
+/** Messages under way arrive within this time, independent of the refusal. */
 const shortestMs = 1_000;
 /** Beyond so many channels, those that are over are forgotten. */
 const manyChannels = 64;

@@ -52,12 +52,12 @@ import { Upkeep } from "./upkeep.ts";
 import { WorkBudget } from "./work_budget.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
-/** What a client waits before it comes back, at most, and at least after a drain. */
+/** The longest time that a client waits before it comes back, and the shortest after a drain. */
 const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
 /** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
 const slowPauseMs = 2;
-/** Who had to make room comes back late, because there is none. */
+/** A session that had to make room comes back late, because there is none. */
 const evictedRetryMs = 30_000;
 const isSuspended: EndReason = {
   code: "account_suspended",
@@ -343,7 +343,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     pushWelcomes(session, this.#background);
   }
 
-  /** Not all at once, and not all back at once: whoever takes them over has to greet each of them. */
+  /** Not all at once, and not all back at once: the relay that takes them over has to greet each of them. */
   #sendAway(sessions: readonly Session[], from: number): void {
     const share = Math.ceil(sessions.length * drainTurnMs / this.config.drainMs);
     const until = this.#closed ? sessions.length : from + Math.max(drainAtOnce, share);
@@ -366,7 +366,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     session.end({ code: "overloaded", message, retryAfterMs: evictedRetryMs });
   }
 
-  /** What waited for an agent while it was away. */
+  /** Delivers everything that waited for an agent while it was away. */
   async #greet(session: Session, agentId: AgentId): Promise<void> {
     await askForMore(this, agentId);
     for (const request of this.joins.ofInviter(agentId)) {

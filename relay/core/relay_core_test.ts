@@ -1,4 +1,4 @@
-/** What the core promises, one guarantee at a time, over links in memory and on simulated time. */
+/** Guarantees of the core, one at a time, over links in memory and on simulated time. */
 import { assert, assertEquals } from "@std/assert";
 import {
   decodeRelayEnvelope,

@@ -1,8 +1,8 @@
 /**
- * Makes room in an account whose storage is used up. Closed channels are forgotten at once, although somebody may not have read
- * them; then the largest channel lets go of what it keeps for those who were removed; then its oldest messages give way to a
- * gap. So neither a member that never reads nor one that sends too much can stop an account for long. What an agent of another
- * account sends takes the place of messages of the same channel only.
+ * Makes room in an account whose storage is used up. Closed channels are forgotten at once, although members may not
+ * have read them. Then the largest channel drops the entries that it keeps for removed members. Then its oldest
+ * messages give way to a gap. So neither a member that never reads nor one that sends too much can stop an account for
+ * long. Messages of another account's agent only take the place of messages of the same channel.
  */
 import type { AccountId, ChannelId } from "../../proto/mod.ts";
 import type { Background } from "./background.ts";
@@ -30,7 +30,7 @@ export interface ReliefParts {
 }
 
 export interface Need {
-  /** What the account may take. */
+  /** Disk space that the account may take. */
   readonly accountBytes: number;
   /** Whether messages may go for it: not for what only makes the account larger. */
   readonly dropsMessages: boolean;

@@ -1,4 +1,4 @@
-/** What happens in an account whose storage is used up: room is made, and nobody outside can use it up for long. */
+/** An account whose storage is used up: room is made, and no outsider can use it up for long. */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { binaryIdToBytes, type ChannelId, parseAccountId, parseChannelName } from "../../proto/mod.ts";
 import { createPrivateMessage } from "../../tests/support/mod.ts";

@@ -1,10 +1,13 @@
-/** A budget of work for each account: a bucket that fills at a steady rate. What is above it is refused, with the time to wait. */
+/**
+ * A budget of work for each account: a bucket that fills at a steady rate. Work above it is refused, with the time to
+ * wait.
+ */
 import type { Cost } from "./fair_turns.ts";
 
 export interface RequestBudgetOptions {
-  /** What an account may have begun at once. */
+  /** Work that an account may begin at once. */
   readonly burst: Cost;
-  /** What comes back in a second: a share of one core. */
+  /** Work that comes back in a second: a share of one core. */
   readonly perSecond: Cost;
 }
 
@@ -32,7 +35,7 @@ export class RequestBudget {
     bucket.atMs = nowMs;
     if (this.#buckets.size >= maxAccounts) this.forget(nowMs);
     this.#buckets.set(account, bucket);
-    // What costs more than there ever is would wait for ever: it needs a full bucket.
+    // A cost above the capacity would wait for ever: it needs a full bucket.
     const excess = bucket.spent + Math.min(cost, burst) - burst;
     if (excess > 0) return Math.ceil(excess * 1_000 / perSecond);
     bucket.spent += cost;

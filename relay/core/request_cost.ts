@@ -1,6 +1,7 @@
 /**
- * What requests cost the core, in microseconds by estimate, and what they take of their account's budget. Messages, commits and
- * Welcomes take nothing of it but for agents that are added: the plan counts them, and acknowledgements follow them.
+ * The cost of requests for the core, in microseconds by estimate, and for their account's budget. Messages, commits and
+ * Welcomes cost nothing of the budget but for agents that are added: the plan counts them, and acknowledgements follow
+ * them.
  */
 import { type CallName, type ClientEnvelope, limits } from "../../proto/mod.ts";
 import type { Cost } from "./fair_turns.ts";
@@ -42,12 +43,12 @@ const unmetered: ReadonlySet<CallName> = new Set([
   "Unsubscribe",
 ]);
 
-/** What beginning a request costs; large ones take further turns for the rest. */
+/** The cost of beginning a request; large ones take further turns for the rest. */
 export function costOf(operation: CallName): Cost {
   return costs[operation] ?? defaultCost;
 }
 
-/** What a request takes of its account's budget. */
+/** The cost of a request for its account's budget. */
 export function budgetCostOf({ operation, body }: ClientEnvelope): Cost {
   if ("added" in body) return body.added.length * unaskedCost;
   if (unmetered.has(operation)) return 0;

@@ -1,4 +1,4 @@
-/** What the handlers of requests share: the parts of the core, and who asks. */
+/** Types that the handlers of requests share: the parts of the core, and the asker. */
 import type { AccountId, AgentId, CallName, NoticeBody, NoticeName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Allowances } from "./allowances.ts";
@@ -31,7 +31,7 @@ export interface CoreParts {
   readonly foundingRate: HourlyRate;
   readonly plans: AccountPlans;
   readonly allowances: Allowances;
-  /** What removals of accounts and in channels took that nobody may refuse. */
+  /** Amounts that removals took which nobody may refuse, of accounts and in channels. */
   readonly reserves: Allowances;
   readonly storage: StorageWatch;
   readonly logId: LogId;
@@ -56,7 +56,7 @@ export interface CoreParts {
   suspension(account: AccountId): EndReason | undefined;
   /** Whether an agent is a member of a channel; not asked while there is place for everybody. */
   isMember(agentId: AgentId): Promise<boolean>;
-  /** Makes a session that of its agent, in place of an older one; or ends it when there is no place for it. */
+  /** Makes a session that of its agent, in place of an older one; ends it when there is no room for it. */
   adopt(session: Session, agent: Agent, isMember: boolean): void;
   /** Its token says which plan its account has. */
   learnPlan(agent: Agent): void;
@@ -76,7 +76,7 @@ export interface Asker {
   readonly quiet: boolean;
 }
 
-/** Who asks after authentication. */
+/** The asker after authentication. */
 export interface AgentAsker extends Asker {
   readonly agent: Agent;
 }

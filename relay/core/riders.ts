@@ -1,4 +1,7 @@
-/** What may ride to a client in cells that leave anyway. Its subscriptions have turns: one with much to tell keeps none back. */
+/**
+ * Statements that may ride to a client in cells that leave anyway. Its subscriptions take turns: one with many
+ * statements does not hold up the others.
+ */
 import type { Channel } from "./channel.ts";
 import type { Subscription } from "./subscription.ts";
 

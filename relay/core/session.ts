@@ -33,7 +33,7 @@ import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
-/** What a session needs of the rest of the core. */
+/** The rest of the core as a session needs it. */
 export interface SessionHost {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
@@ -73,7 +73,7 @@ export class Session implements RelaySession, DeliverySink {
   /** The nonce that may be answered, and until when. */
   challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
   challenged = false;
-  /** What a client wants that has not authenticated yet: strangers are sent no cover. */
+  /** The cover that a client wants before it has authenticated: strangers are sent no cover. */
   #cover: { readonly mode: CoverMode; readonly intervalMs: number } | undefined;
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
@@ -288,7 +288,7 @@ export class Session implements RelaySession, DeliverySink {
     this.refusedRuns.add(channelId, run, refusal);
   }
 
-  /** Refusing costs too: who asks on in spite of it is read more slowly. */
+  /** Refusing costs too: a client that keeps asking is read more slowly. */
   #pause(): Promise<void> {
     return new Promise((resolve) => void this.#host.deps.after(refusedPauseMs, resolve));
   }
@@ -312,7 +312,7 @@ export class Session implements RelaySession, DeliverySink {
     if (operation === "EndSession") this.end(undefined);
   }
 
-  /** What rides in cells is not answered: that would make one. */
+  /** A notice that rides in cells is not answered, because that would make a cell. */
   #refuse({ id, kind, operation }: ClientEnvelope, error: unknown): void {
     if (operation === "Confirm" && kind === "notice" && error instanceof Refusal) this.#host.deps.meter.requestErrors++;
     else this.#sendError(id, error);

@@ -1,8 +1,8 @@
 /**
- * Who has the places for sessions. An account, an address and a key have a share each: when that of an account or an address
- * is used up, an idle session of typed calls among its own gives way. When places run out, a newcomer takes one of
- * the account that has most: of its sessions those of typed calls that lie idle go first, then those that read nothing. The last places
- * are for agents that are members of a channel: others can wait, they cannot.
+ * The places for sessions. An account, an address and a key have a share each: when that of an account or an address is
+ * used up, an idle session of typed calls among its own gives way. When places run out, a newcomer takes one of the
+ * account that has most: of its sessions, idle ones of typed calls go first, then those that read nothing. The last
+ * places are for agents that are members of a channel: others can wait, they cannot.
  */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
 import { isGuest } from "./authorization.ts";

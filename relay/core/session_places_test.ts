@@ -66,7 +66,7 @@ worldTest("a newcomer takes the place of the account that has most, and of nobod
   assertEquals([evicted(many), evicted(few)], [2, 0]);
   assertEquals((await connect(world, 401, 4)).client.ended, undefined);
   assertEquals([evicted(many), evicted(few), world.meter.sessionsEvicted], [2, 1, 3]);
-  // Three each: who would have more than others takes nobody's place.
+  // Three each: an account that would have more than others takes nobody's place.
   assertEquals((await connect(world, 150, 1)).client.ended?.code, "overloaded");
 }, { config: tenPlaces });
 

@@ -1,4 +1,4 @@
-/** What a tenant may put on the relay's disk, and what it may send without paying. */
+/** Limits of a tenant on the relay's disk, and of traffic that it does not pay for. */
 import { assertEquals, assertGreater } from "@std/assert";
 import { binaryIdToBytes, parseAccountId, parseChannelName } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mod.ts";
@@ -24,7 +24,7 @@ worldTest("commits and Welcomes above the allowance of their account are message
   await alice.commit(channelId, 3);
   assertEquals([world.quota.left, world.meter.handshakesCharged], [0, 1]);
   await refused("quota_exceeded", alice.commit(channelId, 4));
-  // The same again is no other, and a day brings the allowance back.
+  // The same again does not count twice, and a day brings the allowance back.
   await alice.commit(channelId, 3);
   await world.time.advance(9 * hourMs);
   await alice.commit(channelId, 4);

@@ -13,7 +13,7 @@ export type StorageLevel = "ok" | "tight" | "full";
 
 /** Asking the system takes microseconds, but not none. */
 const sampleMs = 250;
-/** What is kept free, unless the disk is small: then a tenth of it. */
+/** Space that is kept free, unless the disk is small: then a tenth of it. */
 const reserveBytes = 1024 ** 3;
 /** A channel whose members read has no more than this in its queue. */
 const readQueueBytes = 1024 * 1024;
@@ -53,8 +53,9 @@ export class StorageWatch {
   }
 
   /**
-   * Throws `Refusal` for what stays on disk for long. What was taken shortly before counts even if it may be on disk already:
-   * large ones at once must not use up the reserve, which is for messages and removals, before the disk is asked again.
+   * Throws `Refusal` for data that stays on disk for long. Recently taken bytes count even if they may be on disk
+   * already: large entries at once must not use up the reserve, which is for messages and removals, before the disk is
+   * measured again.
    */
   refuseGrowth(bytes = 0): void {
     const share = this.#reserveShare(); // Asks the disk first, if it is time.

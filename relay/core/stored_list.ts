@@ -1,6 +1,6 @@
 /**
- * What the core keeps with the engine as CBOR lists: a version, then fields. A list of an older version becomes one of the
- * newest when it is read, step by step; it is written anew when it next changes.
+ * Records of the core in the engine, as CBOR lists: a version, then fields. A list of an older version becomes one of
+ * the newest when it is read, step by step; it is written anew when it next changes.
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
 import { EngineError } from "../engine/errors.ts";

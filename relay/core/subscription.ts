@@ -6,7 +6,7 @@ import type { AgentId, ChannelEndReason } from "../../proto/mod.ts";
 import type { RiderPlace } from "./confirmations.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";
 
-/** What a subscription reads from. */
+/** The source of a subscription. */
 export interface SubscribedChannel {
   readonly head: number;
   /** The item after a position: undefined at the head, `"stored"` when it is no longer in memory. */
@@ -20,7 +20,7 @@ export interface ReadingEnd {
   readonly sequence: number;
   readonly timeMs: number;
   readonly reason: ChannelEndReason;
-  /** Who left, or lapsed, is delivered nothing more, not even what came before. */
+  /** A member that left, or lapsed, is delivered nothing more, not even what came before. */
   readonly atOnce: boolean;
 }
 
@@ -68,7 +68,7 @@ export class Subscription {
   #position: number;
   #lastDelivered: number;
   #inFlightBytes = 0;
-  /** What the next entry takes, if the window had no room for it. */
+  /** Bytes of the next entry, if the window had no room for it. */
   #wantedBytes = 0;
   readonly #inFlight: { readonly sequence: number; readonly bytes: number }[] = [];
   #page: readonly DeliverableItem[] = [];
@@ -143,7 +143,7 @@ export class Subscription {
       if (next.isFor(this.agentId)) {
         const { notice } = next;
         if (this.#inFlight.length > 0 && this.#inFlightBytes + notice.length > this.#windowBytes) {
-          // Who does not acknowledge may wait for long; what it waits for can be read again, once there is room for it.
+          // A reader that does not acknowledge may wait for long; the page can be read again once there is room for it.
           this.#page = [];
           this.#wantedBytes = notice.length;
           return;

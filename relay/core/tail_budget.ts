@@ -1,6 +1,6 @@
 /**
- * What the latest items of all channels may take in memory together. Each channel keeps some for members that are nearly up to
- * date; with many channels, those that were quiet for longest let go of theirs and their readers go to the engine.
+ * Memory limit of the latest items of all channels together. Each channel keeps some for members that are nearly up to
+ * date; with many channels, those that were quiet for longest drop theirs and their readers go to the engine.
  */
 
 export interface Tail {

@@ -1,6 +1,6 @@
 /**
- * What time asks for: one timer cares for the queues of the channels that changed, another for what grows old, in memory and
- * in the engine.
+ * Periodic work: one timer cares for the queues of the channels that changed, another for things that grow old, in
+ * memory and in the engine.
  */
 import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
@@ -16,7 +16,7 @@ const closedMs = 60 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
 
-/** What is forgotten once it no longer matters. */
+/** A part that forgets things once they no longer matter. */
 interface Forgetful {
   forget(nowMs: number): void;
 }

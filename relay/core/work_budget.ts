@@ -1,4 +1,4 @@
-/** What an account may ask for in work, and what one of its keys may of that. */
+/** The budget of work of an account, and the part of it for one of its keys. */
 import type { CoreConfig } from "./config.ts";
 import type { Cost } from "./fair_turns.ts";
 import { keyOf, keyShareOf } from "./key_share.ts";

@@ -71,7 +71,7 @@ export async function appendInAnyEpoch(
   throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
 }
 
-/** What the channel keeps beside its messages is too much. */
+/** The channel's records beside its messages take too much room. */
 export function channelIsFull(): Refusal {
   return new Refusal("queue_full", channelFull, { retryAfterMs: 60_000 });
 }
@@ -85,7 +85,7 @@ export function accountIsFull(): Refusal {
 /** Of what an account may store, commits and Welcomes of others in one of its channels. */
 const shareOfOthers = 1 / 8;
 
-/** What an entry of this channel may take that somebody of an account sends. */
+/** Returns the room for an entry of this channel that an agent of an account sends. */
 export function roomIn({ config, plans }: CoreParts, { account }: Channel, sender: AccountId): Room | Promise<Room> {
   const { logBytesPerChannel } = config;
   const plan = plans.of(account);

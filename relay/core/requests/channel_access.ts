@@ -1,4 +1,4 @@
-/** Who may ask what of a channel. Everybody else is told that there is none. */
+/** Rights to access a channel. Everybody else is told that it does not exist. */
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -32,7 +32,7 @@ export async function openAsFounder(asker: AgentAsker, channelId: ChannelId): Pr
   return channel?.state.isLapsedOwner(agentId) ? channel : await openAsMember(asker, channelId);
 }
 
-/** Throws `Refusal` for an agent that is no owner, or no member any more. */
+/** Throws `Refusal` for an agent that is not an owner, or no longer a member. */
 export function checkOwner({ state }: Channel, agentId: AgentId): void {
   if (!state.isActive(agentId) && !state.isLapsedOwner(agentId)) throw channelNotFound();
   if (!state.owners.has(agentId)) {
@@ -41,8 +41,8 @@ export function checkOwner({ state }: Channel, agentId: AgentId): void {
 }
 
 /**
- * The channel, for somebody who has something to read in it: a member, one that does not know yet that it is none, or an owner
- * that has lapsed.
+ * Returns the channel for an agent that has something to read in it: a member, a former member that does not know it
+ * yet, or an owner that has lapsed.
  */
 export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
   const opened = asker.core.channels.open(channelId);

@@ -93,13 +93,16 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
   });
 }
 
-/** Somebody comes that had no place in the channel: who comes back takes no more room than before. */
+/**
+ * Whether the commit adds an agent that had no place in the channel: one that comes back takes no more room than
+ * before.
+ */
 function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
   const gone = new Set(removed);
   return added.some((agentId) => !gone.has(agentId) && !state.absent.has(agentId));
 }
 
-/** What removes members, or lets them come back, is how a channel recovers. */
+/** Commits that only remove members, or admit them again, are how a channel recovers. */
 function exempt(asker: AgentAsker, channel: Channel, body: Commit, bytes: number): Exemption | undefined {
   const { channelId, added, removed } = body;
   if (isGrowth(channel, body) || added.length + removed.length === 0) return undefined;
@@ -194,8 +197,8 @@ function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Chan
   }
   const answered = checkAnswers(core, agent.agentId, body);
   checkReturns(core, state, body);
-  // What a member asked for when it left or came back is lost with the log: an owner that puts the commit back vouches for it. One
-  // that asks again now, because nobody else can go on, agrees that it came back.
+  // The requests of members that left or came back are lost with the log: an owner that puts the commit back vouches
+  // for them. A member that asks again now, because nobody else can go on, agrees that it came back.
   const rejoining = body.author === undefined ? answered : askingIn(core, body);
   if (state.owners.has(author) || state.owners.has(agent.agentId)) return checkOwners(body);
   checkUnowned(channel, body, rejoining);

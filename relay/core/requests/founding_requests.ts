@@ -131,7 +131,10 @@ function answer(
   return { sequence, epoch: epoch + 1, timeMs };
 }
 
-/** Who leaves signs about its leaf of the generation before: in the group it would have another one, and nobody could remove it. */
+/**
+ * A leaving member signed about its leaf of the generation before: in the new group it would have another leaf, and
+ * nobody could remove it.
+ */
 function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): void {
   const welcomed = welcomes.flatMap(({ recipients }) => recipients);
   const left = welcomed.find((agentId) => members.get(agentId)?.leaving?.reason === "left");

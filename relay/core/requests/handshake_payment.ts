@@ -28,8 +28,8 @@ export async function settling(payment: Payment, appending: Promise<Settled>): P
 }
 
 /**
- * What removes members is never refused for want of allowance, messages or room, up to so many bytes a day of an account and of
- * a channel: it is how room is made, but it carries whatever its sender likes. This is two foundings of a thousand members, or a
+ * A removal is never refused for want of allowance, messages or room, up to so many bytes a day of an account and of a
+ * channel: it makes room, but its sender can put anything into it. This is two foundings of a thousand members, or a
  * thousand usual removals.
  */
 const reserve: Allowance = { count: Infinity, bytes: 8 * 1024 * 1024 };

@@ -1,4 +1,4 @@
-/** KeyPackages: uploaded by their owner, each claimed once by whoever adds it to a channel. */
+/** KeyPackages: uploaded by their owner, each claimed once by a member that adds it to a channel. */
 import {
   checkChannelExtensions,
   type KeyPackage,

@@ -26,7 +26,7 @@ import { quotaRefusal } from "./quota_refusal.ts";
 type Message = RequestBody<"SendMessage">;
 type Reply = ReplyBody<"SendMessage">;
 
-/** What MLS adds to a payload at most: framing and padding up to the next cell. */
+/** Bytes that MLS adds to a payload at most: framing and padding up to the next cell. */
 const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
 
 export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
@@ -68,7 +68,7 @@ async function admit(asker: AgentAsker, channel: Channel, { body, count, release
   const room = finding instanceof Promise ? await finding : finding;
   const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
   if (refusal !== undefined) {
-    // What was read already may be all that is in the way.
+    // Possibly only messages that were read already are in the way.
     channel.full = true;
     asker.core.touch(channel);
     return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, refusal);

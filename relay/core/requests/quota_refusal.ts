@@ -1,4 +1,4 @@
-/** What an account is told whose message cannot be paid for. */
+/** The refusal for an account that cannot pay for a message. */
 import type { Reservation } from "../deps.ts";
 import { Refusal } from "../refusal.ts";
 

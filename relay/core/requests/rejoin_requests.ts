@@ -43,7 +43,7 @@ export async function requestRejoin(
   const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
     equalBytes(open.leafHash, leafHash) && equalBytes(open.signature, signature);
   if (same) {
-    // What members answered may have been lost on its way.
+    // The members' answers may have been lost on their way.
     if (core.deps.nowMs() - open.toldAtMs >= tellAgainMs) tell(asker, channel, open);
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
   }

@@ -38,7 +38,7 @@ export function getChallenge(
   }
   const nonce = core.deps.randomBytes(nonceBytes);
   const nowMs = core.deps.nowMs();
-  // Once: who only asks for challenges does not stay.
+  // Once: a client that only asks for challenges does not stay.
   if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
   session.challenge = { nonce, untilMs: nowMs + limits.challengeMs };
   return {
@@ -119,7 +119,7 @@ export async function renewToken(
   if (account !== agent.account) {
     throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
   }
-  // What is open was judged by the first token's scopes.
+  // Open subscriptions were judged by the first token's scopes.
   if (JSON.stringify(grant) !== JSON.stringify(agent.grant)) {
     throw new Refusal("auth_failed", "The token has other scopes, or is of another key; open a new session for it");
   }

@@ -18,7 +18,7 @@ export interface Additions {
   readonly welcomeBytes: ReadonlyMap<AgentId, number>;
 }
 
-/** Who is away may come back in a minute, or never. */
+/** An absent agent may come back in a minute, or never. */
 const retryAfterMs = 60_000;
 
 /** Looked up before others have their turn: each reads all that waits for its agent. */
@@ -35,8 +35,9 @@ export function welcomeBytesOf(
 }
 
 /**
- * Throws `Refusal` when an agent that did not ask has too much waiting for it. What is admitted counts as waiting from the start,
- * so that others at the same time do not take the same room; dispose of it once the engine has the entry, or will not.
+ * Throws `Refusal` when an agent that did not ask has too much waiting for it. An admitted Welcome counts as waiting
+ * from the start, so that others at the same time do not take the same room; dispose of the result once the engine has
+ * the entry, or will not have it.
  */
 export async function admitUnasked(
   core: CoreParts,

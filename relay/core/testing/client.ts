@@ -65,7 +65,7 @@ export class TestClient implements Link {
   readonly transport: Transport;
   readonly remoteAddress = "127.0.0.1";
   readonly notices: NoticeEnvelope[] = [];
-  /** What became of this client's own notices that failed; the others are not answered. */
+  /** Errors for this client's own notices; the others are not answered. */
   readonly failures: ErrorBody[] = [];
   /** Hears every notice as it comes. */
   onNotice: (notice: NoticeEnvelope) => void = () => {};
@@ -76,7 +76,7 @@ export class TestClient implements Link {
   ended: EndReason | null | undefined;
   cover: { readonly mode: string; readonly intervalMs: number } | undefined;
   isChallenged = false;
-  /** What the last request answered: set when the relay wants no more for now. */
+  /** The result of the last request: set when the relay wants no more for now. */
   pressure: Promise<void> | undefined;
   readonly #session: RelaySession;
   readonly #calls = new Map<number, PendingCall>();
@@ -153,7 +153,7 @@ export class TestClient implements Link {
     if (this.#closed) return Promise.reject(new Error(`${operation}: connection lost`));
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ReplyBody<CallName>>();
-    // Who gives up on a call does not have to handle its end.
+    // A caller that gave up on a call does not have to handle its end.
     promise.catch(() => {});
     this.#calls.set(id, { operation, resolve, reject });
     this.pressure = this.#session.receive(encodeRequest(id, operation, body));
@@ -191,7 +191,7 @@ export class TestClient implements Link {
     return { ...statement, publicKey, identity, signature: agent.sign(authenticationStatement(statement)) };
   }
 
-  /** What was pushed under a name, in order. */
+  /** Returns the notices of one name, in order. */
   pushed<Name extends NoticeName>(operation: Name): NoticeBody<Name>[] {
     const found = this.notices.filter((notice) => notice.operation === operation);
     return found.map(({ body }) => body as NoticeBody<Name>);

@@ -1,6 +1,7 @@
 /**
- * An engine behind a slow and mortal relay: every call may wait, before it takes effect and before it is answered, and after
- * `kill` nothing takes effect or answers any more, as if the process had died. What reached the real engine stays there.
+ * An engine behind a slow and mortal relay: every call may wait, before it takes effect and before it is answered.
+ * After `kill` nothing takes effect or answers any more, as if the process had died. Calls that reached the real engine
+ * keep their effect.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { ChannelRecord, Engine, LeaseBook, NewChannel, Records } from "../../engine/engine.ts";

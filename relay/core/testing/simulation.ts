@@ -110,7 +110,7 @@ function pickActor({ random, agents }: Simulation, step: number): SimulatedAgent
   return busy !== undefined && random.chance(0.7) ? busy : random.pick(agents);
 }
 
-/** What happens between two actions: often nothing, mostly little, sometimes a lot. */
+/** The time between two actions: often none, mostly little, sometimes a lot. */
 async function pace(simulation: Simulation, mayJump: boolean): Promise<void> {
   const { random, relay } = simulation;
   const dice = random.uint32() / 2 ** 32;

@@ -1,6 +1,7 @@
 /**
- * What agents do in a schedule. Every action is started and not waited for, so that requests of many agents, and several of
- * one, are under way at the same time. Most are what a client would send now; some are late, early, repeated or wrong.
+ * Actions of agents in a schedule. Every action is started and not waited for, so that requests of many agents, and
+ * several of one, are under way at the same time. Most are requests that a client would send now; some are late, early,
+ * repeated or wrong.
  */
 import {
   binaryIdFromBytes,
@@ -133,7 +134,7 @@ async function unsubscribe({ random }: Simulation, actor: SimulatedAgent): Promi
 function acknowledge({ random }: Simulation, actor: SimulatedAgent): void {
   if (actor.readings.length === 0) return;
   const { channelId, position, stay } = random.pick(actor.readings);
-  // Who was added again takes the Welcome first, which is an action of its own.
+  // An agent that was added again takes the Welcome first, which is an action of its own.
   if (stay.next !== undefined) return;
   const received = random.chance(0.8) ? position : random.below(position + 1);
   const consumed = random.chance(0.6) ? received : random.below(received + 1);

@@ -1,6 +1,6 @@
 /**
- * Judges a schedule: hears every entry before the relay does, knows every request and its answer, and compares both. What is
- * wrong is collected and not thrown, because it is noticed deep inside the relay's own calls.
+ * Judges a schedule: sees every entry before the relay does, knows every request and its answer, and compares both.
+ * Faults are collected and not thrown, because they are noticed deep inside the relay's own calls.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {

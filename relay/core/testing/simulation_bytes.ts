@@ -1,4 +1,7 @@
-/** What simulated agents send: MLS messages that nobody can open, and signatures that cost nothing to make or to check. */
+/**
+ * Bytes that simulated agents send: MLS messages that nobody can open, and signatures that cost nothing to make or to
+ * check.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId, encodeMessageAad, equalBytes, type MessageId } from "../../../proto/mod.ts";

@@ -86,7 +86,7 @@ async function subscribeAgain({ relay }: Simulation, agent: SimulatedAgent, chan
   if (outcome.kind === "lost") return relay.auditor.report(`${what} cannot subscribe`);
   if (stay === undefined) return relay.auditor.check(outcome.kind === "refused", `${what} reads as a stranger`);
   if (stay.stopped !== undefined || outcome.kind === "reply") return;
-  // Who was removed and has been told is a stranger; who has not been told is still told.
+  // A removed member that has been told is a stranger; one that has not been told yet may still read it.
   const { code } = outcome.body;
   const end = stay.end ?? Infinity;
   const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
@@ -125,7 +125,7 @@ async function acknowledgeAll({ relay, agents }: Simulation): Promise<void> {
   await relay.time.advance(patienceMs);
 }
 
-/** What the relay says about the channels is what follows from their logs. */
+/** The relay's listings of channels must follow from their logs. */
 async function checkListings({ relay }: Simulation, agent: SimulatedAgent): Promise<void> {
   const { auditor } = relay;
   const { agentId } = agent;

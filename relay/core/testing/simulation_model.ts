@@ -1,6 +1,6 @@
 /**
- * What a channel's log means, worked out a second time: from the rules in `docs/protocol.md` and not from the core's code. An
- * entry that breaks one is reported; everything else of the simulation is judged by what is kept here.
+ * The meaning of a channel's log, worked out a second time: from the rules in `docs/protocol.md` and not from the
+ * core's code. An entry that breaks one is reported; everything else of the simulation is judged by this model.
  */
 import {
   type AgentId,
@@ -26,7 +26,7 @@ export interface Stay {
   next?: Stay;
   /** The entry with its latest Welcome. */
   welcome?: number;
-  /** What it has acknowledged: asked for at most, surely in the relay's memory, surely on disk. */
+  /** Its acknowledgements: asked for at most, surely in the relay's memory, surely on disk. */
   acknowledged: { asked: number; known: number; durable: number };
 }
 

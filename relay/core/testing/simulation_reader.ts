@@ -1,4 +1,7 @@
-/** What one connection of an agent is pushed, compared entry by entry with what its stay in the channel entitles it to. */
+/**
+ * Deliveries to one connection of an agent, compared entry by entry with those that its stay in the channel entitles it
+ * to.
+ */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
@@ -68,7 +71,7 @@ export class Reader {
       const stay = stayAt(reading, sequence);
       const entry = channel.log[sequence - 1];
       if (stay === undefined || entry === undefined) return undefined;
-      // Who comes back with a fresh KeyPackage reads on after it; what came before is of no use to it.
+      // A member that comes back with a fresh KeyPackage reads on after it; earlier entries are useless to it.
       const excused = stay.next !== undefined || sequence <= stay.acknowledged.asked || sequence <= reading.from;
       if (!excused && channel.isFor(entry, this.agentId)) return sequence;
     }
@@ -82,7 +85,7 @@ export class Reader {
     const from = this.asked.get(tag) ?? 0;
     const reading: Reading = { channel, channelId, stay, from, position: stay.joined, ended: false };
     this.readings.set(channelId, reading);
-    // Who has left is told so, from wherever it asks.
+    // A member that has left is told so, from any position.
     if (stay.stopped !== undefined) return;
     const { known } = stay.acknowledged;
     this.#check(reading, after >= known, `starts after ${after}, although ${known} was acknowledged`);
@@ -139,7 +142,7 @@ export class Reader {
     }
     const last = reason === "closed" ? channel.closed : stay.end;
     if (last === undefined) return this.#check(reading, false, `is told that it is ${reason}`);
-    // What a channel held is purged when it has been closed for as long as a member may be absent.
+    // A channel's entries are purged when it has been closed for as long as a member may be absent.
     const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
     const overAtMs = stay.endedAtMs ?? closedAtMs ?? Infinity;
     const gone = overAtMs < this.#auditor.nowMs() - this.#auditor.options.lapseMs;

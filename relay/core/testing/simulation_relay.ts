@@ -70,7 +70,7 @@ export class SimulatedRelay {
     return client;
   }
 
-  /** What is under way needs time to pass; undefined when it never comes to an end. */
+  /** Work under way needs time to pass; returns undefined when it never ends. */
   async within<T>(work: Promise<T>): Promise<T | undefined> {
     let done = false;
     const working = work.finally(() => done = true);
@@ -106,7 +106,7 @@ export class SimulatedRelay {
     this.auditor.check(lease?.consumed === messages, `${messages} were accepted, the lease counts ${lease?.consumed}`);
   }
 
-  /** What everybody has taken is gone from the disk. */
+  /** Entries that everybody has taken are gone from the disk. */
   async checkTrimmed(): Promise<void> {
     for (const { channel, closed, members, leaving } of this.auditor.channels.values()) {
       if (closed !== undefined || leaving.length === members.size) continue;
@@ -124,7 +124,7 @@ export class SimulatedRelay {
     for (const cancel of this.#timers) cancel();
     for (const client of this.#clients) client.end(undefined);
     this.#clients.clear();
-    // What had reached the engine happens still.
+    // Calls that had reached the engine still take effect.
     await this.time.advance(0);
     this.auditor.restarted(orderly);
     this.#quota = { left: this.#limit - this.auditor.messages };

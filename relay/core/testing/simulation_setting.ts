@@ -1,4 +1,4 @@
-/** What the actions of a schedule share: who is there, and how they choose. */
+/** The shared state of a schedule's actions: the agents, and their choices. */
 import { type ChannelId, type ChannelName, type InviteId, parseChannelName } from "../../../proto/mod.ts";
 import type { Random } from "../../../tests/support/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
@@ -43,7 +43,7 @@ export function pickEpoch({ random }: Simulation, { epoch }: ModelChannel): numb
   return random.chance(0.92) ? epoch : Math.max(0, epoch - 1 + random.below(3));
 }
 
-/** What may be repeated: the relay remembers it for longer than this. */
+/** Requests that may be repeated: the relay remembers them for longer than this. */
 export function recent<T extends { readonly atMs: number }>({ relay }: Simulation, sent: readonly T[]): readonly T[] {
   const sinceMs = relay.time.nowMs() - relay.config.limits.queueAgeMs / 2;
   return sent.filter(({ atMs }) => atMs > sinceMs);
