@@ -59,7 +59,7 @@ function nodeOpen(sealed: Uint8Array): Uint8Array {
   return text;
 }
 
-/** Calls for `roundMs`; several calls between two looks at the clock. Answers MB/s. */
+/** Calls for `roundMs`; several calls between two looks at the clock. Returns MB/s. */
 async function measure(act: () => unknown, bytes: number): Promise<number> {
   const burst = Math.max(1, Math.round(16 * 1024 / bytes));
   const started = performance.now();

@@ -1,6 +1,6 @@
 /**
- * What the API is compared with: a bare hono hello, and hono + one indexed SELECT + one Ed25519 signature, the least a token
- * can cost. Same server (`Deno.serve`), same driver, same signature. The keys in `DATABASE_URL` are asked for in turn.
+ * The peers of the API: a bare hono hello, and hono + one indexed SELECT + one Ed25519 signature, the least a token can
+ * cost. Same server (`Deno.serve`), same driver, same signature. The keys in `DATABASE_URL` are asked for in turn.
  */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { Hono } from "hono";

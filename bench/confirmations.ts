@@ -1,8 +1,9 @@
 /**
- * What members' confirmations of an epoch cost: `deno run -A --unstable-net bench/confirmations.ts`. Number, bytes and room of
- * cells for one epoch of a channel, and the relay's CPU beside what it spends on the same sessions in ten minutes of standard
- * cover. The relay of the first part is the real core behind real cells in this process, without sockets; what a cell costs with
- * QUIC and TLS is measured with a relay in a process of its own, so the share is of what a relay really spends.
+ * The cost of members' confirmations of an epoch: `deno run -A --unstable-net bench/confirmations.ts`. Number, bytes
+ * and room of cells for one epoch of a channel, and the relay's CPU compared with the same sessions in ten minutes of
+ * standard cover. The relay of the first part is the real core behind real cells in this process, without sockets. The
+ * cost of a cell with QUIC and TLS is measured with a relay in a process of its own, so the share is that of a real
+ * relay.
  */
 import {
   CellPacker,

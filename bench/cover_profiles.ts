@@ -1,6 +1,6 @@
 /**
- * What the profiles of cover traffic cost: `deno run -A bench/cover_profiles.ts`. Cells a day of an idle session, counted on
- * simulated time with everything that a session does by itself, and round trips over a real QUIC connection.
+ * The cost of the profiles of cover traffic: `deno run -A bench/cover_profiles.ts`. Cells a day of an idle session,
+ * counted on simulated time with all background work of a session, and round trips over a real QUIC connection.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { grantedToken, openTestRelay } from "../relay/testing/open_relay.ts";

@@ -21,7 +21,7 @@ const promisedDeliveries: Readonly<Record<number, number>> = { 10: 10_000, 100: 
 const bench = "e2e";
 const peer = "what was promised";
 
-/** What takes less is better. */
+/** Reports a figure of which less is better. */
 function reportLess(what: string, unit: string, ours: number, theirs: number): void {
   reportRatio({ bench, what, unit, ours, peer, theirs, ratio: theirs / ours, target: 1 });
 }

@@ -1,6 +1,6 @@
 /**
- * What an append costs: 1 KiB entries into memory and into a file, from 1 and 64 callers at once, with the CPU time of the
- * whole process (the operating system's part included) and the time that this disk takes to confirm a write.
+ * The cost of an append: 1 KiB entries into memory and into a file, from 1 and 64 callers at once, with the CPU time of
+ * the whole process (the operating system's part included) and the time that this disk takes to confirm a write.
  */
 import { type Engine, openSqliteEngine } from "../relay/engine/mod.ts";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, parseAccountId, parseChannelName } from "../proto/mod.ts";

@@ -1,7 +1,7 @@
 /**
- * What a host costs: a call without work, processor time of one message from program to program, and 32 sends under way, each beside
- * the SDK that holds its agent itself, in the same run; then the command line's starts beside the runtime's own. Everything is
- * real: hosts, relay and API in processes of their own.
+ * The cost of a host: a call without work, processor time of one message from program to program, and 32 sends under
+ * way, each beside the SDK that holds its agent itself, in the same run; then the command line's starts beside the
+ * runtime's own. Everything is real: hosts, relay and API in processes of their own.
  *
  * Processor time is that of two programs, each in a process of its own as two agents are, and of their hosts. Both pairs play in
  * turn, and the rounds in which V8 still compiles do not count: a host lives for long.

@@ -96,7 +96,7 @@ function show(row: Row): void {
   console.log(row.what.padEnd(44) + cells(row).map((cell) => cell.padStart(14)).join(""));
 }
 
-/** What gave way, or nothing. */
+/** Returns the limit that was reached, or undefined. */
 export function limitHit({ report, relayCpuUs }: Row): string | undefined {
   const { deliveries, expected, seconds, latencyMs, refused, cpuUs } = report;
   const [relay, agents] = [relayCpuUs, cpuUs].map((us) => us / seconds / 10_000);

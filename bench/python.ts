@@ -1,6 +1,7 @@
 /**
- * What the Python package costs, beside the SDK that a program in Deno holds itself, in the same run and in turn: a call without
- * work, connecting, memory, exit, processor time of one message, and `send_many`. The package is the wheel as a stranger gets it.
+ * The cost of the Python package, beside the SDK that a program in Deno holds itself, in the same run and in turn: a
+ * call without work, connecting, memory, exit, processor time of one message, and `send_many`. The package is the wheel
+ * as a stranger gets it.
  */
 import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
 import { buildWheel } from "../tools/build_python.ts";

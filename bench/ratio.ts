@@ -1,4 +1,7 @@
-/** What a benchmark found, for the table of `deno task bench`: one line of JSON each, in the file that the task names. Any runtime. */
+/**
+ * Results of a benchmark, for the table of `deno task bench`: one line of JSON each, in the file that the task names.
+ * Any runtime.
+ */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 
@@ -24,7 +27,7 @@ export interface StoredComparison extends Comparison {
 
 /** A comparison without its peer, because this machine lacks it. It stands in the table and is not kept. */
 export interface Unmatched extends Pick<Comparison, "bench" | "what" | "unit" | "ours" | "peer"> {
-  /** What is missing. */
+  /** The missing part. */
   readonly reason: string;
   readonly runtime: string;
 }

@@ -77,7 +77,7 @@ interface Comparison {
   readonly ratio: number;
 }
 
-/** The sides take turns in new folders, so that neither profits from the other's compactions. Answers medians. */
+/** The sides take turns in new folders, so that neither profits from the other's compactions. Returns medians. */
 async function compare(load: Load): Promise<Comparison> {
   const pairs: Comparison[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,7 +1,7 @@
 /**
- * What padding costs when there is much to say: `deno run -A bench/traffic.ts`. The same messages leave through the same
- * scheduler over a real QUIC connection to another process, once in whole cells and once with every cell cut behind its
- * content; cover is off. Small messages share cells, so it is the fill of the last ones that padding adds.
+ * The cost of padding under load: `deno run -A bench/traffic.ts`. The same messages leave through the same scheduler
+ * over a real QUIC connection to another process, once in whole cells and once with every cell cut behind its content;
+ * cover is off. Small messages share cells, so padding only adds the fill of the last ones.
  */
 import { CellSender, limits } from "../proto/mod.ts";
 import { createCertificate } from "../tests/support/mod.ts";

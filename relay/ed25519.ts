@@ -1,8 +1,8 @@
 /**
- * Strict Ed25519 by the runtime's own code: an order of magnitude faster than JavaScript, which counts when a thousand agents
- * come back at once. The runtime takes keys that noble's strict mode refuses, of small order or not in canonical form: under
- * the identity point everybody can sign anything. So the key is judged first, by its bytes. What passes here passes there too;
- * what members must agree on is still verified by the SDK.
+ * Strict Ed25519 by the runtime's own code: an order of magnitude faster than JavaScript, which counts when a thousand
+ * agents come back at once. The runtime takes keys that noble's strict mode refuses, of small order or not in canonical
+ * form: under the identity point everybody can sign anything. So the key is judged first, by its bytes. A signature
+ * that passes here passes there too; the SDK still verifies everything that members must agree on.
  */
 import { createPublicKey, verify } from "node:crypto";
 import { encodeBase64url } from "../proto/mod.ts";
@@ -27,7 +27,7 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   try {
     return verify(null, message, createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" }), signature);
   } catch {
-    return false; // what is no key or signature at all
+    return false; // not a key or signature at all
   }
 }
 

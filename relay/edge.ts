@@ -15,7 +15,7 @@ import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./g
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 
 export interface RelayEdgeOptions {
-  /** What `createRelayCore` returns. The edge drains and closes it. */
+  /** The result of `createRelayCore`. The edge drains and closes it. */
   readonly core: {
     open(link: Link): RelaySession;
     drain(): Promise<void>;
@@ -48,7 +48,7 @@ export interface RelayEdgeOptions {
   readonly isBusy?: () => boolean;
   /** Whether tools may ask what the gRPC service is; they may unless told. */
   readonly reflection?: boolean;
-  /** What cover traffic may cost each account; none when absent. */
+  /** Limit of cover traffic for each account; none when absent. */
   readonly coverBudget?: CoverBudgetOptions | undefined;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
   readonly onFault: (error: unknown) => void;
@@ -73,7 +73,7 @@ export interface RelayEdgeStats extends GrpcSessionCounts {
   readonly grpc: ServerStats;
 }
 
-/** What an ending session gets to write its last cells. */
+/** Time that an ending session gets to write its last cells. */
 const flushMs = 2_000;
 
 export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdge> {

@@ -1,6 +1,6 @@
 /**
- * The wiring: configuration → engine, certificate, tokens, quota, core, sockets. What is opened is closed in the opposite
- * order, whether the relay stops or fails to start.
+ * The wiring: configuration → engine, certificate, tokens, quota, core, sockets. Opened parts are closed in the
+ * opposite order, whether the relay stops or fails to start.
  */
 import {
   after,
@@ -55,7 +55,7 @@ export interface RunningRelay {
   readonly grpcUrl: string;
   readonly quicUrl: string;
   readonly adminUrl: string | undefined;
-  /** What clients must trust; undefined when the certificate was configured. */
+  /** The certificate authority that clients must trust; undefined when the certificate was configured. */
   readonly caFile: string | undefined;
   /** Resolves when the disk or a port let the relay down: only a new process can go on. */
   readonly failed: Promise<Error>;
@@ -119,7 +119,7 @@ interface Parts {
   readonly quota: LeasedQuota;
   readonly deps: CoreDeps;
   readonly cluster: OpenCluster | undefined;
-  /** What this relay alone keeps: others keep the same of themselves. */
+  /** Records of this relay alone: others have their own. */
   readonly ownRecords: Records;
   /** TCP connections that this process may have. */
   readonly connections: number;

@@ -9,8 +9,8 @@ const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Do
 const machinePaths = new RegExp(["/wo" + "rk/", "/ro" + "ot/", "registry\\.npm" + "js", "deb\\.deb" + "ian"].join("|"));
 const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");
 
-/** Folders whose comments are in plain English; the others follow. `start.ts` stands for itself. */
-const plainFolders = /^((proto|wasm|server|tools|deploy|sdk)\/|api\/(?!console\/)|cli\/(?!mcp\/)|start\.ts$)/;
+/** Folders whose comments are in plain English; tests follow. `start.ts` stands for itself. */
+const plainFolders = /^((proto|wasm|server|tools|deploy|sdk|relay|bench|cli|api)\/|start\.ts$)/;
 /** Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has twenty pairs. */
 const stopsReader =
   /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )Answers (?=the |when |whether |what |where )/;

@@ -17,7 +17,7 @@ export interface Body {
 }
 
 export interface ConsoleFiles {
-  /** Undefined when there is no such file. */
+  /** Returns undefined when there is no such file. */
   find(name: string): Promise<ConsoleFile | undefined>;
 }
 

@@ -6,7 +6,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 
-/** What the leader may ask for; each is answered with one line. */
+/** Commands of the leader; each is answered with one line. */
 export type Command =
   | { readonly do: "create"; readonly name: string }
   | { readonly do: "invite"; readonly name: string }
@@ -89,7 +89,7 @@ async function echo(name: string, count: number): Promise<void> {
   for await (const { bytes } of reader) {
     if (bytes[0] !== pingMark) continue;
     await channel.send(bytes);
-    // What a loop was given last comes again to the next one, unless it says that it is done with it.
+    // The last message that a loop was given comes again to the next one, unless the loop finishes.
     if (--left === 0) await reader.finish();
   }
 }

@@ -71,7 +71,7 @@ async function flood({ alice, bob, relayPid, name }: Players, count: number): Pr
   };
 }
 
-/** Not timed: whoever counts slows them down. */
+/** Not timed: counting slows the processes down. */
 async function countMessages(players: Players): Promise<Costs | undefined> {
   const pids = [players.alice.pid, players.relayPid, players.bob.pid];
   const counts = await countSyncs(pids, async () => void await flood(players, countedMessages));

@@ -1,4 +1,6 @@
-/** What processes cost: processor time by the scheduler's own clock, and how often they have a disk confirm what they wrote. */
+/**
+ * The cost of processes: processor time by the scheduler's own clock, and how often they have a disk confirm a write.
+ */
 
 /** Of all threads, in microseconds. */
 export async function cpuUs(pid: number): Promise<number> {

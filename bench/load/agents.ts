@@ -22,7 +22,7 @@ import { connectQuic } from "../relay/quic.ts";
 
 export type LoadOrder =
   | { readonly do: "connect"; readonly agents: number }
-  /** Puts everybody who is in no channel yet into so many channels. */
+  /** Puts all agents that are in no channel yet into so many channels. */
   | { readonly do: "group"; readonly channels: number }
   /** `rate`: messages a second in all channels together. */
   | { readonly do: "run"; readonly rate: number; readonly seconds: number };
@@ -99,7 +99,7 @@ class Agents {
     return { connected: this.#connected };
   }
 
-  /** Who says nothing is taken for dead, so everybody pings now and then, each at its own time. */
+  /** A silent client counts as dead, so every client pings now and then, each at its own time. */
   async #open(client: LoadClient): Promise<void> {
     await client.open(this.#token);
     setInterval(() => void client.call("Ping", {}), pingMs);

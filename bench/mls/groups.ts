@@ -1,6 +1,6 @@
 /**
- * What `bench/mls.ts` runs, bundled: messages of 1 KiB, padded to a cell as channels pad them, add, process and join, and what
- * a message costs on disk. OpenMLS gets a payload that makes its messages as long as ours.
+ * The part of `bench/mls.ts` that is bundled: messages of 1 KiB, padded to a cell as channels pad them, add, process
+ * and join, and the cost of a message on disk. OpenMLS gets a payload that makes its messages as long as ours.
  */
 import process from "node:process";
 import {
@@ -23,7 +23,7 @@ import { loadOpenMls, type OpenMlsGroup } from "./open_mls.ts";
 const sizes = process.argv.slice(2).map(Number);
 const MlsClient = await loadOpenMls();
 const payload = new Uint8Array(1024).fill(7);
-/** What the authenticated data of a message take. */
+/** Bytes of a message's authenticated data. */
 const messageAadBytes = 42;
 
 type Measure = { readonly name: string; readonly ours: number; readonly theirs: number };

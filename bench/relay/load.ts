@@ -218,7 +218,7 @@ export class Load {
   }
 }
 
-/** As MLS padding does: a message of one cell fills it. What `createPrivateMessage` adds around it is about 100 bytes. */
+/** As MLS padding does: a message of one cell fills it. `createPrivateMessage` adds about 100 bytes around it. */
 const cellFillingBytes = envelopeCapacity(1, limits.cellBytes) - maxMessageEnvelopeOverhead - 100;
 
 /** A load process: answers every line `receivers messages` with `warm` and a result, until `end`. */

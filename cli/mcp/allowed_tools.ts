@@ -1,4 +1,4 @@
-/** Tools that a session has only when its user allows them: they change who is in a channel. Invites go by handles. */
+/** Tools that a session has only when its user allows them: they change a channel's members. Invites go by handles. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { looksLikeJoinLink, parseInviteToken } from "../../proto/mod.ts";

@@ -1,6 +1,6 @@
 /**
- * What comes from one channel while somebody waits for it: messages of a durable reader, and requests. Each message has a loop of
- * its own at the host, because one loop could not both keep what it has given and ask for nothing more.
+ * The feed of one channel while a call waits for it: messages of a durable reader, and requests. Each message has a
+ * loop of its own at the host, because one loop could not both keep the messages that it has given and ask for no more.
  */
 import type { Channel, Envelope, EnvelopeReader, IncomingRequest, Sendable, Serving } from "../../sdk/mod.ts";
 import type { Said, Waiting } from "./message_view.ts";
@@ -13,7 +13,9 @@ export interface Given {
   readonly request?: Waiting;
 }
 
-/** What is to be done with what a sender says. One that holds a message has it on disk. Throws to the requester for a request. */
+/**
+ * Decides about a sender's message. One that holds a message has it on disk. For a request, throws to the requester.
+ */
 export type Judge = (channel: Channel, message: Envelope, isRequest: boolean) => Promise<"accept" | "done">;
 
 export interface FeedParts {
@@ -70,7 +72,7 @@ export class Feed {
     const [serving, reader] = [this.#serving, this.#reader];
     this.#serving = undefined;
     this.#reader = undefined;
-    // What was begun can still be replied to.
+    // Requests that were begun can still be replied to.
     serving?.stop().catch(() => {});
     void reader?.return?.();
   }

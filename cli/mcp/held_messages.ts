@@ -78,7 +78,7 @@ export class HeldMessages {
   }
 }
 
-/** What a person names it by. */
+/** The name of a held message for a person. */
 export function heldId({ id, sender }: Said): string {
   return `${sender.agentId}.${id}`;
 }

@@ -1,4 +1,4 @@
-/** What happens to a message before a model sees it: what a person has decided about its sender. */
+/** Applies a person's decision about the sender before a model sees a message. */
 import { type Envelope, RemoteError } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
 import type { Judge } from "./feed.ts";

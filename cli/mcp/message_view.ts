@@ -4,7 +4,7 @@ import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
 
-/** What is shown of a message. */
+/** The parts of a message that are shown. */
 export type Said = Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation"> & {
   readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "verified">;
 };

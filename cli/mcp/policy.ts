@@ -1,7 +1,7 @@
 /**
- * What a person has decided about senders: their messages reach the model, are held until the person has looked, or are dropped.
- * The rules are a file in the agent's folder and are read for each message, so a change counts at once. Senders go by agent id:
- * anybody may call itself what another one does.
+ * A person's decisions about senders: their messages reach the model, are held until the person has looked, or are
+ * dropped. The rules are a file in the agent's folder and are read for each message, so a change counts at once.
+ * Senders go by agent id, because any agent can use another's name.
  */
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";

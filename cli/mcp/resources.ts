@@ -28,7 +28,7 @@ export function channelOfUri(uri: string): string | undefined {
   return name !== undefined && /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/.test(name) ? name : undefined;
 }
 
-/** What the server says that it can, beside tools. */
+/** The server's capabilities beside tools. */
 export const resourceCapabilities = { resources: { subscribe: true } } as const;
 
 export function registerResources(server: McpServer, { link, answering, hints }: ResourceParts): void {

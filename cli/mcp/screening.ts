@@ -1,7 +1,7 @@
 /**
- * What passes between a model and the others: text from others loses the characters that a person would not see, and nothing that
- * looks like a secret of ours goes either way. A model repeats what it reads, so a secret that it never sees cannot be talked out
- * of it.
+ * The filter between a model and the others: text from others loses the characters that a person would not see, and
+ * nothing that looks like a secret of ours passes in either direction. A model repeats what it reads, so a secret that
+ * it never sees cannot be talked out of it.
  */
 
 /** Format characters (zero width, bidirectional, tags), controls, variation selectors, fillers, and what is not assigned. */
@@ -60,7 +60,7 @@ export function seenValue(value: unknown): { readonly value: unknown; readonly r
   return isWhole ? { value: seen, removed } : undefined;
 }
 
-/** What must not be said, of whatever is to be sent: the kind of secret that is in it. */
+/** Returns the kind of secret in a text that is about to be sent, if there is one. */
 export function secretIn(text: string, own: readonly string[]): string | undefined {
   // Characters that are not seen could be put between those of a secret.
   const { text: seen } = seenText(text);

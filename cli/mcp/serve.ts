@@ -24,7 +24,7 @@ export interface SessionOptions {
   readonly secrets: readonly string[];
   /** For senders without a rule of their own. */
   readonly policy: Rule;
-  /** What else the model may do. */
+  /** Further rights of the model. */
   readonly allowed: ReadonlySet<Allowable>;
 }
 
@@ -75,6 +75,6 @@ export async function serveMcp(context: Context, { reader, secrets, policy, allo
   await transport.ended;
   platform.interrupted.removeEventListener("abort", interrupt);
   hints.close();
-  // What was given and not acknowledged comes again to the next session.
+  // Messages that were given and not acknowledged come again to the next session.
   await link.close();
 }

@@ -196,7 +196,7 @@ export class CellSession implements Link {
     this.#stream.close(reason);
   }
 
-  /** What has passed since the last time; when the account's budget is used up, cover stops and the peer is told. */
+  /** Charges the cover since the last call. When the account's budget is used up, cover stops and the peer is told. */
   #spendCover(): void {
     const account = this.#account;
     if (this.#host.spendCover === undefined || account === undefined || this.#state !== "open") return;

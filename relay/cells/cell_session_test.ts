@@ -27,7 +27,7 @@ class Bench {
   readonly calls: string[] = [];
   readonly session: CellSession;
   link!: Link;
-  /** What the core answers to `receive`. */
+  /** The core's answer to `receive`. */
   busy: Promise<void> | undefined;
   blocked: PromiseWithResolvers<void> | undefined;
   onReceive: (envelope: Uint8Array) => void = () => {};

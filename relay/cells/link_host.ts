@@ -1,4 +1,4 @@
-/** What the QUIC listener and the gRPC service need of the relay behind them: a way to open sessions, a few limits, time. */
+/** The relay as the QUIC listener and the gRPC service need it: it opens sessions, and has a few limits and a clock. */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Link, RelaySession } from "../core/link.ts";
 
@@ -11,15 +11,17 @@ export interface LinkHost {
   readonly idleTimeoutMs: number;
   /** A session hears `writable()` when what it has to write falls below this. */
   readonly lowWaterBytes: number;
-  /** What an ending session gets to write its last cells. */
+  /** Time that an ending session gets to write its last cells. */
   readonly flushMs: number;
   readonly nowMs: () => number;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** Uniform in [0, 1), from a generator that an observer cannot predict: the times of cover depend on it. */
   readonly random: () => number;
   /** Fill of cells and cover cells, both directions. */
   readonly countBytes: (account: AccountId, bytes: { readonly padding: number; readonly cover: number }) => void;
-  /** Cover of both directions, as it passes; answers until when there may be no more. Absent: there is no budget. */
+  /**
+   * Counts cover of both directions as it passes; returns until when no more is allowed. Absent: there is no budget.
+   */
   readonly spendCover?: (account: AccountId, bytes: number) => number | undefined;
 }

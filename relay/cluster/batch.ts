@@ -16,7 +16,7 @@ export interface Batch {
 /** A relay that meets another version stops: it must not guess what a command means. */
 const version = 1;
 const lengthBytes = 4;
-/** What one message may take: the nodes take 8 MiB, and headers have to fit too. */
+/** Size limit of one message: the nodes take 8 MiB, and headers have to fit too. */
 export const maxBatchBytes = 7 * 1024 * 1024;
 
 export function encodeBatch({ writer, relay, number, commands }: Batch): Uint8Array {

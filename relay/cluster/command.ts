@@ -1,6 +1,7 @@
 /**
- * What relays write to the shared log: the calls that change an engine, and which sessions there are. Every relay carries out
- * every command, in the order of the log, on a copy of its own. So a command must name all that its effect depends on.
+ * The commands that relays write to the shared log: the calls that change an engine, and the sessions that exist. Every
+ * relay carries out every command, in the order of the log, on a copy of its own. So a command must name everything
+ * that its effect depends on.
  */
 import {
   type AgentId,
@@ -42,7 +43,7 @@ export type Command =
   | { readonly op: "mark" }
   /** The relay's earlier lives write no more, and their sessions are over. */
   | { readonly op: "give_up"; readonly relay: string }
-  /** What a relay's copy came to at a position: `tripwire.ts`. */
+  /** The digest of a relay's copy at a position: `tripwire.ts`. */
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 
 export function encodeCommand(command: Command): Uint8Array {
@@ -51,7 +52,9 @@ export function encodeCommand(command: Command): Uint8Array {
 
 type Append = Extract<Command, { readonly op: "append" }>;
 
-/** Nearly all commands are entries, and a list is read in a third of the time of a map. What messages do not have is one. */
+/**
+ * Nearly all commands are entries, and a list is read in a third of the time of a map. Fields that messages do not have are in one map.
+ */
 function appendToCbor({ channelId, entry }: Append): CborValue[] {
   const { kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, ...rest } = entry;
   const isPlain = Object.entries(rest).every(([, field]) => Array.isArray(field) && field.length === 0);

@@ -103,7 +103,7 @@ export class LiveCluster {
     begin().catch((error: unknown) => log("error", "fault", { where: "cluster", error: describeError(error) }));
   }
 
-  /** The core, once it listens. What it makes of an event must not end the relay. */
+  /** The core, once it listens. Its exceptions must not end the relay. */
   get listener(): ClusterListener | undefined {
     return this.#listener;
   }
@@ -121,7 +121,7 @@ export class LiveCluster {
 
   #isGiven = false;
 
-  /** Another relay's state, or nothing where there is no other relay. */
+  /** Begins with another relay's state, or empty where there is no other relay. */
   async #begin(): Promise<void> {
     const { nodes, prefix, relay } = this.#options;
     const parts = await askForState(nodes.connection, { prefix, relay });

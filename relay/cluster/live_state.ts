@@ -1,6 +1,7 @@
 /**
- * What relays share and no disk may have: KeyPackages, join requests, and what one relay tells another. A log of its own, in the
- * memory of the nodes, and short: a relay that begins is given the state by another one, and begins empty when it is alone.
+ * State that relays share and no disk may hold: KeyPackages, join requests, and notices from one relay to another. It
+ * is a log of its own, in the memory of the nodes, and short. A starting relay gets the state from another one, and
+ * begins empty when it is alone.
  */
 import { type AgentId, type ChannelId, decodeCbor, encodeCbor, type JoinRequestId } from "../../proto/mod.ts";
 import type { PoolClaim, PoolUpload } from "../engine/engine.ts";

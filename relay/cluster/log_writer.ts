@@ -133,7 +133,7 @@ export class LogWriter {
   #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
-    // Whoever asks in the same turn of the event loop belongs to the same batch.
+    // Calls in the same turn of the event loop belong to the same batch.
     queueMicrotask(() => {
       this.#flushing = false;
       this.#flush();
@@ -205,7 +205,7 @@ export class LogWriter {
     const { nowMs, catchUp } = this.#options;
     if (this.waitingMs < lookMs) return;
     if (this.waitingMs > patienceMs) {
-      // What was sent may count yet and keeps its number; what was not sent is given up for good.
+      // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good.
       for (const { commands, sinceMs } of this.#sent) if (nowMs() - sinceMs > patienceMs) commands.forEach(giveUp);
       this.#waiting.splice(0).forEach(giveUp);
     }

@@ -1,4 +1,5 @@
-// What no disk may have: KeyPackages are in the memory of the nodes, and go with it. And what a dead relay leaves to the others.
+// State that no disk may hold: KeyPackages are in the memory of the nodes, and end with it. Also the state that a dead
+// relay leaves to the others.
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";

@@ -4,12 +4,12 @@ import { after } from "../../server/mod.ts";
 /** An election takes up to nine seconds, and a busy machine longer. */
 const patienceMs = 30_000;
 const pauseMs = 250;
-/** What says nothing but that there was no answer. */
+/** Errors that only say that there was no answer. */
 const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError"]);
 /** Of an answer by nodes that have no leader. */
 const unavailable = 503;
 
-/** Asks again while there is no answer. What a node refuses is thrown at once. */
+/** Asks again while there is no answer. A node's refusal is thrown at once. */
 export async function patiently<Answer>(
   ask: () => Promise<Answer>,
   { nowMs = () => performance.now(), forMs = patienceMs }: {

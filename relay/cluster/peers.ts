@@ -32,7 +32,7 @@ export class Peers {
   readonly #startedMs: number;
   readonly #stops: (() => void)[] = [];
   elections = 0;
-  /** Settles what a relay that was given up held. Set by whoever has the means. */
+  /** Settles the entries that a given-up relay held. Set by the part that can do it. */
   onGivenUp: (relay: string) => Promise<void> = () => Promise.resolve();
   #tending = false;
   #tendedMs = 0;

@@ -277,7 +277,7 @@ export class Replica {
     await Promise.allSettled(underWay);
   }
 
-  /** What the copy came to, as a chain: two relays that differ anywhere differ from there on. */
+  /** The result of the copy, as a chain: two relays that differ anywhere differ from there on. */
   #chain(position: number, { writer, number }: Batch, results: readonly Promise<unknown>[]): void {
     this.#digesting = this.#digesting.then(async () => {
       const hash = createHash("sha256").update(this.state.digest).update(`${position} ${writer} ${number}`);

@@ -1,6 +1,6 @@
 /**
- * What a copy of the log keeps beside the engine's content, in the same file and written with it: how far it has read, who
- * writes, which sessions there are, and the chain of what it came to.
+ * The state of a copy of the log beside the engine's content, in the same file and written with it: its position, the
+ * writers, the sessions, and the chain of its results.
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
 import type { ReplicaStore } from "../engine/mod.ts";

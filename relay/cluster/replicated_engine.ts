@@ -1,7 +1,7 @@
 /**
- * The engine of relays that share a log. What changes something is written to the log, and answered with the verdict of this
- * relay's own copy; what only reads asks the copy. A read may be behind what another relay has answered already: `Cluster.catchUp`
- * is for callers to whom that matters.
+ * The engine of relays that share a log. Changes are written to the log and answered with the verdict of this relay's
+ * own copy; reads ask the copy. A read may be behind a change that another relay has answered already: callers to whom
+ * that matters use `Cluster.catchUp`.
  */
 import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import type {

@@ -48,7 +48,7 @@ export async function askForState(
   }
 }
 
-/** Answers such questions; returns how to stop. */
+/** Serves the state to other relays that ask for it; returns a function to stop. */
 export function serveState(
   connection: NatsConnection,
   { prefix, relay, dump }: StateExchange & { readonly dump: () => readonly Uint8Array[] },

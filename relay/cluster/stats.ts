@@ -1,4 +1,4 @@
-/** What a relay of a cluster tells of its part in the shared log at a moment; for metrics. */
+/** Statistics of a relay's part in the shared log at a moment; for metrics. */
 
 export interface ClusterStats {
   /** Entries of the log that this relay knows of and has not carried out. */

@@ -1,6 +1,7 @@
 /**
- * Who writes to a shared log, and which of its batches count. Batches are published without a condition, so one may arrive twice,
- * late, or without its predecessor. Every relay judges alike: the next number of a known writer counts, everything else does not.
+ * The writers to a shared log, and which of their batches count. Batches are published without a condition, so one may
+ * arrive twice, late, or without its predecessor. Every relay judges alike: the next number of a known writer counts,
+ * everything else does not.
  */
 import type { Batch } from "./batch.ts";
 

@@ -96,7 +96,7 @@ export class Channels {
     this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
   }
 
-  /** `id_taken` is no outcome but a caller's mistake: ids are random. */
+  /** `id_taken` is not an outcome but a caller's mistake: ids are random. */
   create(channel: NewChannel): CreateOutcome | { readonly kind: "id_taken" } {
     const { channelId, name, account, creator, nonce, timeMs, maxOpen, accountBytes = Infinity } = channel;
     const same = this.#byNonce.get(creator, nonce);
@@ -162,7 +162,7 @@ export class Channels {
     return this.#closed.all(account, limit).map(({ id }) => id);
   }
 
-  /** What the next channels of an account take; below 0 for closed ones. */
+  /** Sizes of the next channels of an account; below 0 for closed ones. */
   sizes(account: AccountId, after: number): SizedChannel[] {
     return this.#sizes.all(account, after);
   }

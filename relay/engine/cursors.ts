@@ -28,7 +28,8 @@ export class Cursors {
         consumed = max(consumed, ?1),
         acknowledged = max(acknowledged, ?4)
       WHERE channel = ?2 AND agent = ?3 AND (consumed < ?1 OR acknowledged < ?4)`);
-    // Not of somebody who was added again while the call was under way: its cursor is of its new membership.
+    // Not the cursor of an agent that was added again while the call was under way: that one belongs to its new
+    // membership.
     this.#drop = database.prepare(`
       DELETE FROM cursor WHERE channel = ?1 AND agent = ?2 AND
         NOT EXISTS (SELECT 1 FROM listing WHERE agent = ?2 AND channel_id = ?3)`);
@@ -40,7 +41,7 @@ export class Cursors {
     return new Map(rows.map(({ agent, consumed, acknowledged }) => [agent, { consumed, acknowledged }]));
   }
 
-  /** Answers false when the position is beyond the log. */
+  /** Returns false when the position is beyond the log. */
   move(channelId: ChannelId, agentId: AgentId, { consumed, acknowledged }: Cursor): boolean {
     const channel = this.#heads.find(channelId);
     if (channel === undefined) return true;

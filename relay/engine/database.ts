@@ -21,7 +21,7 @@ export interface DatabaseOptions {
   readonly checkpointPages?: number;
   /** The content can be had again from elsewhere: nothing waits for the disk. */
   readonly isCopy?: boolean;
-  /** What the file may take on its disk, if not as much as there is. */
+  /** Size limit of the file on its disk, if there is one. */
   readonly maxBytes?: number;
   /** How files are opened to have their content confirmed; tests put faults here. */
   readonly openForSync?: OpenForSync;
@@ -133,7 +133,7 @@ export class Database {
       const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
       const database = new Database(sqlite, handles, parts);
       try {
-        // What a killed process left in the log was perhaps never confirmed, and is about to be read.
+        // Pages that a killed process left in the log were perhaps never confirmed, and are about to be read.
         await database.sync();
         await syncFolder(path);
         if (migrated.from > 0 && migrated.names.length > 0) onMigrated(migrated);
@@ -157,14 +157,14 @@ export class Database {
     this.#begin.run();
   }
 
-  /** Answers whether anything has to be confirmed by `sync` now. */
+  /** Returns whether anything has to be confirmed by `sync` now. */
   commit(): boolean {
     this.#commit.run();
     return this.#handles !== undefined && this.#totalChanges() !== this.#changesBefore;
   }
 
   rollback(): void {
-    // SQLite may have rolled back by itself when the disk was full.
+    // SQLite may have rolled back on its own when the disk was full.
     if (this.#sqlite.isTransaction) this.#sqlite.exec("ROLLBACK");
   }
 

@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 
 export interface DiskSpace {
-  /** What this process may still write. */
+  /** Bytes that this process may still write. */
   readonly availableBytes: number;
   readonly capacityBytes: number;
 }
@@ -19,7 +19,7 @@ export function readDiskSpace(path: string): DiskSpace {
 }
 
 export interface FileSize {
-  /** What the file may have at most. */
+  /** Size limit of the file. */
   readonly maxBytes: number;
   readonly fileBytes: number;
   /** Of these, pages that were freed: they are written again before the file grows. */
@@ -32,7 +32,7 @@ export interface FileSize {
  */
 const perLogByte = 16;
 
-/** What may still be written to a file. */
+/** Returns the bytes that may still be written to a file. */
 export function roomInFile(disk: DiskSpace, { maxBytes, fileBytes, freeBytes }: FileSize): DiskSpace {
   const growth = Math.max(0, Math.min(disk.availableBytes, maxBytes - fileBytes));
   return {

@@ -177,7 +177,7 @@ async function copyDatabase(path: string, folder: string): Promise<string> {
 }
 
 /**
- * What a disk would have after a loss of power in the worst case: of each file, exactly what it held when its last confirmed
+ * A disk after a loss of power in the worst case: each file has exactly the content that it had when its last confirmed
  * sync began.
  */
 class WorstDisk {
@@ -195,7 +195,7 @@ class WorstDisk {
     this.#files.set(path.endsWith("-wal") ? "engine.sqlite-wal" : "engine.sqlite", content);
   }
 
-  /** Answers the path of a database as it would be found when the power came back now. */
+  /** Returns the path of a database as it would be found after a loss of power now. */
   losePower(folder: string): string {
     Deno.mkdirSync(folder);
     for (const [name, content] of this.#files) Deno.writeFileSync(`${folder}/${name}`, content);

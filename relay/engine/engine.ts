@@ -1,7 +1,7 @@
 /**
- * What the relay keeps: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
- * can take the place of the embedded database and any of several relays can serve any session. An engine knows sequences,
- * epochs and idempotency keys; what an entry means is the core's business, and its body is opaque here.
+ * The relay's storage: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
+ * can take the place of the embedded database and any of several relays can serve any session. An engine knows
+ * sequences, epochs and idempotency keys; the meaning of an entry is the core's business, and its body is opaque here.
  * Long because it is the whole contract of engines, in one place.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, GapReason, KeyId } from "../../proto/mod.ts";
@@ -18,7 +18,10 @@ export interface Engine {
    * channels list the agent.
    */
   listJoining(query: JoiningQuery): Promise<ChannelPage>;
-  /** What waits for an agent in such channels of one account, and how many other accounts have something waiting for it. */
+  /**
+   * Returns the bytes that wait for an agent in such channels of one account, and how many other accounts have
+   * something waiting for it.
+   */
   joining(query: WaitingQuery): Promise<Waiting>;
 
   /** Whether an open channel lists this agent. */
@@ -43,7 +46,10 @@ export interface Engine {
   findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
   /** The commit that ended an epoch. Remembered after the entry itself was trimmed. */
   findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined>;
-  /** Calls back for every entry appended from now on by whomever, in order, once it is durable. Answers how to stop. */
+  /**
+   * Calls back for every entry appended from now on by any caller, in order, once it is durable. Returns a function to
+   * stop.
+   */
   watch(channelId: ChannelId, listener: (entry: Entry) => void): () => void;
 
   /** The fold of the log up to a sequence, so that a restart need not read what came before. */
@@ -52,10 +58,10 @@ export interface Engine {
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, Cursor>>;
   /** Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when it resolves. */
   moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void>;
-  /** Of somebody who is listed no more; who was added again keeps its new one. */
+  /** For an agent that is no longer listed; one that was added again keeps its new cursor. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
-  /** What application messages of the channel take. */
+  /** Returns the size of the channel's application messages. */
   queueSize(channelId: ChannelId): Promise<QueueSize>;
   /** Deletes every entry up to `through`: all members are done with them. Only up to the last snapshot. */
   trim(channelId: ChannelId, through: number): Promise<void>;
@@ -63,10 +69,10 @@ export interface Engine {
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
   /** Forgets what is older than these times. */
   forget(before: ForgetBefore): Promise<void>;
-  /** Forgets a closed channel at once, whoever has not read it. */
+  /** Forgets a closed channel at once, even if members have not read it. */
   purge(channelId: ChannelId): Promise<void>;
 
-  /** What all channels of an account take, until those that were closed are forgotten. */
+  /** Returns the size of all channels of an account, including closed ones until they are forgotten. */
   accountBytes(account: AccountId): Promise<number>;
   /** Closed channels of an account that are not forgotten yet, the longest closed first. */
   closedChannels(query: { readonly account: AccountId; readonly limit: number }): Promise<readonly ChannelId[]>;
@@ -75,7 +81,7 @@ export interface Engine {
 
   /** Writes a copy of everything that is durable to a file, while work goes on. It can be opened in place of the original. */
   backUp(path: string, timeMs: number): Promise<void>;
-  /** What is kept now, and what more there is room for. */
+  /** The present size, and the room that is left. */
   storage(): StorageSize;
 
   readonly records: Records;
@@ -103,7 +109,7 @@ export interface NewChannel {
   readonly timeMs: number;
   /** Open channels that the account may have, this one included. */
   readonly maxOpen?: number;
-  /** What all channels of the account may take, this one included. */
+  /** Limit for all channels of the account, this one included. */
   readonly accountBytes?: number;
 }
 
@@ -167,7 +173,7 @@ export interface EntryHead {
   readonly timeMs: number;
   /** Of the body's encoding, from 1; the core's own, see `core/entry_body.ts`. */
   readonly bodyVersion: number;
-  /** Not copied and shared by everybody who is told of it: nobody changes it any more. */
+  /** Not copied, and shared by all listeners: nobody changes it any more. */
   readonly body: Uint8Array;
 }
 
@@ -178,7 +184,7 @@ export interface NewEntry extends EntryHead {
   readonly added: readonly AgentId[];
   /** Agents whose list loses it; applied before `added`. Their cursors stay until dropped. */
   readonly removed: readonly AgentId[];
-  /** What a commit or a founding is known by after it was trimmed. */
+  /** Identifies a commit or a founding after it was trimmed. */
   readonly commitHash?: Uint8Array;
   /** Of a founding, which skips epochs: taken from this one on, as long as the channel has not come to the entry's own. */
   readonly fromEpoch?: number;
@@ -199,7 +205,7 @@ export type RecordEdit =
   | { readonly kind: "replace"; readonly key: string; readonly revision: number; readonly value: Uint8Array }
   | { readonly kind: "delete"; readonly key: string };
 
-/** What entries may take, the new one included. */
+/** Limits for entries, the new one included. */
 export interface Room {
   /** Entries other than messages, members and records of the channel; a message is not measured against it. */
   readonly channelBytes: number;
@@ -214,13 +220,13 @@ export interface ForgetBefore {
   readonly commitsMs: number;
   /** Closed channels that everybody has read to the end. */
   readonly readMs: number;
-  /** Closed channels, whoever has not read them. */
+  /** Closed channels, even if members have not read them. */
   readonly closedMs: number;
 }
 
 export interface StorageSize {
   readonly usedBytes: number;
-  /** What may still be added; Infinity when nobody can tell. */
+  /** Bytes that may still be added; Infinity when unknown. */
   readonly availableBytes: number;
   /** Both together, and what others have on the same disk; Infinity when nobody can tell. */
   readonly capacityBytes: number;
@@ -274,7 +280,7 @@ export interface QueueSize {
   readonly oldestMs?: number;
 }
 
-/** Small durable records with revisions: whoever read an old revision cannot overwrite a newer one. */
+/** Small durable records with revisions: a caller that read an old revision cannot overwrite a newer one. */
 export interface Records {
   get(key: string): Promise<StoredRecord | undefined>;
   /** `revision` of what is replaced, 0 for a record that must not exist yet. */
@@ -312,7 +318,7 @@ export interface Charge {
   readonly payloadBytes: number;
 }
 
-/** What is paid for together, all or none. */
+/** Amounts that are paid for together, all or none. */
 export type Cost = Pick<Charge, "messages" | "payloadBytes">;
 
 /** A part of an account's quota that this relay may consume; see `proto/lease.ts`. */
@@ -367,12 +373,15 @@ export interface PoolUpload {
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
   /**
-   * Who uploads. Beyond these bytes the account's longest untouched pools are emptied; when all take more than `bytesInAll`,
-   * those of the account that has most, with their KeyPackages of last resort when nothing else is left. One that has no more
-   * than what is guaranteed loses nothing for others.
+   * The account that uploads. Beyond these bytes its longest untouched pools are emptied; when all pools take more than
+   * `bytesInAll`, those of the account that has most, with their KeyPackages of last resort when nothing else is left.
+   * An account within the guaranteed size loses nothing for others.
    */
   readonly account: AccountId;
-  /** Whose token it has, if that names a key, and what the pools of that key may take: beyond it they alone are emptied. */
+  /**
+   * The key that the token names, if it names one, and the limit for the pools of that key: beyond it only they are
+   * emptied.
+   */
   readonly key?: { readonly id: KeyId; readonly bytes: number };
   readonly bytesPerAccount: number;
   readonly bytesGuaranteed: number;
@@ -384,8 +393,8 @@ export interface PoolClaim {
   readonly key: string;
   readonly nowMs: number;
   /**
-   * What the claimer may still have: anything, or that unless less than half of the pool is left, or only the last resort, or
-   * nothing but what this key has got before.
+   * The share that the claimer may still have: anything; or that unless less than half of the pool is left; or only the
+   * last resort; or nothing but what this key has got before.
    */
   readonly share?: "any" | "half" | "last resort" | "none";
 }

@@ -169,7 +169,7 @@ export class Entries {
     this.#heads.changed(channel);
   }
 
-  /** Who was a member before has a cursor still, unless it was dropped. */
+  /** A former member still has a cursor, unless it was dropped. */
   #list(channel: ChannelHead, agent: AgentId, sequence: number, welcomeBytes: number): void {
     this.#insertListing.run(agent, channel.channelId);
     const cursor = [channel.number, agent, sequence - 1, channel.account, welcomeBytes];
@@ -223,7 +223,7 @@ function entryOf({ sequence, kind, epoch, sender, time_ms, body_version, body }:
   return { sequence, kind, epoch, sender, timeMs: time_ms, bodyVersion: body_version, body };
 }
 
-/** Who has read a part of it is told of the rest. */
+/** A reader of a part of it is told of the rest. */
 function gapOf({ first, last, reason }: GapRow, after: number): Gap {
   const sequence = Math.max(first, after + 1);
   return { kind: "gap", sequence, lastSequence: last, messages: last - sequence + 1, reason };

@@ -32,7 +32,7 @@ export class EngineError extends Error {
 const corruptText = /not a database|malformed|disk image/;
 const lockedText = /is locked/;
 
-/** What a failure of SQLite means for the caller. */
+/** Translates a failure of SQLite for the caller. */
 export function faultOf(action: string, cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);

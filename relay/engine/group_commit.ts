@@ -6,10 +6,10 @@
 import { setImmediate } from "node:timers";
 import { EngineError, faultOf } from "./errors.ts";
 
-/** What a group is written to. */
+/** The storage that a group is written to. */
 export interface Storage {
   begin(): void;
-  /** Answers whether `sync` is needed before the group counts. */
+  /** Returns whether `sync` is needed before the group counts. */
   commit(): boolean;
   /** Undoes everything since `begin`, in memory as well. */
   rollback(): void;
@@ -101,7 +101,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // Whoever asks in the same turn of the event loop belongs to the first group.
+    // Calls in the same turn of the event loop belong to the first group.
     await undefined;
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();

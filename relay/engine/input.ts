@@ -1,4 +1,4 @@
-/** What callers may give an engine. Checked before anything is queued, so that no group is undone for one caller's mistake. */
+/** Checks of callers' input, made before anything is queued, so that no group is undone for one caller's mistake. */
 import { limits } from "../../proto/mod.ts";
 import { entryKinds, type NewChannel, type NewEntry, type Room, type Snapshot } from "./engine.ts";
 import { EngineError } from "./errors.ts";

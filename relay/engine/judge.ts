@@ -1,16 +1,16 @@
 /**
- * What becomes of an entry whose key is new: the one rule of the log, pure, so that every engine and every relay that reads the
- * same entries comes to the same verdict. A key that is known is answered before this, with the original.
+ * The verdict on an entry whose key is new: the one rule of the log, pure, so that every engine and every relay that
+ * reads the same entries comes to the same verdict. A known key is answered before this, with the original.
  */
 import type { AppendOutcome, NewEntry } from "./engine.ts";
 
-/** What the verdict depends on beside the entry. */
+/** Inputs of the verdict beside the entry. */
 export interface Circumstances {
   /** Of the channel. */
   readonly epoch: number;
   /** Its charge can be paid, or it has none. */
   readonly isPaid: boolean;
-  /** What has no room for it. */
+  /** The part that has no room for it. */
   readonly full: "channel" | "account" | undefined;
 }
 

@@ -1,16 +1,17 @@
 /**
- * KeyPackages in memory. No call waits for anything, so any number of parallel claims of one KeyPackage has one winner. What
- * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back. Agents
- * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools. When all together
- * take too much, the account that has most gives way, with its KeyPackages of last resort too, and one that has little never.
+ * KeyPackages in memory. No call waits for anything, so any number of parallel claims of one KeyPackage has one winner.
+ * Claimed KeyPackages are remembered until they expire, so that an owner who uploads everything again does not bring
+ * them back. Agents cost nothing to invent, so memory is bounded per account: an account that uploads too much loses
+ * its own oldest pools. When all together take too much, the account that has most gives way, with its KeyPackages of
+ * last resort too, and one that has little never.
  */
 import { type AccountId, type AgentId, encodeBase64url, type KeyId } from "../../proto/mod.ts";
 import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
-/** Answers that can be repeated, per agent; the oldest are forgotten first. */
+/** Replies that can be repeated, per agent; the oldest are forgotten first. */
 const maxRememberedClaims = 1000;
-/** When there is too much, so much of the limit is freed at once: looking for who has most takes a while. */
+/** When there is too much, so much of the limit is freed at once, because finding the largest account takes a while. */
 const freedShare = 1 / 64;
 
 interface ClaimAnswer {
@@ -22,7 +23,7 @@ interface Pool {
   /** Of the last upload. */
   account: AccountId;
   key: KeyId | undefined;
-  /** What it takes, as counted for the account. */
+  /** Its size, as counted for the account. */
   bytes: number;
   /** By reference; the first uploaded is claimed first. */
   readonly available: Map<string, PooledKeyPackage>;
@@ -148,7 +149,7 @@ interface AccountUse {
   readonly pools: Set<Pool>;
 }
 
-/** What all pools take, and those of each account. */
+/** The size of all pools, and of each account's. */
 class MemoryUse {
   #all = 0;
   readonly #accounts = new Map<AccountId, AccountUse>();
@@ -169,7 +170,7 @@ class MemoryUse {
     for (const { pools } of this.#accounts.values()) yield* pools;
   }
 
-  /** Who has most. */
+  /** The account with the largest pools. */
   get largest(): AccountId | undefined {
     let largest: AccountId | undefined;
     let most = 0;
@@ -221,7 +222,7 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
   if (memory.all <= bytesInAll) return;
   const enough = bytesInAll * (1 - freedShare);
   for (let largest = memory.largest; largest !== undefined && memory.all > enough; largest = memory.largest) {
-    // When nobody has more than a little, there are too many accounts: who uploads gives way.
+    // When no account has more than a little, there are too many accounts: the uploading one gives way.
     const isLarge = memory.of(largest) > bytesGuaranteed;
     const victim = isLarge ? largest : account;
     // By half at most, then another one may have most.
@@ -232,7 +233,7 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
   }
 }
 
-/** What strangers with one key upload must not push out the pools of the account's own agents. */
+/** Uploads of strangers with one key must not push out the pools of the account's own agents. */
 function makeRoomOfKey(memory: MemoryUse, account: AccountId, { id, bytes }: NonNullable<PoolUpload["key"]>): void {
   let excess = -bytes;
   for (const pool of memory.poolsOf(account)) if (pool.key === id) excess += pool.bytes;
@@ -290,7 +291,7 @@ function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }
   }
   pool.filled = pool.available.size;
   if (lastResort === undefined || lastResort.notAfterMs <= nowMs) return;
-  // What was given away as a single-use KeyPackage may not come back under another name.
+  // A KeyPackage that was given away for single use may not come back under another name.
   if (!pool.claimed.has(encodeBase64url(lastResort.reference))) pool.lastResort = lastResort;
 }
 

@@ -55,7 +55,7 @@ export class Leases {
     this.#changed.add(lease);
   }
 
-  /** Answers the fence under which the lease is known. */
+  /** Returns the fence under which the lease is known. */
   open(held: HeldLease): number {
     const { leaseId, fence, account, granted, expiresAtMs } = held;
     const known = this.#leases.get(leaseId);

@@ -1,7 +1,7 @@
 /**
- * What channels take, by channel and by account. The sums are kept with the rows that they are of: a channel's in its head, an
- * account's in a row of its own, both written with the group that changes them. So nobody adds up a log, not even after a
- * restart. A channel's messages give way to gaps when they are too many, so its other bytes are a sum of their own.
+ * Sizes of channels and accounts. The sums are kept with their rows: a channel's in its head, an account's in a row of
+ * its own, both written with the group that changes them. So no log is ever added up, not even after a restart. A
+ * channel's messages give way to gaps when they are too many, so its other bytes are a sum of their own.
  */
 import type { AccountId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
@@ -10,11 +10,11 @@ import type { NewEntry, Room } from "./engine.ts";
 
 /** Accounts in memory. */
 const maxKept = 10_000;
-/** What a channel takes without its log and its members: its row, a snapshot, pages that are half full. */
+/** Size of a channel without its log and its members: its row, a snapshot, pages that are half full. */
 export const bytesPerChannel = 4096;
-/** What a member takes, until its cursor is dropped: its listing, its cursor, its part of the snapshot. */
+/** Size of a member, until its cursor is dropped: its listing, its cursor, its part of the snapshot. */
 export const bytesPerMember = 400;
-/** What a record of a channel takes beside its value. */
+/** Size of a channel's record beside its value. */
 export const bytesPerRecord = 200;
 
 export class LogBytes {
@@ -33,14 +33,14 @@ export class LogBytes {
     this.#delete = database.prepare("DELETE FROM account_bytes WHERE account = ?");
   }
 
-  /** What has no room for this entry. */
+  /** Returns the part that has no room for this entry. */
   full(channel: ChannelHead, { kind, body, added, room }: NewEntry): "channel" | "account" | undefined {
     if (room === undefined) return undefined;
     if (kind !== "message") return this.fullWith(channel, body.length + added.length * bytesPerMember, room);
     return this.ofAccount(channel.account) + body.length > room.accountBytes ? "account" : undefined;
   }
 
-  /** What has no room for so many bytes that are no message. */
+  /** Returns the part that has no room for so many bytes which are not a message. */
   fullWith({ otherBytes, account }: ChannelHead, bytes: number, room: Room): "channel" | "account" | undefined {
     if (otherBytes + bytes > room.channelBytes) return "channel";
     return this.ofAccount(account) + bytes > room.accountBytes ? "account" : undefined;
@@ -54,7 +54,10 @@ export class LogBytes {
     return bytes;
   }
 
-  /** Call inside a group, after something came (above 0) or went. What a channel's messages take its head has already. */
+  /**
+   * Call inside a group, after something was added (above 0) or removed. The head already counts the bytes of a
+   * channel's messages.
+   */
   changed(channel: ChannelHead, bytes: number, isMessage: boolean): void {
     if (bytes === 0) return;
     if (!isMessage) {

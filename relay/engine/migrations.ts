@@ -11,7 +11,7 @@ import { EngineError, faultOf } from "./errors.ts";
 import { firstTables } from "./schema.ts";
 
 export interface Migration {
-  /** What the file has afterwards that it had not before; for the log. */
+  /** The addition to the file, for the log. */
   readonly name: string;
   /**
    * SQL, or code where SQL is not enough. Runs inside a transaction of its own, together with the new number. Nothing, when
@@ -21,8 +21,8 @@ export interface Migration {
 }
 
 /**
- * 4096 bytes a channel, 400 a member, 200 a record: `log_bytes.ts` at the time. Invites were the only records of channels. A
- * cursor is of somebody who is joining only while its channel is open and lists it.
+ * 4096 bytes a channel, 400 a member, 200 a record: `log_bytes.ts` at the time. Invites were the only records of
+ * channels. A cursor belongs to a joining agent only while its channel is open and lists it.
  */
 const countBytes = `
   ALTER TABLE record ADD COLUMN channel_id TEXT;

@@ -1,4 +1,4 @@
-/** What the relay's file promises when its format changes: forward, once, all or nothing, and never back. */
+/** Promises of the relay's file when its format changes: forward, once, all or nothing, and never back. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { EngineError } from "./errors.ts";

@@ -1,4 +1,4 @@
-/** What the relay keeps: the interface of engines and the embedded one. */
+/** The relay's storage: the interface of engines and the embedded one. */
 export {
   type Appended,
   type AppendOutcome,

@@ -16,7 +16,7 @@ interface Row {
   expires_at_ms: number;
 }
 
-/** What its removal changes. */
+/** The change that its removal makes. */
 interface Held {
   revision: number;
   bytes: number;

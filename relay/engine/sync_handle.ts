@@ -6,7 +6,7 @@
  */
 
 export interface SyncHandle {
-  /** What was written before the call survives a loss of power when it resolves. One call at a time. */
+  /** When it resolves, everything written before the call survives a loss of power. One call at a time. */
   syncData(): Promise<void>;
   /** Of the database file: copies it, while nobody writes it, to a file that then survives a loss of power. */
   copyTo?(path: string): Promise<void>;

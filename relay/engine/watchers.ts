@@ -1,4 +1,4 @@
-/** Who wants to hear of new entries. A listener that throws is reported and harms nobody else. */
+/** Listeners for new entries. A listener that throws is reported and harms nobody else. */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Entry } from "./engine.ts";
 
@@ -27,7 +27,7 @@ export class Watchers {
   tell(channelId: ChannelId, entry: Entry): void {
     const listeners = this.#listeners.get(channelId);
     if (listeners === undefined) return;
-    // A copy: who starts to watch because of this entry hears of the next; who stopped hears nothing more.
+    // A copy: a listener added because of this entry gets the next one; a removed listener gets nothing more.
     for (const watcher of [...listeners]) {
       if (!listeners.has(watcher)) continue;
       try {

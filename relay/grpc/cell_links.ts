@@ -14,7 +14,7 @@ import type { CellPipe } from "./upstream.ts";
 
 /** Cells that may have overtaken the one that is due: parallel requests arrive in any order. */
 const maxAhead = 64;
-/** Whoever sends cells must also take them. */
+/** A client that sends cells must also take them. */
 const downWithinMs = 10_000;
 
 export interface CellUp {

@@ -15,7 +15,7 @@ export class CellQueue {
     return new Promise((resolve) => this.#written = resolve);
   }
 
-  /** What was written is still delivered; then the stream ends, with an error if there is a reason. */
+  /** Written cells are still delivered; then the stream ends, with an error if there is a reason. */
   end(reason: EndReason | undefined): void {
     this.#end ??= { reason };
     this.#wake();

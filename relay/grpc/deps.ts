@@ -1,4 +1,4 @@
-/** What the gRPC service takes from the process that it is in: a relay, or the stand-alone proxy. */
+/** The dependencies of the gRPC service on its process: a relay, or the stand-alone proxy. */
 import type { Admission } from "../../server/http2/mod.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -9,7 +9,7 @@ export interface GrpcDeps {
   /** A session without a call or a stream for this long is ended. */
   readonly idleTimeoutMs: number;
   readonly nowMs: () => number;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   readonly randomBytes: (length: number) => Uint8Array;
 }

@@ -9,12 +9,12 @@ export function toConnectError(body: ErrorBody): ConnectError {
   return new ConnectError(body.message, code, undefined, [{ desc: ErrorDetailSchema, value: errorToDetail(body) }]);
 }
 
-/** Why a session ended, for whoever still calls it. */
+/** The reason why a session ended, for a caller that still uses it. */
 export function endedError(reason: EndReason | undefined): ConnectError {
   return toConnectError(reason ?? { code: "auth_failed", message: "The session has ended: authenticate again" });
 }
 
-/** What breaks the contract is the caller's mistake and is told; everything else stays inside. */
+/** A breach of the contract is the caller's mistake and is reported; everything else stays inside. */
 export function toPublicError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof WireError) return toConnectError({ code: error.code, message: error.message });

@@ -38,18 +38,18 @@ export interface GrpcListener {
   readonly failed: Promise<Error>;
   stats(): ServerStats;
   setCertificate(certificate: KeyedCertificate): void;
-  /** `/health` says so, and whoever asks it sends clients elsewhere. */
+  /** `/health` reports it, so that load balancers send clients elsewhere. */
   drain(): void;
   close(): Promise<void>;
 }
 
 /** Streams get this long to end after their sessions were ended. */
 const drainTimeoutMs = 2_000;
-/** What a request may bring, with its padding: an envelope, or without a session a handshake. */
+/** Size limit of a request with its padding: an envelope, or without a session a handshake. */
 const memberBodyBytes = limits.envelopeBytes + limits.maxCellBytes;
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
 const strangerBodyMessage = `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
-/** Cells come one by one, each limited by itself. */
+/** Cells come one by one, each with its own limit. */
 const cellPaths = ["/static.relay.v1.Relay/Session", "/static.relay.v1.Relay/CellUp"];
 /** Calls whose session is in what they carry, not in their metadata. */
 const sessionInside = [...cellPaths, "/static.relay.v1.Relay/CellDown"];

@@ -101,7 +101,7 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
   const { cellBytes } = options.upstream;
   const handler: MethodImpl<DescMethodUnary> = async (message, context) => {
     try {
-      // Who calls is judged before what it says.
+      // The caller is checked before the content.
       const call = route(sessions, name, context);
       // cast: Connect decoded it by this operation's own descriptor
       const reply = await call(requestFromMessage(name, message as RequestMessage<Name>));

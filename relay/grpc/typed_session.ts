@@ -149,7 +149,7 @@ export class TypedSession implements TypedClient {
   ended(reason: EndReason | undefined): void {
     if (this.#end !== undefined) return;
     this.#end = { reason };
-    // Whoever was too slow for them will not take them now; they are delivered again to its next session.
+    // A client that was too slow for them will not take them now; they are delivered again to its next session.
     if (reason?.code === "slow_reader") this.#notices.length = 0;
     for (const { reject } of this.#pending.values()) reject(endedError(reason));
     this.#pending.clear();

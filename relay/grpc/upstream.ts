@@ -7,7 +7,7 @@ import type { Lane, RelayEnvelope } from "../../proto/mod.ts";
 import type { EndReason } from "../core/link.ts";
 
 export interface Upstream {
-  /** What typed replies are padded to. */
+  /** Typed replies are padded to this size. */
   readonly cellBytes: number;
   openTyped(client: TypedClient): TypedLink;
   openCells(client: CellClient): CellPipe;

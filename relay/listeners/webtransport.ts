@@ -22,9 +22,9 @@ export interface WebTransportOptions {
 /** The session's address is `https://host:port/`. */
 const sessionPath = "/";
 const maxHeaderBlockBytes = 16 * 1024;
-/** What a stream that carries no cells may bring in all: settings, a request, capsules. */
+/** Size limit of a stream that carries no cells: settings, a request, capsules. */
 const streamBudget = 64 * 1024;
-/** What a browser gets to take note of the end before its connection closes. */
+/** Time that a browser gets to notice the end before its connection closes. */
 const lingerMs = 1_000;
 
 /** Resolves or rejects when the connection ends. */
@@ -78,7 +78,7 @@ class Http3Connection {
   async #each<Stream>(streams: ReadableStream<Stream>, serve: (stream: Stream) => Promise<void>): Promise<void> {
     for await (const stream of streams) {
       serve(stream).catch((error) => {
-        // What else fails here is a stream that its peer reset.
+        // Any other failure here is a stream that its peer reset.
         if (error instanceof Http3Error) this.#close(http3Code.protocolError);
       });
     }

@@ -1,7 +1,8 @@
 /**
- * Follows what becomes of accounts at the API: sessions of suspended and deleted ones end, channels of deleted ones close. Who is
- * suspended, what is still to be closed and how far it has come are durable, and written in this order, so that a deletion is
- * carried out after any crash and a relay that starts while the API is away still knows whom not to serve.
+ * Follows changes of accounts at the API: sessions of suspended and deleted ones end, channels of deleted ones close.
+ * The suspended accounts, the channels still to close and the position are durable, and written in this order. So a
+ * deletion is carried out after any crash, and a relay that starts while the API is down still knows which accounts not
+ * to serve.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountChanges } from "../../proto/changes.ts";
@@ -31,7 +32,7 @@ export class FollowedAccounts {
   readonly #stop = new AbortController();
   readonly #standing = Promise.withResolvers<void>();
   readonly #running: Promise<unknown>;
-  /** What the standing has told: changes up to here matter for deletions only. */
+  /** The number up to which the list of accounts was complete: changes up to here matter for deletions only. */
   #standsAt = 0;
   #cursor: number | undefined;
   #wake = Promise.withResolvers<void>();
@@ -93,7 +94,7 @@ export class FollowedAccounts {
     }
   }
 
-  /** What stands now, and where to go on: where an earlier life of this relay was, else from the beginning. */
+  /** Takes the present list and goes on: from the position before the relay's last stop, else from the beginning. */
   async #begin({ after, suspended = [], deleted = [] }: AccountChanges): Promise<void> {
     const { core, log } = this.#deps;
     const now = new Set([...suspended, ...deleted].map(idOf));
@@ -167,7 +168,7 @@ export class FollowedAccounts {
   }
 }
 
-/** What is left of a page: an account that was suspended and resumed in it keeps its sessions. */
+/** The last change of each account in a page: an account that was suspended and resumed in it keeps its sessions. */
 function lastOfEach(changes: AccountChanges["changes"]): Map<AccountId, "suspended" | "resumed" | "deleted"> {
   const last = new Map<AccountId, "suspended" | "resumed" | "deleted">();
   for (const { account_id, change } of changes) {

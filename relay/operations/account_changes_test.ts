@@ -1,4 +1,4 @@
-/** What a relay does with what the API tells of accounts: in which order, after which faults, and what a later life still knows. */
+/** A relay's handling of the API's news about accounts: the order, faults, and the records after a restart. */
 import { assertEquals } from "@std/assert";
 import type { AccountChanges } from "../../proto/changes.ts";
 import type { AccountId } from "../../proto/mod.ts";

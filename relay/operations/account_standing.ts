@@ -1,4 +1,7 @@
-/** What a relay knows of accounts, in memory and in the engine's records: who is suspended, whose channels are to be closed. */
+/**
+ * A relay's records of accounts, in memory and in the engine: the suspended ones, and those whose channels are to be
+ * closed.
+ */
 import { z } from "zod";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Records } from "../engine/engine.ts";

@@ -1,5 +1,5 @@
 /**
- * What the relay asks of the HTTP API: the keys that verify tokens, and leases of quota (`proto/lease.ts`). Every question
+ * The relay's calls to the HTTP API: the keys that verify tokens, and leases of quota (`proto/lease.ts`). Every call
  * has a deadline.
  */
 import { type AccountChanges, readAccountChanges } from "../../proto/changes.ts";
@@ -41,7 +41,8 @@ export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: Ap
   return {
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     followChanges: async (after, signal) => {
-      // A connection of its own each time: one that was kept may lead to an API that is no more, and so may the next.
+      // A connection of its own each time: one that was kept may lead to an API that no longer runs, and so may the
+      // next.
       using client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: 0 });
       const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);

@@ -1,5 +1,6 @@
 /**
- * How late the event loop runs, smoothed: one long garbage collection is no reason to refuse clients, a second of lateness is.
+ * How late the event loop runs, smoothed: one long garbage collection is not a reason to refuse clients, a second of
+ * lateness is.
  */
 
 const intervalMs = 100;

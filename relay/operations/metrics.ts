@@ -1,4 +1,7 @@
-/** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
+/**
+ * The relay's metrics for Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same
+ * names.
+ */
 import type { Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
 import type { CoreStats } from "../core/core_stats.ts";
@@ -143,7 +146,7 @@ function clusterMetrics(stats: ClusterStats): Metric[] {
   ];
 }
 
-/** What nobody knows is not shown. */
+/** Unknown values are not shown. */
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }

@@ -17,7 +17,7 @@ export interface RemoteEvents {
   ended(reason: EndReason | undefined): void;
 }
 
-/** What the relay gets to close the connection after its stream has ended. */
+/** Time that the relay gets to close the connection after its stream has ended. */
 const closeMs = 3_000;
 const transportOptions = { alpnProtocols: ["static-relay/1"], ...quicOptions };
 

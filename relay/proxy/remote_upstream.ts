@@ -97,7 +97,7 @@ class RemoteTypedLink implements TypedLink {
     return this.#room.promise;
   }
 
-  /** What a reply means for the cells of this session. */
+  /** Applies a reply to the cells of this session. */
   #note(envelope: RelayEnvelope): void {
     if (envelope.kind !== "reply") return;
     if (envelope.operation === "GetChallenge") {
@@ -128,7 +128,7 @@ class RemoteTypedLink implements TypedLink {
   }
 }
 
-/** What rides in the fill of cells is not for typed calls, where each would be a message that shows. */
+/** Notices that ride in the fill of cells are not for typed calls, where each would be a visible message. */
 function isRider(envelope: RelayEnvelope): boolean {
   return envelope.kind === "notice" &&
     (envelope.operation === "DeliverConfirmations" || envelope.operation === "DeliverUnconfirmed");
@@ -167,7 +167,7 @@ class RemoteCellPipe implements CellPipe {
   async #passDown(chunk: Uint8Array): Promise<void> {
     try {
       for (const { bytes, cellBytes } of this.#splitter.split(chunk)) {
-        // Who gets a challenge answered speaks the protocol; the rest is between the client and the relay.
+        // A client whose challenge is answered speaks the protocol; the rest is between the client and the relay.
         if (this.#splitter.settled) this.#client.authenticated();
         await this.#client.write(bytes, cellBytes);
       }

@@ -30,7 +30,7 @@ export interface ActiveLease extends HeldLease {
   underWay: number;
   appended: number;
   payloadBytes: number;
-  /** What the API was told of `appended`. */
+  /** The part of `appended` that was reported to the API. */
   reported: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the API is told about leases. A lease's last report waits here, with the same numbers, until the API has taken it:
- * its answer may be lost, and a report that was taken is accepted again only if it says the same.
+ * Reports to the API about leases. A lease's last report waits here, with the same numbers, until the API has taken it:
+ * its reply may be lost, and a report that was taken is accepted again only if it says the same.
  */
 import type { Log } from "../../server/mod.ts";
 import type { HeldLease, LeaseBook } from "../engine/engine.ts";
@@ -62,7 +62,7 @@ export class LeaseReports {
     }
   }
 
-  /** Tells what running leases have consumed. Answers those that the API does not know any more, or not so. */
+  /** Reports the use of running leases. Returns those that the API does not know any more, or not so. */
   async sendProgress(leases: readonly ActiveLease[]): Promise<readonly ActiveLease[]> {
     const disowned: ActiveLease[] = [];
     for (const batch of batches(leases.filter(({ appended, reported }) => appended > reported))) {

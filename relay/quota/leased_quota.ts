@@ -99,7 +99,7 @@ export class LeasedQuota implements Quota {
     for (const account of this.#accounts.values()) account.refusal = undefined;
   }
 
-  /** What happens by time: leases end, are reported and given back. Never rejects; what failed is tried again next time. */
+  /** Periodic work: leases end, are reported and given back. Never rejects; failed calls are repeated next time. */
   tick(): Promise<void> {
     this.#ticking ??= this.#upkeep().catch((error) => this.#failed("upkeep", error)).finally(() => {
       this.#ticking = undefined;
@@ -108,8 +108,8 @@ export class LeasedQuota implements Quota {
   }
 
   /**
-   * Gives everything back. Call when no more messages come. What the API does not take now is settled by the next life from
-   * the engine's counts.
+   * Gives everything back. Call when no more messages come. Leases that the API does not take now are settled after the
+   * next start, from the engine's counts.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -201,7 +201,7 @@ export class LeasedQuota implements Quota {
     }
     const lease = heldLease(answer.lease);
     try {
-      // Kept, it would pay for nothing, and whoever waits would ask for the next one at once, and the next.
+      // Kept, it would pay for nothing, and waiting messages would ask for the next one at once, and the next.
       if (!isUsable(lease, nowMs())) throw new Error("The lease is over already: compare the clocks of API and relay");
       await book.open(lease);
     } catch (error) {
@@ -214,7 +214,7 @@ export class LeasedQuota implements Quota {
     return lease.granted;
   }
 
-  /** Before the first lease of this life; a failure is tried again by whoever needs it next. */
+  /** Before the first lease of this process; a failure is repeated by the next caller that needs it. */
   #settled(): Promise<void> {
     this.#settling ??= settleEarlierLife(this.#deps).catch((error) => {
       this.#settling = undefined;
@@ -233,7 +233,7 @@ export class LeasedQuota implements Quota {
     }
     await this.#reports.sendLast();
     const running = [...this.#accounts.values()].flatMap(({ leases }) => leases.active);
-    // What the API lost or disagrees about is worth nothing any more.
+    // Leases that the API lost or disputes are worth nothing any more.
     const disowned = await this.#reports.sendProgress(running);
     await this.#endLeases((leases) => disowned.flatMap(({ leaseId }) => leases.takeOne(leaseId)));
     await this.#carryBytes(nowMs);

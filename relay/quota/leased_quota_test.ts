@@ -11,7 +11,7 @@ import { SimulatedApi } from "./testing/simulated_api.ts";
 const account = parseAccountId("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11");
 const startMs = Date.UTC(2026, 10, 15);
 
-/** What survives a crash. */
+/** The records that survive a crash. */
 function createBook(): { book: LeaseBook; append: (charge: Charge) => boolean } {
   const leases = new Map<string, LeaseState & { stopped: boolean }>();
   const change = (id: string, by: Partial<LeaseState & { stopped: boolean }>): LeaseState | undefined => {
@@ -71,7 +71,7 @@ function createWorld(limit: number): World {
   return { clock, api, book, append, events, live, quota: live() };
 }
 
-/** One message from reservation to append; answers how the reservation went. */
+/** One message from reservation to append; returns the result of the reservation. */
 async function send({ append }: World, quota: LeasedQuota, bytes = 1000): Promise<Reservation["kind"]> {
   const reservation = await quota.reserve(account, { messages: 1, payloadBytes: bytes });
   if (reservation.kind === "reserved") quota.settle(account, reservation.charge, append(reservation.charge));
@@ -136,7 +136,7 @@ Deno.test("keys hold little of what is left, however many there are, and more wh
   }
   const largest = Math.max(...api.rows.map(({ granted }) => granted));
   assert(largest > 20 && largest <= 100, `${largest}`);
-  // What one key holds is no reason to refuse another.
+  // A lease of one key is not a reason to refuse another.
   let sent = 0;
   for (const key of [...keys, ...keys]) if (await sendBy(key) === "reserved") sent++;
   assertEquals(sent, 100);

@@ -21,7 +21,7 @@ const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValu
 interface Sender {
   readonly quota: LeasedQuota;
   readonly logs: string[];
-  /** Reserve, append, settle, as the core does; answers how the reservation went. */
+  /** Reserve, append, settle, as the core does; returns the result of the reservation. */
   send(account: AccountId): Promise<string>;
 }
 

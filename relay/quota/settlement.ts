@@ -1,7 +1,7 @@
 /**
- * What an earlier life of this relay left behind. Its leases are closed with the counts that the engine kept, so that what it
- * accepted is paid for, exactly, and the rest goes back to the accounts. No lease is taken before this is done: until then
- * everything that the API lists as open is the earlier life's.
+ * Settles the leases of this relay's previous run. They are closed with the counts that the engine kept, so that
+ * exactly the accepted messages are paid for, and the rest goes back to the accounts. No lease is taken before this is
+ * done: until then every lease that the API lists as open is one of the previous run.
  */
 import type { Log } from "../../server/mod.ts";
 import type { LeaseBook } from "../engine/engine.ts";

@@ -12,7 +12,7 @@ const issuer = "static-api";
 /** How far the API's clock may be from ours. */
 const toleranceSeconds = 5;
 const maxPlanLength = 64;
-/** The API's tokens live for an hour. A longer one is none of its, whoever has its key. */
+/** The API's tokens live for an hour. A longer one does not come from the API, even if it has its signature. */
 const maxLifetimeSeconds = 24 * 60 * 60;
 const foreignKeyHeaders = ["jwk", "jku", "x5c", "x5u"];
 
@@ -74,7 +74,7 @@ function readClaims(
   const grant = claim === undefined ? undefined : parseTokenGrant(claim);
   if (claim !== undefined && grant === undefined) return refused(`this relay cannot read its claim "static"`);
   try {
-    // Whoever is tolerated a little after the end is not ended before it.
+    // A session is not ended before the tolerance that its token was accepted with.
     const times = { issuedAtMs: iat * 1000, expiresAtMs: (exp + toleranceSeconds) * 1000 };
     const verified = { account: parseAccountId(String(sub)), plan, ...times };
     return grant === undefined ? verified : { ...verified, grant };

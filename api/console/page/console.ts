@@ -1,4 +1,4 @@
-/** The console: starts the page for whoever has a session, and the entrance for everybody else. */
+/** The console: starts the page for a visitor with a session, and the entrance for everybody else. */
 import { App } from "./app.ts";
 import { Service } from "./service.ts";
 import { html, render } from "./ui.ts";

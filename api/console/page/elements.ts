@@ -179,7 +179,7 @@ export function Time({ at }: { at: string | null | undefined }): VNode {
   }</time>`;
 }
 
-/** What is read from the service: undefined until it is there. `again` reads it once more. */
+/** Data read from the service: undefined until it is there. `again` reads it once more. */
 export interface Reading<T> {
   readonly value: T | undefined;
   readonly error: ServiceError | undefined;
@@ -195,7 +195,7 @@ export function useReading<T>(read: () => Promise<T>): Reading<T> {
       const value = await read();
       if (mine === newest.current) setState({ value });
     } catch (error) {
-      // What was read before stays: an old list is better than none.
+      // Data that was read before stays: an old list is better than none.
       if (mine === newest.current) setState((before) => ({ ...before, error: asServiceError(error) }));
     }
   }, [read]);

@@ -133,7 +133,7 @@ export class Service {
     return await read<T>(response);
   }
 
-  /** Whose session it is now: without the proof of an older one. */
+  /** Reads the present session, without the proof of an older one. */
   #readSession(): Promise<SessionInfo> {
     this.#csrf = undefined;
     return this.#call<SessionInfo>("GET", "/v1/session");

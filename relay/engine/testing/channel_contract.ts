@@ -1,4 +1,4 @@
-/** Channels: made once, listed for who is in them, counted, closed and forgotten. */
+/** Channels: made once, listed for their members, counted, closed and forgotten. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { parseChannelName } from "../../../proto/mod.ts";
 import { EngineError } from "../errors.ts";
@@ -222,7 +222,7 @@ export function channelContract(test: ContractTest): void {
     assertEquals(await waiting(first), { channelsOfAccount: 1, bytesOfAccount: 20, otherAccounts: 1 });
     await engine.append(first, message("w", { kind: "welcome", epoch: 1, ...welcomes(100) }));
     assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 120, otherAccounts: 1 });
-    // Who has come in waits no more, and a Welcome that is late changes nothing.
+    // An agent that has joined waits no more, and a late Welcome changes nothing.
     await engine.moveCursor(first, agentId, { consumed: 1, acknowledged: 1 });
     await engine.append(first, message("w2", { kind: "welcome", epoch: 1, ...welcomes(100) }));
     assertEquals(await waiting(), { channelsOfAccount: 1, bytesOfAccount: 20, otherAccounts: 1 });
@@ -241,7 +241,7 @@ export function channelContract(test: ContractTest): void {
     for (const channelId of [read, unread]) {
       await engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
     }
-    // More than a purge takes at once: it forgets on the way who has read what.
+    // More than a purge takes at once: it forgets the members' positions on the way.
     await Promise.all(Array.from({ length: 250 }, (_, i) => engine.append(read, message(`m${i}`, { epoch: 1 }))));
     for (const [channelId, epoch] of [[alone, 0], [read, 1], [unread, 1]] as const) {
       await engine.append(channelId, message("end", { kind: "close", epoch, timeMs: 3000 }));

@@ -145,7 +145,7 @@ export function keyPackageContract(test: ContractTest): void {
     await put(3, 2);
     await put(4, 2, limits);
     assertEquals(await counts(), [2, 0, 2, 2]);
-    // What was claimed, and may be asked for again, counts too.
+    // Claimed KeyPackages that may be asked for again count too.
     await keyPackages.claim(sampleAgent(3), { key: "a", nowMs });
     await put(2, 2, limits);
     assertEquals(await counts(), [2, 2, 0, 2]);

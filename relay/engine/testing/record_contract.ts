@@ -79,7 +79,7 @@ export function recordContract(test: ContractTest): void {
     assertEquals(await values(), { kept: 1, replaced: 2, changed: 3 });
     assertEquals((await engine.records.get("replaced"))?.expiresAtMs, 5000);
 
-    // The same again is no second change.
+    // The same again is not a second change.
     await engine.records.put("ended", { ...record(4), of }, 0);
     assertEquals((await engine.append(channelId, commit("first", 0, { records }))).kind, "duplicate");
     assertEquals(await values(), { kept: 1, ended: 4, replaced: 2, changed: 3 });

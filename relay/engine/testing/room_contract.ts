@@ -1,4 +1,6 @@
-/** What accounts take: members and records count too, sums outlive a restart and an undone group, and room can be made. */
+/**
+ * Sizes of accounts: members and records count too, sums outlive a restart and an undone group, and room can be made.
+ */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Engine, NewRecord, PutOutcome } from "../engine.ts";
@@ -30,7 +32,7 @@ export function roomContract(test: ContractTest): void {
     const added = [sampleAgent(2), sampleAgent(3)];
     await engine.append(channelId, commit("c", 0, { added, body: bytesOf(1, 100) }));
     assertEquals(await engine.accountBytes(account), emptyChannel + 100 + 2 * bytesPerMember);
-    // Who comes back has its place already, who was removed until it is dropped.
+    // A returning member has its place already, a removed one until it is dropped.
     await engine.append(channelId, commit("d", 1, { removed: added, added: [sampleAgent(2)], body: bytesOf(1, 10) }));
     assertEquals(await engine.accountBytes(account), emptyChannel + 110 + 2 * bytesPerMember);
     await engine.dropCursor(channelId, sampleAgent(2));

@@ -5,7 +5,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "./gen/healt
 
 export interface HealthOptions {
   readonly isServing: () => boolean;
-  /** Runs once after the time; answers how to cancel. */
+  /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
 }
 

@@ -59,7 +59,7 @@ export class ByteSource {
     }
   }
 
-  /** Lets go of the stream; answers what was read from it and not used. */
+  /** Releases the stream; returns bytes that were read from it and not used. */
   release(): Uint8Array {
     this.#reader.releaseLock();
     return this.#rest;
@@ -89,7 +89,7 @@ export class ByteSource {
     return taken;
   }
 
-  /** What was read before and not used, else the next piece; never empty. */
+  /** Returns bytes that were read before and not used, else the next piece; never empty. */
   async #chunk(): Promise<Uint8Array | undefined> {
     if (this.#rest.length > 0) return this.#rest;
     for (;;) {

@@ -9,7 +9,7 @@ export const streamType = { control: 0x00, push: 0x01, qpackEncoder: 0x02, qpack
 /** Application error codes with which an HTTP/3 connection or stream ends. */
 export const http3Code = { noError: 0x100, protocolError: 0x101 } as const;
 
-/** What browsers of several drafts want to see before they open a WebTransport session. */
+/** Settings that browsers of several drafts want to see before they open a WebTransport session. */
 const settings: readonly (readonly [setting: number, value: number])[] = [
   [0x08, 1], // SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 9220
   [0x33, 1], // SETTINGS_H3_DATAGRAM, RFC 9297

@@ -1,4 +1,4 @@
-/** One channel: what is said, who is in it, and the number to compare. */
+/** One channel: its messages, its members, and the number to compare. */
 import { html, useEffect, useRef, useState, type VNode } from "../ui.ts";
 import { InviteLink } from "./invite_link.ts";
 import type { Line, Room } from "./room.ts";
@@ -82,7 +82,7 @@ function Answer({ answer, who }: { answer: (text: string) => void; who: string }
   `;
 }
 
-/** What is typed belongs to the room at once: a slow relay never holds up the next message, and nothing typed is lost. */
+/** Typed text belongs to the room at once: a slow relay never holds up the next message, and nothing typed is lost. */
 function Say(
   { room, others }: { room: Room; others: readonly { readonly agentId: string; readonly identity: string }[] },
 ): VNode {

@@ -7,7 +7,7 @@ import type { Channel, Envelope, IncomingRequest } from "static-sdk";
 export interface Line {
   readonly id: number;
   readonly kind: "mine" | "theirs" | "asked" | "reply" | "question";
-  /** Who said it. */
+  /** The author. */
   readonly who: string;
   readonly text: string;
   readonly atMs: number;
@@ -135,7 +135,7 @@ export class Room {
   }
 }
 
-/** Anything may arrive; what is no text is told by its length. */
+/** Anything may arrive; content that is not text is shown by its length. */
 function contentOf(envelope: Envelope): string {
   try {
     return envelope.text();

@@ -7,7 +7,7 @@ export function useAgent(agent: TabAgent): void {
   const [, draw] = useState(0);
   useEffect(() => {
     const again = (): void => draw((before) => before + 1);
-    // What happened before this ran was told to nobody.
+    // Changes before this ran were told to nobody.
     again();
     return agent.listen(again);
   }, [agent]);
