@@ -9,8 +9,6 @@ const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Do
 const machinePaths = new RegExp(["/wo" + "rk/", "/ro" + "ot/", "registry\\.npm" + "js", "deb\\.deb" + "ian"].join("|"));
 const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");
 
-/** Folders whose comments are in plain English; tests follow. `start.ts` stands for itself. */
-const plainFolders = /^((proto|wasm|server|tools|deploy|sdk|relay|bench|cli|api)\/|start\.ts$)/;
 /** Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has twenty pairs. */
 const stopsReader =
   /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )Answers (?=the |when |whether |what |where )/;
@@ -99,8 +97,11 @@ const rules: readonly Rule[] = [
   },
   {
     name: "prose",
-    applies: (file) => typescript(file) && plainFolders.test(file.path),
-    find: ({ text }) => comments(text).flatMap(({ index, words }) => first(words, stopsReader, plainAdvice, index)),
+    applies: (file) => typescript(file) || python(file),
+    find: (file) =>
+      (python(file) ? pythonComments : comments)(file.text).flatMap(({ index, words }) =>
+        first(words, stopsReader, plainAdvice, index)
+      ),
   },
   {
     name: "machine",
@@ -166,6 +167,14 @@ function comments(text: string): { readonly index: number; readonly words: strin
       index: match.index + match[0].length - (match[1] ?? "").length,
       words: match[1] ?? "",
     }),
+  );
+}
+
+/** Docstrings and comments of Python; a docstring begins its line. */
+function pythonComments(text: string): ReturnType<typeof comments> {
+  return Array.from(
+    text.matchAll(/(?<=^[ \t]*)"""([^]*?)"""|(?<=^[ \t]*| {2})# (.*)$/gm),
+    (match) => ({ index: match.index, words: match[1] ?? match[2] ?? "" }),
   );
 }
 

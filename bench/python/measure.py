@@ -1,4 +1,4 @@
-"""What the Python package costs, measured from inside a Python program. Reads where the service is, prints what it found, in JSON."""
+"""The cost of the Python package, measured from inside a Python program. Reads the addresses of the service, prints the results as JSON."""
 
 from __future__ import annotations
 

@@ -67,10 +67,10 @@ function readClaims(
   },
   nowMs: number,
 ): VerifiedToken | Refused {
-  if (!isTime(iat) || !isTime(exp)) return refused("its times are no whole seconds since 1970");
+  if (!isTime(iat) || !isTime(exp)) return refused("its times are not whole seconds since 1970");
   if (exp - iat > maxLifetimeSeconds) return refused(`it lives longer than ${maxLifetimeSeconds / 3600} hours`);
   if (iat * 1000 > nowMs + toleranceSeconds * 1000) return refused("it was issued in the future; check the clocks");
-  if (typeof plan !== "string" || plan.length > maxPlanLength) return refused("its plan is no text");
+  if (typeof plan !== "string" || plan.length > maxPlanLength) return refused("its plan is not a text");
   const grant = claim === undefined ? undefined : parseTokenGrant(claim);
   if (claim !== undefined && grant === undefined) return refused(`this relay cannot read its claim "static"`);
   try {
@@ -79,7 +79,7 @@ function readClaims(
     const verified = { account: parseAccountId(String(sub)), plan, ...times };
     return grant === undefined ? verified : { ...verified, grant };
   } catch {
-    return refused("its subject is no account");
+    return refused("its subject is not an account id");
   }
 }
 

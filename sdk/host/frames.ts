@@ -116,7 +116,7 @@ function parseHeader(head: Uint8Array): Header {
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
     return parsed as Header; // cast: an object that came from JSON
   }
-  throw notAFrame("its header is no object");
+  throw notAFrame("its header is not an object");
 }
 
 function readUint32(bytes: Uint8Array): number {

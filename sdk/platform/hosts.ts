@@ -128,7 +128,7 @@ async function checkParent(folder: string): Promise<void> {
 async function checkFolder(folder: string): Promise<void> {
   const found = await lstat(folder);
   const user = process.getuid?.();
-  if (!found.isDirectory()) throw unsafe(folder, "it is no folder, or a link to one");
+  if (!found.isDirectory()) throw unsafe(folder, "it is not a folder, or a link to one");
   if (user === undefined) return;
   if (found.uid !== user) throw unsafe(folder, "it belongs to another user");
   if ((found.mode & 0o022) !== 0) throw unsafe(folder, "others may write to it");

@@ -76,7 +76,9 @@ export const storeMigrations: readonly StoreMigration[] = [
 export function fields(change: (fields: Fields, id: string) => Fields): UpgradeValue {
   return (value, id) => {
     const list = decodeCbor(value, maxValueBytes);
-    if (!Array.isArray(list)) throw new StoreError("store_corrupt", "A record of an older format is no list of fields");
+    if (!Array.isArray(list)) {
+      throw new StoreError("store_corrupt", "A record of an older format is not a list of fields");
+    }
     return encodeCbor([...change(list, id)]);
   };
 }

@@ -74,7 +74,7 @@ testWhen(
         await staggered;
         await server.thaw();
         await assertRecovers();
-        // What was on one of the ten connections may have been done; what still waited for one must never be.
+        // Requests on one of the ten connections may have taken effect; requests that still waited for one must never.
         const ghosts = await Promise.all(
           emails.map((email) => api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } })),
         );

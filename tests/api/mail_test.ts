@@ -33,7 +33,7 @@ Deno.test("mail that no server takes waits, bounded, and is delivered once one d
     await t.step("it survives the process that took it, and arrives, once, with its code", async () => {
       await api.close();
       api = await startTestApi(environment);
-      // What the earlier process had taken is hidden for a while.
+      // Mails that the earlier process had taken are hidden for a while.
       await sql`UPDATE mail_queue SET next_attempt_at = now()`;
       await using server = startSmtpServer(port);
       await eventually(patience, () => Promise.resolve(server.messages), ({ length }) => length === 1);

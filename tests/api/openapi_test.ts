@@ -44,7 +44,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** Whoever may ask: nobody, keys of each kind, a session with and without its header, somebody who invents credentials. */
+/** All kinds of callers: none, keys of each kind, a session with and without its header, invented credentials. */
 type Credential = readonly [name: string, headers: Readonly<Record<string, string>>];
 
 async function credentialsOf(api: TestApi, user: SignedUp): Promise<Credential[]> {
@@ -100,7 +100,7 @@ function text(random: Random, { format }: Schema): string {
   ]);
 }
 
-/** What the schema describes, mostly. */
+/** A value that mostly fits the schema. */
 function valueOf(random: Random, schema: Schema): unknown {
   const kinds: readonly unknown[] = [null, 7, -1, 1.5, "x", true, [], {}, { constructor: 1 }];
   if (random.below(12) === 0) return random.pick(kinds);

@@ -400,7 +400,7 @@ async function demonstrate(stack: Stack, user: User): Promise<void> {
   assert(steps.length > 8);
 }
 
-/** What the README shows of the demo is what it prints, but for the bytes of ciphertext, which never are the same. */
+/** The README's picture of the demo equals its output, but for the bytes of ciphertext, which always differ. */
 async function assertShownInReadme(printed: string): Promise<void> {
   const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
   const [, shown = ""] = /```text\n(What the members see[^]*?)```/.exec(readme) ?? [];

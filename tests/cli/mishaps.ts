@@ -8,7 +8,7 @@ import { User } from "./user.ts";
 const closed = "127.0.0.1:1";
 const apiKey = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "b".repeat(32) });
 
-/** What is wrong with the input, and how that ends. */
+/** A fault of the input, and the expected end. */
 interface Bad {
   readonly argv: readonly string[];
   readonly input?: string;
@@ -17,7 +17,7 @@ interface Bad {
 }
 
 interface Case {
-  /** What makes it ask the service. */
+  /** The command that calls the service. */
   readonly argv: readonly string[];
   readonly input?: string;
   /** Exit code when the service is down. */
@@ -211,7 +211,7 @@ function withoutApi(): Promise<void> {
     key: apiKey,
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
-      // What works on this machine's files alone needs no service.
+      // Commands that only use this machine's files need no service.
       if (code === 0 || /^(agent|agents|host|mcp)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
@@ -231,7 +231,7 @@ async function withoutRelay(api: TestApi): Promise<void> {
   });
 }
 
-/** What counts requests in the place of a service. */
+/** Counts requests in the place of a service. */
 function startCounter(): { readonly url: string; readonly count: () => number } & AsyncDisposable {
   let requests = 0;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {

@@ -36,7 +36,7 @@ Deno.test("completion refuses shells that it does not know", async () => {
   for (const shell of shells) assert((await user.run(["completion", shell])).stdout.length > 500);
 });
 
-/** What bash offers after these words, the last of which is being typed. */
+/** The completions that bash offers after these words, the last of which is being typed. */
 async function offered(script: string, ...words: readonly string[]): Promise<string[]> {
   const quoted = ["static", ...words].map((word) => `'${word}'`).join(" ");
   const probe =

@@ -8,7 +8,7 @@ export interface RunOptions extends Omit<TestHostOptions, "folder"> {
   readonly code?: number;
 }
 
-/** How each command has ended so far, whoever ran it. */
+/** The exit codes of each command so far, by any user. */
 export const endings: ReadonlyMap<string, Set<number>> = new Map(commands.map(({ path }) => [path, new Set()]));
 
 export class User implements AsyncDisposable {

@@ -118,7 +118,7 @@ async function attackFrom(tab: Tab, hostname: string, apiUrl: string): Promise<v
   (tab.violations as string[]).length = 0;
 }
 
-/** What is serious or worse. */
+/** Faults that are serious or worse. */
 async function judge(tab: Tab, axe: string): Promise<unknown> {
   await tab.evaluate(`${axe}; undefined`);
   return await tab.evaluate(`axe.run().then(({ violations }) => violations

@@ -1,4 +1,4 @@
-// What deploy/ holds is run here as far as a machine without systemd's and Docker's daemons can: the very commands, with the
+// Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the very commands, with the
 // very permissions and variables, from exactly the files that an image would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { anyBackend } from "../support/api/harness.ts";
@@ -132,7 +132,7 @@ function unitOf(part: string): Described {
 interface Image extends Described {
   readonly from: string;
   readonly copies: readonly string[];
-  /** What Deno is asked to do while the image is built: its arguments, each time. */
+  /** The arguments of each Deno call while the image is built. */
   readonly preparations: readonly (readonly string[])[];
 }
 

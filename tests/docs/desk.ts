@@ -9,7 +9,7 @@ export interface Desk extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   /** The text with this desk's ports and data directory. */
   translate(text: string): string;
-  /** What the commands printed; throws with it when one fails. */
+  /** Returns the output of the commands; throws with it when one fails. */
   run(commands: string, answers: readonly string[]): Promise<string>;
   /** Starts a command that serves; resolves when it has printed `until`. */
   serve(command: string, until: string): Promise<Service>;
@@ -41,7 +41,7 @@ export async function openDesk(): Promise<Desk> {
     STATIC_RELAY_QUIC_PORT: String(quic),
     STATIC_ADMIN_PORT: String(admin),
     STATIC_INTERNAL_PORT: String(internal),
-    // What `deno task start` tells users to set when ports and directory are not the default ones.
+    // The variables that `deno task start` tells users to set when ports and directory are not the default ones.
     STATIC_API_URL: `http://127.0.0.1:${api}`,
     STATIC_RELAY_URL: `quic://localhost:${quic},https://localhost:${grpc}`,
     STATIC_CA_FILE: `${data}/ca.pem`,
@@ -67,7 +67,7 @@ export async function openDesk(): Promise<Desk> {
   };
 }
 
-/** `deno`, and `npx -y deno@…` for whoever has only Node: both are the Deno that runs this test. */
+/** `deno`, and `npx -y deno@…` for users of Node: both are the Deno that runs this test. */
 async function installDeno(folder: string): Promise<void> {
   await Deno.mkdir(folder);
   await Deno.symlink(Deno.execPath(), `${folder}/deno`);

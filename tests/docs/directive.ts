@@ -1,7 +1,7 @@
 /**
- * What the comment before a block asks of its test. Without one, commands and code are run. `not run:` gives the reason why a
- * block cannot be; `until:` marks a command that serves until it is stopped, by what it prints when it is ready;
- * `answers:` is what a user types, with commas between.
+ * The directive in the comment before a block. Without one, commands and code are run. `not run:` gives the reason why
+ * a block cannot be; `until:` marks a command that serves until it is stopped, by the words that it prints when it is
+ * ready; `answers:` has the lines that a user types, with commas between.
  */
 import type { Block } from "./markdown.ts";
 

@@ -176,7 +176,7 @@ async function photograph(tab: Tab, path: string): Promise<void> {
   if (kept !== undefined) await Deno.copyFile(path, `${kept}/${path.slice(path.lastIndexOf("/") + 1)}`);
 }
 
-/** What was said is nowhere in what the API wrote. */
+/** The API's logs contain nothing of the messages. */
 function checkLogs({ api }: Stack): void {
   assertEquals(api.logs.filter((line) => line.includes("please hurry") || line.includes("inv_")), []);
 }

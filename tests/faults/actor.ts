@@ -33,7 +33,7 @@ export class Actor {
   readonly #lives: Event[][] = [];
   #life: Life | undefined;
   #numbers = 0;
-  /** What it wrote that is no part of the journal. */
+  /** Lines that it wrote outside of the journal. */
   readonly remarks: string[] = [];
 
   constructor(settings: Omit<Settings, "life">, link: Link) {

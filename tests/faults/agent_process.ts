@@ -6,7 +6,7 @@ import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
 import type { Event } from "./journal.ts";
 
-/** What an agent can be told to do. */
+/** Orders for an agent. */
 export type Order =
   | { readonly do: "create"; readonly channel: string }
   | { readonly do: "open"; readonly channel: string }
@@ -17,7 +17,7 @@ export type Order =
   /** Joins by the Welcome that the relay delivers. */
   | { readonly do: "enter"; readonly channel: string }
   | { readonly do: "talk"; readonly everyMs: number }
-  /** Answers when the last send has ended. */
+  /** Replies when the last send has ended. */
   | { readonly do: "hush" }
   | { readonly do: "send_at_once"; readonly count: number }
   | { readonly do: "state" }
@@ -81,7 +81,7 @@ class AgentProcess {
         tell({ event: "joining", atMs: Date.now() });
         return this.#enter(await this.#manager.joinWithToken(order.channel, order.token));
       case "key_package":
-        // Who has it can add this agent from now on.
+        // A holder of it can add this agent from now on.
         tell({ event: "joining", atMs: Date.now() });
         return (await this.#manager.client.generateKeyPackage()).toBase64();
       case "add":
@@ -200,7 +200,7 @@ async function main(settings: Settings): Promise<void> {
       },
     );
   }
-  // Whoever gave the orders is gone.
+  // The process that gave the orders is gone.
   Deno.exit(1);
 }
 

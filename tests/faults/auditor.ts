@@ -25,7 +25,7 @@ export interface Audit {
   readonly epochs: number;
 }
 
-/** Answers that say that the relay did not take the message. All others leave it open. */
+/** Error codes with which the relay did not take the message. All others leave it open. */
 const refusals: ReadonlySet<string> = new Set(["quota_exceeded", "not_found", "invalid_request", "auth_failed"]);
 
 interface Sent {
@@ -129,7 +129,7 @@ function checkOrigin(
   }
 }
 
-/** What each agent said and was told is accepted, in the order in which it said it. */
+/** Messages of each agent that were accepted, in the order in which it sent them. */
 function sayings(journals: readonly Journal[]): string[][] {
   return journals.map(({ lives }) => lives.flat().flatMap((event) => event.event === "accepted" ? [event.text] : []));
 }
@@ -183,7 +183,7 @@ function checkResident(
 
 interface GuestView {
   readonly texts: ReadonlyMap<string, Heard>;
-  /** What the others said, in the one order. */
+  /** Messages of the others, in the one order. */
   readonly others: readonly string[];
   readonly accepted: ReadonlySet<string>;
   readonly sent: ReadonlyMap<string, Sent>;

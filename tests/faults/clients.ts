@@ -2,7 +2,7 @@
 import { type Channel, type ConnectOptions, type StaticClient, StaticError } from "../../sdk/mod.ts";
 import type { Stack } from "./stack.ts";
 
-/** Without a credential: whoever connects adds its own. */
+/** Without a credential: the caller adds its own. */
 export function optionsFor(stack: Stack, identity: string): ConnectOptions {
   return {
     endpoint: stack.endpointOf("all"),

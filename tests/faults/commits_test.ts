@@ -8,7 +8,7 @@ import { startTestRelay, testOrigin } from "../support/relay/test_relay.ts";
 
 const members = 50;
 
-/** Answers the epoch that its commit ended. */
+/** Returns the epoch that its commit ended. */
 async function commitUntilTaken(agent: TestAgent, channelId: ChannelId): Promise<number> {
   for (let epoch = 1;;) {
     try {

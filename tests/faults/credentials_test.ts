@@ -112,7 +112,9 @@ Deno.test("keys, tokens and quota that run out under connected agents", async (t
   });
 });
 
-/** What the API knows when the relay has given back all its leases: it gives them back when an account is quiet, or stops. */
+/**
+ * The API's count when the relay has given back all its leases: it gives them back when an account is quiet, or stops.
+ */
 async function settled(stack: Stack): ReturnType<Stack["api"]["call"]> {
   const relayId = await Deno.readTextFile(`${stack.folder}/relay/relay_id`);
   stack.relay.signal("SIGTERM");

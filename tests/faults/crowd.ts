@@ -14,7 +14,7 @@ export class Crowd implements AsyncDisposable {
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #events = new Map<string, Event[]>();
   readonly #reading: Promise<unknown>;
-  /** What they said that is no part of a journal. */
+  /** Lines outside of a journal. */
   readonly remarks: string[] = [];
   missing = 0;
   #ready = false;

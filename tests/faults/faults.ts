@@ -1,4 +1,4 @@
-/** What can go wrong, one function each: it happens, and ends when everybody is heard again. */
+/** Faults, one function each: the fault happens, and ends when everybody is heard again. */
 import type { Actor } from "./actor.ts";
 import { vandalize } from "./vandals.ts";
 import { channel, type Exchange, pause, until } from "./exchange.ts";
@@ -164,7 +164,7 @@ async function memoryOf({ stack }: Exchange): Promise<number> {
   return statuses.reduce((sum, status) => sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024, 0);
 }
 
-/** The relay takes a commit of which its sender hears nothing. Answers what the sender waits for. */
+/** The relay takes a commit, and its sender hears nothing. Returns the sender's pending call. */
 async function commitWithoutReply(exchange: Exchange, committer: Actor, guest: Actor): Promise<Promise<unknown>[]> {
   const keyPackage = await guest.text({ do: "key_package" });
   const before = committer.epoch;
@@ -177,7 +177,7 @@ async function commitWithoutReply(exchange: Exchange, committer: Actor, guest: A
   return [added];
 }
 
-/** Whoever was added by that commit gets its Welcome, talks a little and goes. */
+/** The agent that was added by that commit gets its Welcome, talks a little and goes. */
 async function welcome(exchange: Exchange, guest: Actor): Promise<void> {
   await guest.ask({ do: "enter", channel });
   await exchange.talk(guest);

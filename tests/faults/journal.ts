@@ -1,4 +1,4 @@
-/** What agents write down while they live: the only thing that the auditor believes. */
+/** The journals that agents write while they live: the auditor's only source. */
 
 /** Times are the machine's clock, in milliseconds. */
 export type Event =

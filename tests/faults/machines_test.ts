@@ -1,4 +1,7 @@
-/** What machines do to agents and their relay: full disks, damaged and shared directories, wrong clocks. On a real stack. */
+/**
+ * Faults of machines that agents and their relay run on: full disks, damaged and shared directories, wrong clocks. On a
+ * real stack.
+ */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { type Channel, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { createRandom, eventually, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
@@ -127,7 +130,7 @@ Deno.test("directories and clocks of agents", async (t) => {
       await add(channel, dan);
     }
     const outcomes = new Map<string, string>();
-    // What LevelDB writes for people to read, and the file that it locks, have no content that matters.
+    // LevelDB's log for people, and its lock file, have no content that matters.
     for (const name of (await filesIn(options.dataDir)).filter((name) => !/LOCK$|LOG(\.old)?$/.test(name))) {
       const copy = await copyFolder(options.dataDir, `${stack.folder}/damaged`);
       await damage(`${copy}/${name}`, random);

@@ -43,7 +43,7 @@ export class Link implements Disposable {
     return portOf(this.#listener.addr);
   }
 
-  /** What is not named is as in fair weather. */
+  /** Conditions that are not named are those of a good network. */
   set(conditions: Partial<Conditions>): void {
     this.#conditions = { ...fairWeather, ...conditions };
   }

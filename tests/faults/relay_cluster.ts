@@ -61,7 +61,7 @@ export class RelayCluster implements AsyncDisposable {
     return await runAdmin(args, readTestConfig(this.#apiEnvironment), Date.now);
   }
 
-  /** What the account has used, once every relay has stopped and given back all that it had leased. */
+  /** The account's usage, once every relay has stopped and returned its leases. */
   async settledUsage(): Promise<number> {
     for (const { process } of this.relays) {
       process.signal("SIGTERM");
@@ -114,7 +114,7 @@ export class ClusterRelay {
     void process.finished().then(() => void (this.#gone = this.process === process));
   }
 
-  /** What it complained of last, if it has ended; undefined while it runs. */
+  /** Its last complaint, if it has ended; undefined while it runs. */
   get lastWords(): string | undefined {
     if (!this.#gone) return undefined;
     return this.process.output().split("\n").filter((line) => !/"level":"info"/.test(line)).slice(-4).join("\n");

@@ -68,7 +68,7 @@ export class Stack implements AsyncDisposable {
     }
   }
 
-  /** What is dialled on this way through the bad weather. */
+  /** The address to dial over this transport through the bad network. */
   endpointOf(way: string): string {
     return `quic://127.0.0.1:${this.#linkOf(way).port}`;
   }
@@ -104,7 +104,7 @@ export class Stack implements AsyncDisposable {
     return await runAdmin(args, readTestConfig(this.#apiEnvironment), Date.now);
   }
 
-  /** What the account has used, once the relay has stopped and given back all that it had leased. */
+  /** The account's usage, once the relay has stopped and returned its leases. */
   async settledUsage(): Promise<number> {
     this.relay.signal("SIGTERM");
     await this.relay.finished();

@@ -18,7 +18,7 @@ export interface HeapSample {
 const everyMs = 5;
 const name = "acme/faults/steady";
 
-/** What both agents have said and heard together, and whether they may speak. */
+/** Messages that both agents sent and received together, and whether they may send. */
 class Talk {
   heard = 0;
   #sent = 0;

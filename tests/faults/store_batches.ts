@@ -1,4 +1,4 @@
-/** What the writer that gets killed writes, and how its reader knows which batch a record is from. */
+/** The records of the writer that gets killed, and how its reader tells from which batch a record is. */
 
 export const batchRecords: readonly string[] = ["a", "b", "c", "d", "e"];
 

@@ -1,4 +1,4 @@
-/** What earlier versions of the program wrote is opened by this one, and everything goes on where it was left. */
+/** This version opens the data of earlier versions, and everything goes on where it was left. */
 import { assert, assertEquals } from "@std/assert";
 import { migrations } from "../../relay/engine/mod.ts";
 import { storeMigrations } from "../../sdk/testing/agents.ts";

@@ -1,4 +1,4 @@
-/** What earlier versions wrote is opened after a change of every format: forward, once, whatever happens meanwhile. */
+/** Data of earlier versions is opened after a change of every format: forward, once, despite faults meanwhile. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EngineError, migrations } from "../../relay/engine/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";

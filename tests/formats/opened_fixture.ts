@@ -21,7 +21,7 @@ export class OpenedFixture implements AsyncDisposable {
   readonly folder: string;
   readonly fixture: Fixture;
   readonly migrated: Migrated[] = [];
-  /** What a manager is made of. */
+  /** The agent inside of each manager. */
   readonly insides = new Map<ChannelManager, Agent>();
   /** Waits of more than 30 s take a hundredth of their time. */
   hurried = false;

@@ -4,7 +4,7 @@ import { HostConnection } from "../../sdk/testing/host.ts";
 export interface DriverProcess extends AsyncDisposable {
   readonly connection: HostConnection;
   readonly pid: number;
-  /** What stands in its arguments. */
+  /** Its arguments. */
   readonly command: readonly string[];
   /** Bytes as they are, for what is no frame. */
   write(bytes: Uint8Array): void;

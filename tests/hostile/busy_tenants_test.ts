@@ -6,7 +6,7 @@ import { besiege } from "../support/hostile/mod.ts";
 import type { BusyReport } from "./attackers/busy_tenant.ts";
 
 const script = new URL("attackers/busy_tenant.ts", import.meta.url);
-/** What a machine that has other things to do adds by itself; the campaign has a machine of its own. */
+/** Delay that a busy machine adds; the campaign has a machine of its own. */
 const noiseMs = Deno.env.get("STATIC_STRESS") === "1" ? 15 : 100;
 
 for (const work of ["uploads", "lists", "messages"] as const) {

@@ -7,7 +7,7 @@ import type { NoisyReport } from "./attackers/noisy_tenant.ts";
 
 const siegeMs = Deno.env.get("STATIC_STRESS") === "1" ? 60_000 : 4_000;
 const noisy = new URL("attackers/noisy_tenant.ts", import.meta.url);
-/** What a busy machine adds by itself. */
+/** Delay that a busy machine adds. */
 const noiseMs = 50;
 
 Deno.test("two tenants at several times their limits leave a third one's p99 within twice that of peace", async () => {

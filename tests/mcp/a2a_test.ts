@@ -55,7 +55,7 @@ Deno.test("A2A over a channel", async (t) => {
     assertEquals(events.length, 8);
     await forging;
     assertEquals(new TextDecoder().decode(await room.receive({ timeoutMs: 10_000 })), "for alice");
-    // What another member forged is a message like any other.
+    // A message that another member forged is one like any other.
     assertEquals((await room.receiveEnvelope({ timeoutMs: 10_000 }))?.text(), "forged");
     assertEquals(await room.receive({ timeoutMs: 100 }), undefined);
     const stranger = await clientOf(bob, url);

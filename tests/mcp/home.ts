@@ -94,7 +94,7 @@ export function startStatic(env: Readonly<Record<string, string>>, words: readon
   };
 }
 
-/** What the protocol's inspector prints of a server, `static` with these words. */
+/** The inspector's output for a server, `static` with these words. */
 export async function inspect(
   env: Readonly<Record<string, string>>,
   words: readonly string[],

@@ -10,7 +10,7 @@ export interface SessionOptions {
   readonly mode?: "auto" | "legacy";
   /** Every byte that the server sends is added to it. */
   readonly record: string;
-  /** What a person answers when the server asks: nothing at all declines. Left out, the client cannot ask. */
+  /** A person's answers to the server's questions: none at all declines. Left out, the client cannot ask. */
   readonly answers?: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,7 @@ export class McpSession implements AsyncDisposable {
   #count = 0;
   /** Notifications of the server so far. */
   heard: readonly unknown[] = [];
-  /** What the server said first. */
+  /** The server's first answer. */
   opened: Result;
 
   private constructor() {
@@ -61,14 +61,14 @@ export class McpSession implements AsyncDisposable {
 
   static async open({ words, env, mode = "legacy", record, answers }: SessionOptions): Promise<McpSession> {
     const session = new McpSession();
-    // What the server sends is looked at byte for byte.
+    // The server's output is compared byte for byte.
     const args = ["-c", '"$@" | tee -a "$RECORD"', "sh", Deno.execPath(), ...program, "mcp", ...words];
     const all = { ...env, RECORD: record };
     session.opened = await session.#ask({ op: "connect", command: "sh", args, env: all, mode, answers });
     return session;
   }
 
-  /** What the tool returns. Throws with its words when it says that it failed. */
+  /** Returns the tool's result. Throws with its text when it reports a failure. */
   async call(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Result> {
     const result: ToolResult = await this.#ask({ op: "call", name, arguments: given }) as ToolResult; // cast: of the protocol
     const text = result.content[0]?.text ?? "";

@@ -16,7 +16,7 @@ async function startFrom(registry: string, folder: string, store: string): Promi
       DENO_DIR: `${folder}/${store}`,
       NPM_CONFIG_REGISTRY: registry,
       [variable]: store,
-      // What this machine trusts, for this one test.
+      // The certificates that this machine trusts, for this one test.
       SSL_CERT_FILE: `${folder}/authorities.pem`,
       SSL_CERT_DIR: folder,
     },

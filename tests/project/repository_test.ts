@@ -14,7 +14,7 @@ interface Config {
   readonly tasks: Readonly<Record<string, string>>;
 }
 
-/** What a user runs. */
+/** Files that a user runs. */
 const product = /^((proto|wasm|server|api|relay|sdk|cli|deploy)\/|start\.ts$)/;
 const config: Config = JSON.parse(read("deno.json"));
 

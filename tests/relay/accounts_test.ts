@@ -15,7 +15,7 @@ import { openQuic } from "../support/relay/deno_clients.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { CallFailed } from "../support/relay/relay_client.ts";
 
-/** What the issue asks for. */
+/** The bound from the requirement. */
 const withinMs = 10_000;
 
 async function tokenOf(api: TestApi, { apiKey }: SignedUp): Promise<string> {
@@ -30,7 +30,9 @@ async function connect({ quicUrl, caFile }: RelayProcess, account: SignedUp, tok
   return agent;
 }
 
-/** What stands between a relay and several APIs: connections can be held for ever, as those to a machine without power are. */
+/**
+ * A balancer between a relay and several APIs: it can hold connections for ever, like those to a machine without power.
+ */
 function startBalancer(target: string): { readonly url: string; holdAll(): void } & AsyncDisposable {
   const { hostname, port } = new URL(target);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

@@ -1,6 +1,6 @@
 /**
- * Agents that talk all at once over QUIC while their relay is killed and started again on its file. Whoever loses its
- * connection comes back, sends again what was not answered and reads on from its cursor. In the end everybody has everything
+ * Agents that talk all at once over QUIC while their relay is killed and started again on its file. An agent that loses
+ * its connection comes back, repeats unanswered sends and reads on from its cursor. In the end everybody has everything
  * that was accepted, once and in one order.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -11,7 +11,7 @@ import { DoomedRelay } from "./doomed_relay.ts";
 import { CallFailed } from "../support/relay/relay_client.ts";
 
 const messagesEach = 12;
-/** Who is killed says nothing: this long everybody waits for a relay that is gone. */
+/** A killed relay sends nothing: clients wait for it this long. */
 const silenceMs = 4_000;
 const patienceMs = 60_000;
 /** Deliveries between two acknowledgements. */

@@ -10,7 +10,7 @@ import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/tes
 
 const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 300 : 12;
 
-/** What strangers know of a relay. */
+/** A stranger's knowledge of a relay. */
 interface Target {
   readonly edge: { readonly quicPort: number; readonly grpcPort: number };
   readonly certificate: { readonly cert: string };

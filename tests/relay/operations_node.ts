@@ -20,7 +20,7 @@ type CreateTransport = (
   options: { baseUrl: string; httpVersion: "2"; sessionManager: SessionManager; useBinaryFormat: boolean },
 ) => Transport;
 
-/** What is used of connect-node: no dependency of this project, because it must not run in Deno. */
+/** The part of connect-node that is used: not a dependency of this project, because it must not run in Deno. */
 interface ConnectNode {
   readonly Http2SessionManager: new (
     baseUrl: string,

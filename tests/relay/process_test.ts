@@ -18,7 +18,7 @@ async function withRelay(
   }
 }
 
-/** What a new TLS connection is shown. */
+/** The certificate that a new TLS connection gets. */
 function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const port = Number(new URL(grpcUrl).port);

@@ -1,4 +1,4 @@
-/** What only a browser's store can meet. */
+/** Faults that only a browser's store can have. */
 import { failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 import type { OpenStore } from "./store_suite.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What seals messages and judges signatures: ChaCha20-Poly1305, SHA-256, HMAC and HKDF give the same bytes everywhere, and odd
+ * The cryptography of messages: ChaCha20-Poly1305, SHA-256, HMAC and HKDF give the same bytes everywhere, and odd
  * signatures the same verdict.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";

@@ -29,7 +29,7 @@ function sendAll(actor: Actor, messages: readonly (string | Uint8Array)[]): Prom
   return messages.map((message) => actor.manager.send(name, message));
 }
 
-/** What leaves from now on. `instead` may keep a call from the relay. */
+/** Collects the bundles that leave from now on. `instead` may keep a call from the relay. */
 function watch(
   actor: Actor,
   instead?: (aad: MessageAad, forward: () => Promise<unknown>) => Promise<unknown>,

@@ -1,4 +1,7 @@
-/** What a hostile member or relay does to somebody on its way back, or to those that let others in: it keeps nobody out. */
+/**
+ * Attacks of a hostile member or relay on a member that comes back, or on those that admit others: they keep nobody
+ * out.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type NoticeEnvelope, rejoinStatement } from "../../proto/mod.ts";
@@ -147,7 +150,7 @@ Deno.test("a member that leaves on its way back signs about the leaf that it was
       held.push(notice);
       return [];
     },
-    // What it asks about its present leaf is lost: it stays on its way.
+    // Its question about its present leaf is lost: it stays out of step.
     call: (operation, _, forward) => {
       if (operation !== "RequestRejoin" || !told) return forward();
       isWaiting = true;

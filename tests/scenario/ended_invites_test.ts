@@ -13,7 +13,7 @@ interface Guests {
   readonly carol: Actor;
   readonly dave: Actor;
   readonly token: string;
-  /** What a relay does that helps: the invite is as it was before the removal. */
+  /** The relay's help: the invite is as it was before the removal. */
   readonly bringBack: () => Promise<void>;
 }
 

@@ -44,7 +44,7 @@ class Thief {
     return new Thief(loaded.durable);
   }
 
-  /** What travels on the victim's wire, own commits included. */
+  /** Traffic on the victim's wire, own commits included. */
   async read(bytes: Uint8Array): Promise<void> {
     const { outcome } = await this.#durable.receive(bytes, () => undefined);
     if (outcome.kind === "message") this.heard.push(new TextDecoder().decode(outcome.payload).replace(/^[^ -~]+/, ""));

@@ -14,7 +14,7 @@ interface Scene {
 
 type Step = (actor: Actor, scene: Scene) => Promise<void>;
 
-/** Whoever doubts its store asks to rejoin, and has said why before. */
+/** An agent that doubts its store asks to rejoin, and has given the reason before. */
 function watching(actor: Actor, alarms: string[]): Tampering {
   return {
     call: async (operation, _, forward) => {

@@ -69,7 +69,7 @@ Deno.test(`a channel of ${size} comes back after a bad commit, and nothing is lo
     await killer.agent.parts.session.call("SendCommit", await bogusCommit(killer.agent, name));
     await until("all are stopped", () => others.every(({ channel }) => channel.health().state === "stopped"));
     const stoppedMs = performance.now();
-    // What was sent before is still to be read; with the last of it a member asks whether somebody can follow.
+    // Earlier messages are still to be read; with the last of them a member asks whether somebody can follow.
     const texts = await Promise.all(others.map(({ channel }) => readAll(channel, size - 1)));
     await until("recovery is offered", () => owner.channel.health().recoverable === true, 120_000);
     const offeredMs = performance.now();

@@ -328,7 +328,7 @@ Deno.test("a commit that the relay delivered and did not take is found out with 
 Deno.test("what was read before a crash is acknowledged after it, though nothing new comes", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  // What is on disk already, and the relay never hears of.
+  // Positions are on disk already, and the relay never hears of them.
   bob.session.acknowledge = () => {};
   await alice.manager.send(name, "read before the crash");
   assertEquals(await read(await bob.channel(), 1), ["read before the crash"]);

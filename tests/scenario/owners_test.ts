@@ -1,4 +1,7 @@
-/** Who owns a channel, for members that leave and come back, and in channels from before there were versions of owners. */
+/**
+ * The owners of a channel, for members that leave and come back, and in channels from before there were versions of
+ * owners.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { type AgentId, limits } from "../../proto/mod.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";

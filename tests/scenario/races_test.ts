@@ -150,7 +150,8 @@ Deno.test("a random life with crashes, lost connections, commits and leavers los
   for (let step = 0; step < steps; step++) {
     switch (random.below(7)) {
       case 0:
-        // What the last loop asked past is on disk a moment later; before that it would rightly come again.
+        // The messages before the loop's last question are on disk a moment later; before that they would rightly come
+        // again.
         await until("it is on disk", async () => (await bob.channel()).health().unread === 0);
         await random.pick([alice, bob]).crash();
         break;

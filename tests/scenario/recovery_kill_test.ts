@@ -46,7 +46,7 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
     await recovered(alice);
     await until("carol follows", async () => await generationOf(carol) === 1);
   };
-  // What a dead process still does ends nowhere.
+  // Actions of a dead process have no effect.
   await Promise.race([others().catch(() => dead), dead]);
   if (isDead) await dying.crash();
   else void dying.diesAfter(Infinity);

@@ -1,4 +1,7 @@
-/** A commit that nobody can follow stops a channel, and an owner begins it anew: whoever sent it, and whatever it was. */
+/**
+ * A commit that nobody can follow stops a channel, and an owner begins it anew: for every sender and every kind of
+ * fault.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -47,7 +50,7 @@ Deno.test("a flipped byte, and a removal that is not declared, stop a channel an
     await using stage = await Stage.open();
     const { alice, bob, carol } = await stage.trio();
     const { committer, membership } = await bob.live();
-    // What the honest client would never make.
+    // Commits that the honest client would never make.
     if (kind === "flipped") changeNext(bob, ({ commit }) => ({ commit: flipped(commit) }));
     else declareNothing(bob);
     const remove = kind === "flipped" ? [] : idsOf(alice);

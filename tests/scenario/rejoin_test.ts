@@ -1,4 +1,7 @@
-/** Statements are about a leaf: who lost step comes back, however old its state is and whoever answers. */
+/**
+ * Statements are about a leaf: a member that lost step comes back, independent of the age of its state and of the
+ * member that answers.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {

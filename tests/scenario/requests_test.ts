@@ -483,7 +483,7 @@ Deno.test("the relay sees the same of bytes, JSON, a request and its reply of on
   }
 });
 
-/** What stands before the encrypted parts, without group, epoch, id and counter: lengths and kinds. */
+/** The part before the encrypted parts, without group, epoch, id and counter: lengths and kinds. */
 function clearPart(ciphertext: Uint8Array | undefined): string {
   const header = readPrivateMessageHeader(ciphertext ?? new Uint8Array(0));
   return `${header.contentType} ${header.authenticatedData.length}`;

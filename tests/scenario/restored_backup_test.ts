@@ -175,7 +175,7 @@ Deno.test("an agent that only reads notices that it has read further", async () 
 
 type Subscribed = ReplyBody<"Subscribe">;
 
-/** What a relay says that is not so. */
+/** False statements of a relay. */
 const claims: Readonly<Record<string, (reply: Subscribed) => Subscribed>> = {
   "a relay that merely claims what an agent did gains three rejoins an hour": (reply) => ({
     ...reply,

@@ -1,4 +1,7 @@
-/** Who left, was removed or lost step comes back: what was true of the membership before says nothing about this one. */
+/**
+ * Members that left, were removed or lost step come back: facts about the earlier membership say nothing about this
+ * one.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   binaryIdFromBytes,

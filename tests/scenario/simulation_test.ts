@@ -60,7 +60,8 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   [1332374806], // a change that was planned in one epoch was committed in a later one
   // The removal of a member that a founding had brought back was refused for ever, and with it everybody that asked to come back.
   [4030304797, { hostileCommits: true }],
-  // What waited for the disk overwrote where a later commit of ours stands, and the next commit was passed over.
+  // A write that waited for the disk overwrote the place of a later commit of ours, and the next commit was passed
+  // over.
   [3760922445, { hostileCommits: true }],
   [1775401919], // a member that the relay had let into another group before was called a liar
 ];

@@ -106,7 +106,7 @@ Deno.test("closing does not wait for a relay that does not answer, and closing t
   await until("bob asks for what is missing", () => asked, soonMs);
   void bob.client.close();
   await soon("close", bob.client.close());
-  // The disk is free: whoever waited for the second close() may open it.
+  // The disk is free: the caller that waited for the second close() may open it.
   await bob.start();
 });
 

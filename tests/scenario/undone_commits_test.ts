@@ -20,7 +20,7 @@ async function divide(stage: Stage, { deaf }: { readonly deaf: boolean }): Promi
   for (const { session } of deaf ? [carol, dave] : []) {
     session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
-  // What lets her in is lost on its way to her.
+  // Her Welcome is lost on its way to her.
   alice.session.tampering.notice = (notice) => notice.operation === "DeliverWelcome" ? [] : [notice];
   const { epoch } = (await alice.live()).membership;
   await sendGarbled(bob, [0]);

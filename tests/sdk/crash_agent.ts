@@ -36,5 +36,5 @@ export async function liveThroughCrash(
   await session.close();
 }
 
-/** What it must tell, in this order. */
+/** The events that it must report, in this order. */
 export const expectedStory = ["online", "called", "transport_error", "back"];

@@ -7,7 +7,7 @@ import { runCommand, testWhen } from "../support/mod.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
 import { startStack } from "../support/stack.ts";
 
-/** What is marked as an error must be one: types that had become `any` would let it pass. */
+/** Lines that are marked as an error must be one: types that had become `any` would let them pass. */
 const consumerScript = `
 import { type Channel, StaticClient, StaticError } from "static-sdk";
 

@@ -14,7 +14,7 @@ export interface Role {
   readonly workMs: number;
 }
 
-/** What it writes, one a line. */
+/** The steps that it prints, one a line. */
 export type Step =
   | { readonly step: "ready" }
   | {

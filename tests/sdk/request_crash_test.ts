@@ -223,7 +223,7 @@ Deno.test("kill -9 of requester, handler and relay at every step of a request to
         const key = `order-${requests++}`;
         await t.step(`over ${over}: ${victim}, ${laterMs} ms after "${at}"`, () => survive(cast, key, each));
       }
-      // What a life after the reply might still run, it would have run by now: it has served a later request.
+      // A process after the reply would have run its handlers by now: it has served a later request.
       const last = `order-${requests++}`;
       await cast.ready();
       await cast.requester.ask(last);

@@ -1,4 +1,4 @@
-/** What a session does with a real relay, in any runtime and over any transport. */
+/** A session with a real relay, in any runtime and over any transport. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { parseBinaryId } from "../../proto/mod.ts";
 import {
@@ -14,7 +14,7 @@ import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts"
 export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | "transport" | "tls">> {
   readonly apiKey: string;
   readonly apiUrl: string;
-  /** What `transport` should come out as. */
+  /** The expected value of `transport`. */
   readonly expected: string;
   /** A port of this machine on which nobody listens. */
   readonly deadEndpoint: string;

@@ -1,4 +1,5 @@
-// What the relay sees of content: the cells that really leave and arrive, for bytes, JSON, requests and replies of one length.
+// The relay's view of content: the cells that really leave and arrive, for bytes, JSON, requests and replies of one
+// length.
 import { assert, assertEquals } from "@std/assert";
 import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits } from "../../proto/mod.ts";
 import { type CellTap, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";

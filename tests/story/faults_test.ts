@@ -1,4 +1,4 @@
-// What can go wrong between an agent and the services it needs, with a really running relay and API.
+// Faults between an agent and the services it needs, with a running relay and API.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ConnectOptions, type ErrorCode, StaticClient, StaticError } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";

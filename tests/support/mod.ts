@@ -1,4 +1,4 @@
-/** What tests of every package share: conditional tests, seeded randomness, third-party vectors. */
+/** Shared parts of the tests of every package: conditional tests, seeded randomness, third-party vectors. */
 export { type Requirement, testWhen } from "./requirement.ts";
 export {
   createKeyPackage,

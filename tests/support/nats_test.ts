@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, testWhen } from "./mod.ts";
 
-/** What `/jsz` of a node tells of the cluster's leader. */
+/** The cluster's leader according to `/jsz` of a node. */
 async function metaLeader(monitorUrl: string): Promise<{ leader?: string; size?: number }> {
   const { meta_cluster: meta = {} } = await (await fetch(`${monitorUrl}/jsz`)).json();
   return { leader: meta.leader, size: meta.cluster_size };

@@ -86,7 +86,7 @@ export async function untilListening(part: PartProcess): Promise<Listening> {
   return listening;
 }
 
-/** What a part shows on its admin port. */
+/** The metrics on a part's admin port. */
 export async function readMetrics({ admin_url: url }: Listening): Promise<string> {
   return await (await fetch(`${url}/metrics`)).text();
 }

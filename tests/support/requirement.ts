@@ -2,7 +2,7 @@
 
 export interface Requirement {
   readonly met: boolean;
-  /** What is missing, as it will be read in the list of skipped tests. */
+  /** The missing requirement, as it is shown in the list of skipped tests. */
   readonly reason: string;
 }
 

@@ -31,7 +31,7 @@ export type AgentCommand =
   | { readonly do: "join"; readonly invite: Invite }
   /** With four sends under way; with a pause in between, one. */
   | { readonly do: "talk"; readonly name: string; readonly untilMs: number; readonly everyMs: number }
-  /** Answers every message in these channels from now on. */
+  /** Replies to every message in these channels from now on. */
   | { readonly do: "answer"; readonly names: readonly string[] }
   /** One channel after the other. */
   | { readonly do: "joinAll"; readonly invites: readonly Invite[]; readonly untilMs: number }

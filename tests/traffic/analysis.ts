@@ -9,7 +9,7 @@ import { type Observation, type WireTransport, withoutHttp } from "./observation
 import { type LabelledStretch, separateGaps, separateUnits, type Separation, type Spacing } from "./separation.ts";
 import type { Recording, State, Stretch } from "./stage.ts";
 
-/** What one tick put on the wire, and what was seen around it. */
+/** The wire's traffic of one tick, and of the time around it. */
 export interface Unit {
   readonly streamBytes: number;
   /** Since the unit before it in this direction. */
@@ -19,10 +19,10 @@ export interface Unit {
   readonly sinceOtherMs: number;
   /** Units of the other direction since the one before. */
   readonly others: number;
-  /** What the transport added to it: packets, bytes. */
+  /** The transport's additions to it: packets, bytes. */
   readonly packets: number;
   readonly ownBytes: number;
-  /** What the transport sent by itself in this direction since the unit before: packets, bytes. */
+  /** The transport's own traffic in this direction since the unit before: packets, bytes. */
   readonly controlPackets: number;
   readonly controlBytes: number;
 }

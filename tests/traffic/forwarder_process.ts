@@ -12,7 +12,7 @@ export interface Forwarders {
   /** Where each client connects to be seen. */
   readonly ports: readonly number[];
   connectTo(relayPorts: readonly number[]): Promise<void>;
-  /** What was seen of each, in order. */
+  /** The observations of each, in order. */
   stop(): Promise<Seen[][]>;
 }
 

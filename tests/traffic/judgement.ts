@@ -1,4 +1,4 @@
-/** What a recording shows, in words: figures for a table, and findings that are beyond doubt. */
+/** The verdict on a recording, in words: figures for a table, and findings that are beyond doubt. */
 import { limits } from "../../proto/mod.ts";
 import type { Random } from "../support/mod.ts";
 import {
@@ -15,7 +15,7 @@ import { type Group, type Recording, type State } from "./stage.ts";
 
 export interface Judgement {
   readonly comparisons: readonly Comparison[];
-  /** What gives a state away beyond doubt. */
+  /** Findings that reveal a state beyond doubt. */
   readonly findings: readonly string[];
   /** For people: one line for each direction and pair of states. */
   readonly table: readonly string[];
@@ -27,7 +27,7 @@ const leastP = 1e-6 / 36;
 const mostDeviations = 5.5;
 /** Smaller skill is reported, not refused. */
 const mostSkill = 0.1;
-/** What drawing the states again must show too, whatever the noise is like. */
+/** Limit for states that are drawn again, independent of the noise. */
 const mostChance = 0.05;
 /** A sender that this machine kept from its processor may find two ticks due: rare, whatever a session does. */
 const leastSingle = 0.9;
@@ -68,7 +68,10 @@ export function isBeyondDoubt({ spacing, cells, withControl }: Comparison): bool
     );
 }
 
-/** What gives a size away: everything is a whole number of cells, and nearly always one. `stalls` is a share of the units. */
+/**
+ * Sizes that reveal something: everything is a whole number of cells, and nearly always one. `stalls` is a share of the
+ * units.
+ */
 export function oddSizes(stretches: readonly UnitStretch[], stalls = 0): string[] {
   const sizes = unitSizes(stretches);
   const all = [...sizes.values()].reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 /**
- * What is seen on the wire between watched sessions and the relay, packet by packet, and what of it are bytes of cells. Captures
- * differ in how they see packets; what the packets mean is told here, for all of them.
+ * Observations on the wire between watched sessions and the relay, packet by packet, and which bytes belong to cells.
+ * Captures differ in how they see packets; their meaning is decided here, for all of them.
  */
 import { limits } from "../../proto/mod.ts";
 import { QuicOpener, readKeyLog } from "./quic_packets.ts";
@@ -11,7 +11,7 @@ export interface Observation {
   readonly fromClient: boolean;
   /** Payload of UDP or TCP. */
   readonly wireBytes: number;
-  /** What of it belongs to the stream that carries cells; the rest is the transport's own. */
+  /** The bytes that belong to the stream of cells; the rest is the transport's own. */
   readonly streamBytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface Seen {
 }
 
 export interface Capture {
-  /** What was seen of each session, in order, by the address that it dialled. */
+  /** The observations of each session, in order, by the address that it dialled. */
   stop(): Promise<ReadonlyMap<string, readonly Seen[]>>;
 }
 
@@ -63,10 +63,10 @@ function streamBytesOfRecord(recordBytes: number): number {
   return recordBytes < smallestCellRecord ? 0 : recordBytes - recordOverhead;
 }
 
-/** What HTTP may add of its own to the records of one cell: a window update, the head of a request, of a second record. */
+/** Bytes that HTTP may add to the records of one cell: a window update, the head of a request, of a second record. */
 const mostOwnBytes = 96;
 
-/** What is sent at once, without what HTTP added: whole cells, if it is no more than that. */
+/** Bytes that were sent at once, without HTTP's additions: whole cells, if it is no more than that. */
 export function withoutHttp(streamBytes: number, transport: WireTransport): number {
   const cells = Math.floor(streamBytes / limits.cellBytes);
   const isHttp = transport !== "quic" && streamBytes % limits.cellBytes <= cells * mostOwnBytes;

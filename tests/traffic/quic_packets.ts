@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 
-/** What one captured datagram carries. */
+/** The content of one captured datagram. */
 export interface OpenedDatagram {
   /** Bytes of the stream that were not sent before. */
   readonly streamBytes: number;

@@ -25,7 +25,7 @@ for (const host of ["localhost", ...addresses]) {
 }
 const ports: RelayPorts = { quicPort, grpcPort, cert: certificate.cert };
 console.log(JSON.stringify(ports));
-// Until whoever started it goes.
+// Until the starting process ends.
 for await (const _ of Deno.stdin.readable);
 await relay.close();
 Deno.exit(0);

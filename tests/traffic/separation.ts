@@ -7,7 +7,7 @@
 import type { Random } from "../support/mod.ts";
 import { areaUnderCurve, fitLine, kolmogorovSmirnov, momentsOf } from "./statistics.ts";
 
-/** What was measured while one session was in one state. */
+/** Measurements of one session in one state. */
 export interface LabelledStretch {
   readonly session: number;
   readonly round: number;
@@ -16,7 +16,7 @@ export interface LabelledStretch {
   readonly positive: boolean;
   /** Times between units. */
   readonly gaps: readonly number[];
-  /** What is known of each unit. */
+  /** The known values of each unit. */
   readonly rows: readonly (readonly number[])[];
 }
 

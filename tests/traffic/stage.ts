@@ -43,13 +43,13 @@ export interface Stretch {
   readonly state: State;
   readonly session: number;
   readonly round: number;
-  /** What the state was drawn for in this round: stretches with the same slot have the same state. */
+  /** The slot that the state was drawn for in this round: stretches with the same slot have the same state. */
   readonly slot: number;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** What was seen of one group. */
+/** The observations of one group. */
 export interface Recording {
   /** By session. */
   readonly observations: readonly (readonly Observation[])[];
@@ -61,7 +61,7 @@ export interface Recording {
 const token = grantedToken("00000000-0000-4000-8000-000000000001");
 /** At least: request, answer, Welcome, acknowledgement, with what goes on between. */
 const ticksToJoin = 6;
-/** What a state leaves behind is gone after this. */
+/** The traces of a state are gone after this. */
 const settleMs = 300;
 
 export async function record(options: RecordingOptions): Promise<Recording[]> {
@@ -145,7 +145,7 @@ interface Scene extends RecordingOptions {
   readonly peer: LineProcess;
 }
 
-/** What every session does for a while. */
+/** The actions of every session for a while. */
 type Turn = readonly Part[];
 
 interface Part extends Omit<Stretch, "fromMs" | "untilMs"> {
@@ -189,7 +189,7 @@ async function play(turn: Turn, invites: readonly Invite[][], stateMs: number): 
   }));
 }
 
-/** Channels to join, for whoever will: more than there is time for. */
+/** Channels to join, for all players that will: more than there is time for. */
 async function prepareJoining({ stateMs, peer }: Scene, turns: readonly Turn[], number: number): Promise<Invite[][]> {
   const names = (turns[number] ?? []).map(({ cast, state }, i) => {
     const each = Math.ceil(stateMs / (ticksToJoin * (cast.group.cover.intervalMs ?? stateMs)));

@@ -1,4 +1,4 @@
-/** What a statistician would try: do two samples come from one distribution, and does a score rank one above the other. */
+/** A statistician's methods: do two samples come from one distribution, and does a score rank one above the other. */
 
 export interface KolmogorovSmirnov {
   /** The largest distance between the two empirical distributions. */
@@ -45,7 +45,10 @@ export function areaUnderCurve(positives: readonly number[], negatives: readonly
 /** Keeps the fit defined where columns say the same. */
 const ridge = 1e-3;
 
-/** What a fit needs of rows that share a label: their number, the sum of them, and the sum of their products (lower half). */
+/**
+ * The sums that a fit needs of rows with the same label: their number, their sum, and the sum of their products (lower
+ * half).
+ */
 export interface Moments {
   readonly count: number;
   readonly sum: Float64Array;

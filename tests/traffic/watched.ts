@@ -95,7 +95,7 @@ function keyLogOf({ identity }: Watched, folder: string): string {
 }
 
 export interface Watch {
-  /** What was seen of each. */
+  /** The observations of each. */
   stop(): Promise<ReadonlyMap<Watched, readonly Observation[]>>;
 }
 

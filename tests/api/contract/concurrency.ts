@@ -1,4 +1,4 @@
-/** What must hold when many do the same at once. */
+/** Guarantees when many callers do the same at once. */
 import { assertEquals } from "@std/assert";
 import type { Answer, TestApi } from "../../support/api/harness.ts";
 import { atLast, type Guarantees } from "./contract.ts";

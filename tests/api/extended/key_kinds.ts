@@ -42,7 +42,7 @@ async function claimsOf(api: TestApi, key: string): Promise<Record<string, unkno
   return JSON.parse(atob(json.token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
 }
 
-/** What the OpenAPI document says that an API key is for. */
+/** The operations that the OpenAPI document opens to API keys. */
 async function documentedForKeys(api: TestApi): Promise<string[]> {
   const { json } = await api.call("GET", "/openapi.json");
   const paths: Record<string, Record<string, { security?: object[] }>> = json.paths;

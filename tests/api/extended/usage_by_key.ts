@@ -41,7 +41,7 @@ export const usageByKeyGuarantees: Guarantees = {
     const granted = answers.filter(({ status }) => status === 200).map(({ json }) => json.lease);
     assertEquals(granted.reduce((sum, lease) => sum + lease.granted, 0), 50);
     for (const answer of answers.filter(({ status }) => status !== 200)) assertRefused(answer, 429, "quota_exceeded");
-    // What is given back can be taken again; the account's other messages were never touched.
+    // Returned messages can be taken again; the account's other messages were never touched.
     for (const lease of granted) await report(api, lease, 1);
     assertEquals((await take(api, account, 100, id)).json.lease.granted, 50 - granted.length);
     assertEquals((await take(api, account, 9_000)).json.lease.granted, 9_000);

@@ -34,7 +34,7 @@ await attack<InitialsOrder, InitialsReport>(async ({ port, ca, perSecond }, stop
   return { sent };
 });
 
-/** What a client of this runtime sends first. */
+/** The first packet of a client of this runtime. */
 async function captureInitial(ca: string): Promise<Initial> {
   const sink = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   if (sink.addr.transport !== "udp") throw new Error("a UDP socket has a port");

@@ -10,7 +10,7 @@ export interface FillerOrder extends TenantOrder {
 }
 
 export interface FillerReport {
-  /** What the relay took. */
+  /** Bytes that the relay took. */
   readonly bytes: number;
   readonly answers: Answers;
 }

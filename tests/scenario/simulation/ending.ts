@@ -16,7 +16,7 @@ const reconnectMs = 30 * minute;
 /** Somebody commits now and then. That members have other keys than the log's shows nobody before. */
 const commitMs = 10 * minute;
 
-/** What happens to all players when the relay is honest again: new processes, new connections, or nothing. */
+/** The players' start when the relay is honest again: new processes, new connections, or nothing. */
 const beginnings = ["restart", "reconnect", "nothing"] as const;
 
 /** Returns how many honest members stay out: none, unless the relay has lied. */
@@ -127,7 +127,7 @@ export function companions(play: Play, player: Player): Player[] {
   return steady.filter((other) => other !== player && other.channel?.fingerprint() === player.channel?.fingerprint());
 }
 
-/** What programs and networks do while nobody attacks. */
+/** Everyday actions of programs and networks while nobody attacks. */
 class Everyday {
   readonly #play: Play;
   #reconnectMs: number;

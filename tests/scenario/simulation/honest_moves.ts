@@ -1,4 +1,4 @@
-/** What honest members and owners do, and what happens to their processes. */
+/** Actions of honest members and owners, and accidents of their processes. */
 import { reopenEnded } from "./ending.ts";
 import type { MoveTable } from "./moves.ts";
 import { name } from "../../support/scenario/stage.ts";

@@ -1,4 +1,4 @@
-/** What holds at every moment of a schedule. */
+/** Invariants at every moment of a schedule. */
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 

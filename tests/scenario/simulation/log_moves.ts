@@ -1,4 +1,7 @@
-/** What a relay does with its log as a whole: it is set back, shows a commit that it does not hold, lies about what an agent sent. */
+/**
+ * A relay's attacks with its log as a whole: it is set back, shows a commit that it does not hold, lies about an
+ * agent's sends.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import { createError } from "../../../sdk/testing/agents.ts";
@@ -93,7 +96,7 @@ function otherSent(sent: Sent | undefined, { field, delta, random }: Lie): { sen
   return { sent: { ...known, [field]: Math.max(0, known[field] + delta) } };
 }
 
-/** What it has signed, and does not know to be in the log: a proof of nothing. */
+/** Shows own commits that the victim does not know to be in the log: a proof of nothing. */
 function showOwnCommits(play: Play, victim: Player, uses: number): void {
   play.wire.add("relay", victim, {
     uses,

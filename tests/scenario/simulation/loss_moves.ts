@@ -1,7 +1,7 @@
 /**
- * What makes honest members lose their state or their place, though nobody lies: a disk that is put back, a long absence, and a
- * relay that restarts. While a member comes back from the first two the relay is honest, and another one is inside: a relay that
- * leads all others astray at that moment leaves nobody who could let it in (docs/membership.md, "What remains").
+ * Losses of honest members, though nobody lies: a disk that is put back, a long absence, and a relay that restarts.
+ * While a member comes back from the first two the relay is honest, and another one is inside: a relay that leads all
+ * others astray at that moment leaves nobody who could admit it (docs/membership.md, "What remains").
  */
 import { backInStep, companions } from "./ending.ts";
 import type { MoveTable } from "./moves.ts";

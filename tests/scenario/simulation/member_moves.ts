@@ -1,4 +1,7 @@
-/** What members with a modified client do that own nothing: all that their keys and the relay's operations allow, but commits. */
+/**
+ * Attacks of members with a modified client that own nothing: all that their keys and the relay's operations allow, but
+ * commits.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
 import { type Group, MlsFault } from "../../../sdk/testing/agents.ts";

@@ -5,7 +5,7 @@ import type { Play } from "./play.ts";
 export interface MoveKind {
   /** How often it is picked, compared with the others. */
   readonly weight: number;
-  /** Answers what was done, or undefined when there was nothing to do. */
+  /** Returns a description of the move, or undefined when there was nothing to do. */
   readonly run: (play: Play, random: Random) => Promise<string | undefined> | string | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** What a hostile owner does: all that its keys and its place allow. No honest member is safe from it, but each is told. */
+/**
+ * Attacks of a hostile owner: all that its keys and its place allow. No honest member is safe from it, but each is
+ * told.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { commitStatement, type NoticeBody, type RequestBody } from "../../../proto/mod.ts";
 import type { Random } from "../../support/mod.ts";

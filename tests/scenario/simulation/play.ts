@@ -19,7 +19,7 @@ export interface Cast {
   readonly hostileOwner?: boolean;
 }
 
-/** What a hostile member sealed as a member and has not sent. */
+/** A message that a hostile member sealed as a member and has not sent. */
 export interface Stashed {
   readonly sender: Player;
   readonly text: string;

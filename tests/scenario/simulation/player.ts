@@ -10,7 +10,7 @@ type Leaf = NonNullable<ReturnType<LiveChannel["membership"]["group"]["current"]
 
 export type Forward = (changed?: unknown) => Promise<unknown>;
 
-/** What is between a player and the relay's core. */
+/** The connection between a player and the relay's core. */
 export interface Wire {
   readonly counts: { readonly lies: number };
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[];
@@ -35,7 +35,7 @@ export class Player {
   saved: { readonly disk: MemoryDisk; readonly leaf: Uint8Array; readonly known: ReadonlySet<AgentId> } | undefined;
   /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
   readonly forbidden = new Set<string>();
-  /** What the relay gave it at a place where its sender was a member, as far as it knew. */
+  /** Messages that the relay gave it at a place where their sender was a member, as far as it knew. */
   readonly given = new Set<string>();
   readonly shown: string[] = [];
   readonly #wire: Wire;

@@ -1,4 +1,7 @@
-/** What a relay does that lies, alone or for a hostile member: it changes what one player is told, or what its calls answer. */
+/**
+ * Attacks of a relay that lies, alone or for a hostile member: it changes one player's deliveries, or the replies to
+ * its calls.
+ */
 import {
   binaryIdFromBytes,
   type CallName,

@@ -11,7 +11,7 @@ import type { ActorHost } from "../../support/scenario/stage.ts";
 import { Journal } from "./journal.ts";
 
 const stepMs = 20;
-/** What an honest agent waits for ends before this. */
+/** An honest agent's waits end before this. */
 const maxMs = 180_000;
 
 /** Members that have not read for so long lapse; in earnest it is a month. */

@@ -1,4 +1,4 @@
-/** What really happened, as nobody in the channel sees it: by it the schedule's end is judged. */
+/** The true history, which nobody in the channel sees: the schedule's end is judged by it. */
 import type { AgentId, RequestBody } from "../../../proto/mod.ts";
 import { decodeCommitBody, decodeFoundingBody } from "../../../relay/core/testing/world.ts";
 import type { Entry } from "../../../relay/engine/mod.ts";
@@ -14,7 +14,7 @@ interface Sealed {
 }
 
 export class Truth {
-  /** What the relay has taken, by epoch. */
+  /** Commits that the relay has taken, by epoch. */
   readonly #commits = new Map<number, Commit>();
   readonly #sealed = new Map<string, Sealed>();
   readonly #everOwners: Set<AgentId>;

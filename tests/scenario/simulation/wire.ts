@@ -1,6 +1,6 @@
 /**
- * What is between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted when the
- * schedule calms down, those of a modified client stay.
+ * The wire between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted
+ * when the schedule calms down, those of a modified client stay.
  */
 import {
   type AgentId,
@@ -121,7 +121,7 @@ export class SimulatedWire implements Wire {
     return this.#first("client", player, (rule) => rule.call?.(operation, body, relay)) ?? relay();
   }
 
-  /** What the first rule that it concerns makes of it. */
+  /** The result of the first rule that it concerns. */
   #first<T>(side: Side, player: Player, apply: (rule: Rule) => T | undefined): T | undefined {
     for (const rule of this.#rules[side].get(player) ?? []) {
       if (rule.uses === 0 || (rule.untilMs !== undefined && rule.untilMs < this.#nowMs())) continue;

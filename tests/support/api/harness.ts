@@ -50,7 +50,7 @@ export interface Backend {
 }
 
 export interface OpenBackend {
-  /** What the API's environment says about the database. */
+  /** The API's variables for the database. */
   readonly environment: Record<string, string>;
   sql(): postgres.Sql;
   close(): Promise<void>;
@@ -111,7 +111,7 @@ export const testEnvironment: Record<string, string> = {
   STATIC_RATE_MAIL: "100000/60",
 };
 
-/** What the API makes of these variables and those of every test. */
+/** The API's configuration from these variables and those of every test. */
 export function readTestConfig(environment: Readonly<Record<string, string>>): Config {
   const variables: Readonly<Record<string, string>> = { ...testEnvironment, ...environment };
   return readConfig((name) => variables[name]);

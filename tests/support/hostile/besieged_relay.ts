@@ -20,7 +20,7 @@ export interface BesiegedRelay extends AsyncDisposable {
   readonly honest: HonestCall;
   /** An agent of this account, connected over QUIC. */
   connect(account?: string): Promise<TestAgent>;
-  /** What an attacker needs to be tenants of these accounts. */
+  /** The order with which an attacker becomes a tenant of these accounts. */
   tenants(accounts: readonly string[]): Promise<TenantOrder>;
   /** One metric's value. */
   metric(name: string): Promise<number>;

@@ -1,4 +1,4 @@
-/** What must hold under every attack on the relay's edge. */
+/** Guarantees under every attack on the relay's edge. */
 import { assertEquals, assertLess } from "@std/assert";
 import type { Siege } from "./siege.ts";
 

@@ -23,7 +23,7 @@ export interface Meter {
 /** Throws or rejects when it was not served as it should be. */
 export type HonestCall = (signal: AbortSignal) => Promise<void>;
 
-/** What takes longer is not waited for, and counts as not served. */
+/** A longer wait counts as not served. */
 const timeoutMs = 10_000;
 const keptReasons = 5;
 

@@ -1,4 +1,4 @@
-/** What a process holds of the machine's memory, looked at while something else happens. Linux only; NaN elsewhere. */
+/** The memory of a process, sampled while something else happens. Linux only; NaN elsewhere. */
 
 export interface MemoryWatch {
   /** The most since the start. */

@@ -8,11 +8,11 @@ export interface ProcessStats {
   readonly streams: number;
   readonly rss: number;
   readonly cpuUs: number;
-  /** What handlers threw; a fault of the server would be here too. */
+  /** Exceptions of handlers; a fault of the server would be here too. */
   readonly faults: readonly string[];
 }
 
-/** What freed memory is filled with, so that any use of it shows at once. */
+/** Fills freed memory, so that any use of it shows at once. */
 export const perturbed = { MALLOC_PERTURB_: "165" };
 
 export class ServerProcess implements AsyncDisposable {

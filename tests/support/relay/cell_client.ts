@@ -17,7 +17,7 @@ import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_clien
 export interface CellCarrier {
   /** Whole cells of one size. */
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void>;
-  /** What the relay sends, cut anywhere; ends or throws when nothing more comes. */
+  /** The relay's bytes, cut anywhere; ends or throws when nothing more comes. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Called when `chunks` has ended: the code with which the relay closed. */
   readonly closeCode: () => Promise<string | undefined>;
@@ -65,7 +65,7 @@ export class CellClient implements RelayClient {
     return promise as Promise<ReplyBody<Name>>;
   }
 
-  /** What the relay has sent. */
+  /** Counts of the relay's cells. */
   get counts(): CellCounts {
     return this.#reader.counts;
   }

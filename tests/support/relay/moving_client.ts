@@ -96,7 +96,7 @@ export class MovingClient implements RelayClient {
     });
   }
 
-  /** What comes again at another relay is taken once. */
+  /** A delivery that comes again at another relay is taken once. */
   #take(notice: NoticeEnvelope): void {
     const { operation, body } = notice;
     if (operation === "SessionEnding" && body.code === "session_replaced" && this.moves > 0) return;

@@ -1,4 +1,7 @@
-/** What the operations suite asks of a client, whatever it speaks: calls, what was pushed, and why it ended. No runtime's own API. */
+/**
+ * The client interface of the operations suite, for every protocol: calls, deliveries, and the reason of its end. No
+ * runtime's own API.
+ */
 import {
   type CallName,
   type ErrorBody,

@@ -12,7 +12,7 @@ export interface TestRelay extends Pick<OpenRelay, "edge" | "meter">, AsyncDispo
   readonly counted: { padding: number; cover: number };
 }
 
-/** What clients of these tests sign as dialled, whatever the ports. */
+/** The address that clients of these tests sign as dialled, independent of the ports. */
 export const testOrigin = "quic://localhost:4433";
 /** Not the default, so that the change of size is always part of the test. */
 const cellBytes = 2048;

@@ -25,7 +25,7 @@ export async function installPackage(packages: readonly string[] = []): Promise<
   return { ...project, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
-/** Answers the tarball. Of two that build it at once, the second to finish replaces the first with the same. */
+/** Returns the tarball. Of two that build it at once, the second to finish replaces the first with the same. */
 async function packedOnce(): Promise<string> {
   const made = `${builds}${await hashOfSources()}.tgz`;
   if (await Deno.stat(made).then(() => true, () => false)) return made;

@@ -1,6 +1,6 @@
 /**
- * What a runtime suite is made of. A suite is a list of tests without any runtime's own test API; it runs in Deno, Node and a
- * browser, and a test may answer a text (a digest of its outputs) that must be the same everywhere.
+ * The parts of a runtime suite. A suite is a list of tests without any runtime's own test API; it runs in Deno, Node
+ * and a browser, and a test may return a text (a digest of its outputs) that must be the same everywhere.
  */
 
 export interface RuntimeTest {
@@ -11,7 +11,7 @@ export interface RuntimeTest {
 export interface RuntimeResult {
   readonly name: string;
   readonly outcome: "passed" | "failed";
-  /** What the test answered, or why it failed. */
+  /** The test's result, or the reason of its failure. */
   readonly text: string;
 }
 

@@ -24,7 +24,7 @@ export interface Tab extends AsyncDisposable {
   runFirst(script: string): Promise<void>;
   /** Errors nobody caught. */
   readonly faults: readonly string[];
-  /** What the policy of a page refused, as the browser reports it. */
+  /** Requests that the policy of a page refused, as the browser reports them. */
   readonly violations: readonly string[];
   /** Every request that left the tab: its address and headers. */
   readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];

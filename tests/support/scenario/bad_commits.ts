@@ -80,7 +80,10 @@ export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Com
   };
 }
 
-/** What an owner sends that calls a commit bad which it has not followed. Undefined when its sender is no member. */
+/**
+ * The founding of an owner that calls a commit bad which it has not followed. Undefined when its sender is not a
+ * member.
+ */
 export async function foundingAgainst(
   agent: Agent,
   live: LiveChannel,
@@ -90,7 +93,7 @@ export async function foundingAgainst(
   return bad && await foundingBecauseOf(agent, live, bad);
 }
 
-/** What an owner sends to begin its channel anew. */
+/** The founding with which an owner begins its channel anew. */
 export async function foundingBecauseOf(
   { parts, keyPackages, welcomes, agentId }: Agent,
   { membership }: LiveChannel,

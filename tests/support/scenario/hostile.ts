@@ -1,4 +1,4 @@
-/** What members with a modified client do, beyond what an honest one can be made to do. */
+/** Attacks of members with a modified client, beyond what an honest one can be made to do. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   binaryIdFromBytes,

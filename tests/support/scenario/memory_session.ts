@@ -16,13 +16,13 @@ import {
   type StaticError,
 } from "../../../sdk/testing/agents.ts";
 
-/** What a malicious relay does. Each answers what really happens. */
+/** Attacks of a malicious relay. Each returns what really happens. */
 export interface Tampering {
-  /** What the client is told instead of this notice. */
+  /** The notices that the client gets instead of this one. */
   notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[];
   /** Instead of the call; `forward` asks the honest relay, with another body if one is given. */
   call?: (operation: CallName, body: unknown, forward: (changed?: unknown) => Promise<unknown>) => Promise<unknown>;
-  /** What the client says about an epoch instead, or nothing. */
+  /** The client's statement about an epoch, changed or left out. */
   confirm?: (body: RequestBody<"Confirm">) => RequestBody<"Confirm"> | undefined;
 }
 

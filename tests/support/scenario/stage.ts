@@ -35,7 +35,7 @@ export const runtime: Runtime = {
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
-/** What an actor lives in: a relay, a time, and signatures. */
+/** The surroundings of an actor: a relay, a time, and signatures. */
 export interface ActorHost {
   readonly world: World;
   /** Its clock is not asked: actors go by the relay's time and their own offset. */
@@ -147,7 +147,7 @@ export class Actor {
   /** The process dies: what was not on disk is gone, nobody says goodbye. */
   async crash(tampering: Tampering = {}): Promise<void> {
     const abandoned = { manager: this.manager, session: this.session };
-    // What the dead process still does happens on a disk that nobody sees.
+    // Writes of the dead process go to a disk that nobody sees.
     this.#disk = copyOf(this.#disk);
     await abandoned.session.close();
     this.#host.abandon(abandoned.manager);

@@ -83,7 +83,7 @@ def _header(head: bytes) -> Dict[str, Any]:
         raise _not_a_frame("its header is no JSON") from None
     if isinstance(parsed, dict):
         return parsed
-    raise _not_a_frame("its header is no object")
+    raise _not_a_frame("its header is not an object")
 
 
 def _not_a_frame(why: str) -> TransportError:

@@ -128,7 +128,7 @@ def _check_folder(folder: str) -> None:
     found = os.lstat(folder)
     why = None
     if not stat.S_ISDIR(found.st_mode):
-        why = "it is no folder, or a link to one"
+        why = "it is not a folder, or a link to one"
     elif found.st_uid != os.getuid():
         why = "it belongs to another user"
     elif found.st_mode & 0o022:
