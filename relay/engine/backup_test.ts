@@ -1,7 +1,7 @@
 /** A copy of the engine's file that is made while work goes on. */
-import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { assertEquals, assertExists, assertGreater, assertRejects } from "@std/assert";
 import { EngineError } from "./errors.ts";
-import { openSqliteEngine } from "./sqlite.ts";
+import { copyKey, openSqliteEngine } from "./sqlite.ts";
 import { appendAll, createChannel, message, readAll } from "./testing/sample.ts";
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
@@ -39,6 +39,25 @@ Deno.test("a backup under load holds everything accepted before it, and the orig
     }
     assertGreater(counts[0] ?? 0, 99);
     assertEquals(counts.slice(1), [500, 500]);
+  });
+});
+
+Deno.test("a copy is known as one although work was under way when it began, and another was asked for meanwhile", async () => {
+  await inFolder(async (folder) => {
+    const engine = await openSqliteEngine({ path: `${folder}/relay.sqlite` });
+    const channelId = await createChannel(engine, 1);
+    for (let round = 0; round < 5; round++) {
+      const path = `${folder}/copy${round}.sqlite`;
+      const sending = engine.append(channelId, message(`m${round}`));
+      const copying = engine.backUp(path, 1);
+      await assertRejects(() => engine.backUp(`${folder}/other.sqlite`, 1), EngineError, "already");
+      await Promise.all([sending, copying]);
+      const copy = await openSqliteEngine({ path });
+      assertExists(await copy.records.get(copyKey), `copy ${round}`);
+      await copy.close();
+    }
+    assertEquals(await engine.records.get(copyKey), undefined);
+    await engine.close();
   });
 });
 

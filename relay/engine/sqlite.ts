@@ -84,6 +84,7 @@ class SqliteEngine implements Engine {
   readonly keyPackages: KeyPackagePools = createKeyPackagePools();
 
   readonly #database: Database;
+  #isBackingUp = false;
   readonly #commits: GroupCommit;
   readonly #watchers: Watchers;
   readonly #channels: Channels;
@@ -273,13 +274,19 @@ class SqliteEngine implements Engine {
     checkCount("time", timeMs);
     const expiresAtMs = timeMs + copyRecordMs;
     const value = new TextEncoder().encode(String(timeMs));
+    // The mark of the copy under way must stay.
+    if (this.#isBackingUp) throw new EngineError("invalid", "The database is being copied already; wait for it");
+    this.#isBackingUp = true;
+    const mark = async (): Promise<void> => {
+      const last = await this.records.get(copyKey);
+      await this.records.put(copyKey, { value, expiresAtMs }, last?.revision ?? 0);
+    };
     try {
-      await this.#database.copyTo(path, async () => {
-        const last = await this.records.get(copyKey);
-        await this.records.put(copyKey, { value, expiresAtMs }, last?.revision ?? 0);
-      });
+      // First by itself: the copy may begin with any group, also with one that was under way before.
+      await mark();
+      await this.#database.copyTo(path, mark);
     } finally {
-      await this.records.delete(copyKey);
+      await this.records.delete(copyKey).finally(() => this.#isBackingUp = false);
     }
   }
 

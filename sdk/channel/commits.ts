@@ -59,8 +59,8 @@ export interface CommitterParts {
   readonly cleared: () => Promise<void>;
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
-  /** A commit is given up with unknown outcome. Returns the change to write with that. */
-  readonly onGivenUp: (prepared: PreparedCommit) => RecordChange;
+  /** A commit is given up with unknown outcome. Returns a function for the change to write with that, called in the write's turn. */
+  readonly onGivenUp: (prepared: PreparedCommit) => () => RecordChange;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
   /** The relay says that our group has other keys than the others' in this epoch: a wrong Welcome let us in. */
@@ -296,15 +296,15 @@ export class Committer {
     await this.#membership.accept(prepared, sequence, { ...request, welcomes: [], answers: [] });
   }
 
-  async #discard(durable: DurableGroup, alongside: readonly RecordChange[] = []): Promise<void> {
+  async #discard(durable: DurableGroup, alongside?: () => RecordChange): Promise<void> {
     this.#checkCurrent(durable);
     this.#candidate = undefined;
-    await durable.discard(alongside);
+    await durable.discard(alongside && (() => [alongside()]));
   }
 
   /** The commit may still be on its way: remember that it is ours, in case the relay takes it. */
   async #giveUp(durable: DurableGroup): Promise<void> {
-    await this.#discard(durable, this.#candidate === undefined ? [] : [this.#parts.onGivenUp(this.#candidate)]);
+    await this.#discard(durable, this.#candidate && this.#parts.onGivenUp(this.#candidate));
   }
 
   /** A commit of a membership that is over is neither accepted nor discarded. */

@@ -13,7 +13,7 @@ import type { HealthLog } from "./health.ts";
 import type { KeptCommits, Mended } from "./kept_commits.ts";
 import type { OwnCommit } from "./log_place.ts";
 import type { LogReader } from "./log_reader.ts";
-import { findLostCommit } from "./lost_commit.ts";
+import { findLostCommit, setBack } from "./lost_commit.ts";
 import type { Membership } from "./membership.ts";
 import type { Progress } from "./progress.ts";
 import { putLog } from "./records.ts";
@@ -198,6 +198,10 @@ export class LogLink {
     const mended = await this.#mend(reply.epoch);
     const epoch = reply.epoch + mended.commits;
     const reason = await this.#findLostCommit({ ...reply, epoch });
+    if (reason === setBack) {
+      this.#loseLog();
+      return await this.#subscribe(connection);
+    }
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
@@ -252,7 +256,7 @@ export class LogLink {
     return mended;
   }
 
-  async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | undefined> {
+  async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | typeof setBack | undefined> {
     const { reader: { received = reply.after, ownCommit }, recovery, membership, health } = this.#parts;
     const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
     await recovery.takeBackForeign(generationOf(reply.epoch));

@@ -65,7 +65,8 @@ export class LogPlace {
 
   /** The log's epoch in front of an entry that we have not passed yet. */
   epochAt(sequence: number): number {
-    const between = this.#own.filter((own) => this.rises(own.sequence) && own.sequence < sequence);
+    // One whose place is not known in this log says nothing.
+    const between = this.#own.filter((own) => own.sequence > 0 && this.rises(own.sequence) && own.sequence < sequence);
     return Math.max(this.#epoch, ...between.map((own) => own.epoch + 1));
   }
 

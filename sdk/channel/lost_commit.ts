@@ -21,18 +21,25 @@ interface Reading {
   readonly own: OwnCommit | undefined;
 }
 
+/** The log holds a commit of ours at another place than before: it was set back, and our place in it is void. */
+export const setBack = Symbol("the log was set back");
+
 /** Returns why this agent is out of step, in words, if it is. */
 export async function findLostCommit(
   log: Pick<ReplyBody<"Subscribe">, "epoch" | "head">,
   { received, own }: Reading,
   { membership, health }: Parts,
-): Promise<string | undefined> {
+): Promise<string | typeof setBack | undefined> {
   const { epoch } = membership;
   const other = own === undefined ? undefined : (await membership.findCommit(own.epoch)).commit;
   if (own !== undefined && other !== undefined && !equalBytes(other.commitHash, own.hash)) {
     const text = `the relay took a commit of ours in epoch ${own.epoch}, and its log holds another one`;
     health.report("relay_lied", text);
     return text;
+  }
+  // As after a copy of the relay's disk was put back that the relay did not make itself: it does not know of it.
+  if (own !== undefined && other !== undefined && own.sequence > 0 && own.sequence !== other.sequence) {
+    return setBack;
   }
   const { parent } = membership.group;
   const began = parent?.base.epoch === epoch - 1 && own?.epoch !== epoch - 1 ? parent.commitHash : undefined;

@@ -327,7 +327,7 @@ export class Membership {
   /** A new generation takes the present one's place. Members, keys and counters go on, without those that are out. */
   async enterGeneration(
     generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
-    alongside: readonly RecordChange[],
+    alongside: () => readonly RecordChange[],
   ): Promise<void> {
     const before = baseMembersOf(this.group.current);
     const ownersBefore = this.group.binding.owners;
@@ -356,7 +356,7 @@ export class Membership {
       const isOwn = generation.founder === this.#deps.agentId;
       const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
       const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
-      return [...alongside, ...heard, putChannel(record), ...senders];
+      return [...alongside(), ...heard, putChannel(record), ...senders];
     });
     const staying = baseMembersOf(this.group.current);
     const removed = before.filter((agentId) => !staying.includes(agentId));

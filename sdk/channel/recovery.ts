@@ -300,12 +300,12 @@ export class Recovery {
 
   async #enter(
     generation: Parameters<Membership["enterGeneration"]>[0],
-    used: Parameters<Membership["enterGeneration"]>[1],
+    used: readonly RecordChange[],
   ): Promise<void> {
     const { membership } = this.#parts;
     const { channelId } = membership;
     const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
-    await membership.enterGeneration(generation, [...over, ...used, this.#parts.onEntering()]);
+    await membership.enterGeneration(generation, () => [...over, ...used, this.#parts.onEntering()]);
     this.#returnedMs = undefined;
   }
 

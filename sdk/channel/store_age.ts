@@ -8,6 +8,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { commitStatement, equalBytes, type ReplyBody } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
+import type { DurableGroup } from "../mls/durable_group.ts";
 import type { PreparedCommit } from "../mls/group.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, isDiscarded, putAnchor, withDiscarded } from "./anchor.ts";
@@ -51,15 +52,20 @@ const rolledBack =
   "This agent's data directory is older than what the agent has sent: it was restored from a backup, or copied. Nothing is " +
   "sent with its old keys; the agent joins the channel anew. Use a directory in one place only";
 
+/** As far as it is asked here. */
+type Standing = Pick<Membership, "channelId" | "epoch"> & { readonly durable: Pick<DurableGroup, "isUnknownOwn"> };
+
 export interface StoreAgeParts {
   readonly anchor: Anchor;
-  readonly membership: Membership;
+  readonly membership: Standing;
   readonly health: HealthLog;
 }
 
+export type StoreAgeDeps = Pick<ChannelDeps, "store" | "runtime" | "session" | "signatures" | "identity">;
+
 export class StoreAge {
-  readonly #deps: ChannelDeps;
-  readonly #membership: Membership;
+  readonly #deps: StoreAgeDeps;
+  readonly #membership: Standing;
   readonly #health: HealthLog;
   #anchor: Anchor;
   /** The log holds something of ours that this store does not know. */
@@ -67,17 +73,20 @@ export class StoreAge {
   /** Where our membership began, as the relay said last. */
   #claimed: number | undefined;
 
-  constructor({ anchor, membership, health }: StoreAgeParts, deps: ChannelDeps) {
+  constructor({ anchor, membership, health }: StoreAgeParts, deps: StoreAgeDeps) {
     this.#anchor = anchor;
     this.#membership = membership;
     this.#health = health;
     this.#deps = deps;
   }
 
-  /** A commit of ours is given up, and nobody knows whether the relay takes it yet. To be written in one with that. */
-  discarded(prepared: PreparedCommit): RecordChange {
+  /**
+   * A commit of ours is given up, and nobody knows whether the relay takes it yet. Returns the change to write in one with that. It
+   * is asked for in the turn of the write: the anchor may have been written in between.
+   */
+  discarded(prepared: Pick<PreparedCommit, "epoch" | "hash">): () => RecordChange {
     this.#anchor = withDiscarded(this.#anchor, prepared);
-    return putAnchor(this.#membership.channelId, this.#anchor);
+    return () => putAnchor(this.#membership.channelId, this.#anchor);
   }
 
   /** A new membership, which is on disk already. */
@@ -88,7 +97,8 @@ export class StoreAge {
 
   /**
    * A new generation has begun. Members that could follow the commit which stopped us may have brought us in anew meanwhile, and
-   * that is undone: where our membership began is for the relay to say again. To be written in one with the generation.
+   * that is undone: where our membership began is for the relay to say again. To be written in one with the generation, and
+   * asked for in the turn of that write.
    */
   begunAnew(): RecordChange {
     this.#anchor = { ...this.#anchor, joinedSequence: undefined };

@@ -258,10 +258,10 @@ export class DurableGroup {
     });
   }
 
-  /** Our commit lost its race: the candidate goes, the group stays. */
-  discard(alongside: readonly RecordChange[] = []): Promise<void> {
+  /** Our commit lost its race: the candidate goes, the group stays. `alongside` is asked when it is written. */
+  discard(alongside: () => readonly RecordChange[] = () => []): Promise<void> {
     return this.#exclusive(async () => {
-      await this.#write([this.#delete("candidate"), ...alongside]);
+      await this.#write([this.#delete("candidate"), ...alongside()]);
       this.#candidate = false;
     });
   }
