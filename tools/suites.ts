@@ -8,6 +8,8 @@ export interface Suite {
   readonly name: string;
   /** Measures time, or loads the machine on purpose: nothing else may run beside it. */
   readonly alone: boolean;
+  /** How much of two cores it takes at most, in files that run side by side. */
+  readonly lanes: number;
   /** The files that it runs, when it runs files. */
   readonly tests?: TestPaths;
   /** `print` takes what the suite writes, as it comes. */
@@ -57,7 +59,7 @@ export const suites: readonly Suite[] = [
   gate("lint", ["lint", "--quiet"]),
   gate("types", ["check", "--quiet", "."]),
   gate("npm-types", ["check", ...npmProjectFlags, "tools/npm/"]),
-  { name: "browser-types", alone: false, run: checkBrowserTypes },
+  { name: "browser-types", alone: false, lanes: 1, run: checkBrowserTypes },
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
@@ -98,6 +100,7 @@ function gate(name: string, args: readonly string[]): Suite {
   return {
     name,
     alone: false,
+    lanes: 1,
     run: async (print) => {
       const ok = await runDeno(args, print);
       return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [], times: [] };
@@ -144,6 +147,7 @@ function tests(
   return {
     name,
     alone: false,
+    lanes,
     tests: selection,
     run: async (print) => {
       const folder = await Deno.makeTempDir({ prefix: "suite-" });

@@ -22,8 +22,8 @@ interface Finished {
   readonly output: string;
 }
 
-/** Two suites share two cores, each of them with two lanes at most; each is shown as a whole when it is done. */
-const sideBySide = 2;
+/** Tests wait more than they compute: five lanes keep two cores busy, and none of them waits for long. */
+const lanesAtMost = 5;
 const started = performance.now();
 const finished: Finished[] = [];
 const processorTime = childProcessorTime();
@@ -31,17 +31,31 @@ const processorTime = childProcessorTime();
 const clusters = await Deno.makeTempDir({ prefix: "clusters-" });
 Deno.env.set("STATIC_TEST_CLUSTERS", clusters);
 const chosen = suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-const queue = chosen.filter(({ alone }) => !alone);
-await Promise.all(Array.from({ length: Math.min(sideBySide, queue.length) }, async () => {
-  for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
-    const single = chosen.length === 1;
-    const { output } = await run(suite, single ? write : () => {});
-    if (!single) write(`\n--- ${suite.name}\n${output}`);
-  }
-}));
+await runBeside(chosen.filter(({ alone }) => !alone));
 for (const suite of chosen.filter(({ alone }) => alone)) {
   write(`\n--- ${suite.name}\n`);
   await run(suite, write);
+}
+
+/** Starts each suite as soon as its lanes are free, in this order as far as they fit. Each is shown as a whole when it is done. */
+async function runBeside(waiting: Suite[]): Promise<void> {
+  const single = chosen.length === 1;
+  const running = new Map<Suite, Promise<void>>();
+  const lanesTaken = (): number => [...running.keys()].reduce((sum, { lanes }) => sum + lanes, 0);
+  const begin = async (suite: Suite): Promise<void> => {
+    const { output } = await run(suite, single ? write : () => {});
+    running.delete(suite);
+    if (!single) write(`\n--- ${suite.name}\n${output}`);
+  };
+  while (waiting.length > 0 || running.size > 0) {
+    const next = waiting.find(({ lanes }) => running.size === 0 || lanesTaken() + lanes <= lanesAtMost);
+    if (next === undefined) {
+      await Promise.race(running.values());
+      continue;
+    }
+    waiting.splice(waiting.indexOf(next), 1);
+    running.set(next, begin(next));
+  }
 }
 
 /** More than these are no accident of a busy machine. */
