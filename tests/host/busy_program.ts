@@ -71,7 +71,7 @@ async function sendBursts(channel: Channel, own: string, from: number): Promise<
         (error) => write({ step: "failed", text: `${text}: ${error}` }),
       );
     }));
-    await new Promise((resolve) => setTimeout(resolve, 150)); // wait: a minute of it stays below the plan's messages
+    await new Promise((resolve) => setTimeout(resolve, 150)); // wait: a program that does something else meanwhile
   }
 }
 
