@@ -268,12 +268,13 @@ export class Inbox {
     if (reader.closed) return { done: true, value: undefined };
     const entry = this.#take(reader);
     if (entry === undefined) return this.#ended && this.#finish(reader, this.#ended);
+    const pass = (): Promise<void> | undefined => this.#acknowledge(reader, [entry]);
     const ack = async (): Promise<void> => {
-      await this.#acknowledge(reader, [entry]);
+      await pass();
       // Another reader may still hold it.
       if (this.#entries[this.#indexOf(entry.number)] !== entry) await this.#parts.written();
     };
-    return { done: false, value: new Envelope(entry.item.incoming, ack) };
+    return { done: false, value: new Envelope(entry.item.incoming, ack, pass) };
   }
 
   #news(): Promise<void> {

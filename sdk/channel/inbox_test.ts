@@ -134,6 +134,15 @@ Deno.test("ack() resolves when the acknowledgement is on disk, and not before", 
   await acknowledged;
 });
 
+Deno.test("pass() acknowledges without asking for a write of its own", async () => {
+  let asked = 0;
+  const { inbox, done } = createInbox({ written: () => Promise.resolve(void asked++) });
+  inbox.push(item(1));
+  const { value } = await inbox.read({ ack: "manual" }).next();
+  await value?.pass();
+  assertEquals([done, asked], [[1], 0]);
+});
+
 Deno.test("what is for others is done with at once, unless somebody wants to see all", async () => {
   const { inbox, done } = createInbox();
   const plain = inbox.read();

@@ -65,9 +65,10 @@ export class Envelope {
   /** @internal Its place in the channel's log. */
   readonly sequence: number;
   readonly #ack: () => Promise<void>;
+  readonly #pass: () => Promise<void> | undefined;
 
   /** @internal Envelopes come from channels. */
-  constructor(incoming: Incoming, ack: () => Promise<void>) {
+  constructor(incoming: Incoming, ack: () => Promise<void>, pass: () => Promise<void> | undefined = ack) {
     const { fields } = incoming;
     this.kind = incoming.kind;
     this.id = incoming.id;
@@ -87,6 +88,7 @@ export class Envelope {
     this.sequence = incoming.sequence;
     this.headers = Object.fromEntries(fields.headers ?? []);
     this.#ack = ack;
+    this.#pass = pass;
   }
 
   /** The content; the same as `bytes`. */
@@ -168,6 +170,14 @@ export class Envelope {
    */
   async ack(): Promise<void> {
     await this.#ack();
+  }
+
+  /**
+   * @internal Acknowledges as asking for the next message does: the disk hears of it with what comes in the next moment, and a
+   * loop that is far ahead of the disk waits for the promise.
+   */
+  pass(): Promise<void> | undefined {
+    return this.#pass();
   }
 
   #invalid(why: string, cause: unknown): StaticError {

@@ -6,11 +6,13 @@
 import type { AgentId } from "../../proto/mod.ts";
 import { createError, invalidArgument } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { MessageReader, ReadMessage, ReadOptions } from "./held.ts";
 import { Lag, type LagLimits } from "./lag.ts";
 import { type Entry, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
+import { PositionWrites } from "./position_writes.ts";
 import { type Place, ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecords } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
@@ -20,7 +22,7 @@ export interface ReadersParts {
   readonly records: ReaderRecords;
   /** Every message from the oldest that is not acknowledged; each is acknowledged separately. */
   readonly source: () => InboxReader;
-  readonly nowMs: () => number;
+  readonly runtime: Pick<Runtime, "nowMs" | "after">;
   readonly limits?: LagLimits;
 }
 
@@ -42,15 +44,14 @@ export class Readers {
   #over: { readonly error: unknown } | undefined;
   #source: InboxReader | undefined;
   #opened: Promise<void> | undefined;
-  /** Readers whose position has changed since the last write. */
-  readonly #dirty = new Set<Reader>();
-  #writing: Promise<void> | undefined;
+  readonly #positions: PositionWrites;
   #deleting: Promise<void> = Promise.resolve();
   /** Messages that a reader is done with, and that would come again to it after a crash now. */
   #unwritten = 0;
 
   constructor(parts: ReadersParts) {
     this.#parts = parts;
+    this.#positions = new PositionWrites(parts.records, (ms, run) => parts.runtime.after(ms, run));
   }
 
   /** The channel has ended here. */
@@ -92,7 +93,9 @@ export class Readers {
     const entry = this.#entries.find((each) => each.envelope.sequence === place.sequence && each.pending.has(reader));
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
     reader.position.pass(place);
-    await this.#note(reader);
+    const written = this.#positions.note(reader);
+    this.#positions.hurry();
+    await written;
   }
 
   async list(): Promise<ReaderState[]> {
@@ -111,7 +114,7 @@ export class Readers {
     if (reader === undefined) throw createError("not_found", `There is no reader "${name}" of this channel`);
     if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
     this.#readers.delete(name);
-    this.#dirty.delete(reader);
+    this.#positions.forget(reader);
     // One of the same name waits, or its record would be deleted with this one's.
     await (this.#deleting = this.#erase(reader, this.#deleting));
     for (const entry of this.#entries) entry.pending.delete(reader);
@@ -120,7 +123,7 @@ export class Readers {
 
   async #erase({ name, position }: Reader, before: Promise<void>): Promise<void> {
     await before.catch(() => {});
-    await this.#writing?.catch(() => {});
+    await this.#positions.flush().catch(() => {});
     if (name !== defaultName) return await this.#parts.records.delete(name);
     await this.#parts.records.write([{ name, position, missed: 0, deleted: true }]);
     this.#defaultDeleted = true;
@@ -128,7 +131,7 @@ export class Readers {
 
   /** Nothing more comes. */
   async stop(): Promise<void> {
-    await this.#writing;
+    await this.#positions.flush();
     await this.#source?.return?.();
   }
 
@@ -158,7 +161,7 @@ export class Readers {
     for (const entry of this.#entries) {
       if (!this.#isForUs(entry.envelope)) continue;
       entry.pending.add(reader);
-      if (entry.passed) reader.lag.add(entry, this.#parts.nowMs());
+      if (entry.passed) reader.lag.add(entry, this.#parts.runtime.nowMs());
     }
     return reader;
   }
@@ -202,8 +205,8 @@ export class Readers {
     if (pending.length === 0) this.#settleUnheard();
     // It comes again after a crash: how far others are behind is counted anew.
     else if (pending.length < concerned.length) {
-      this.#passed(entry, this.#parts.nowMs());
-      this.#setForward(this.#parts.nowMs());
+      this.#passed(entry, this.#parts.runtime.nowMs());
+      this.#setForward(this.#parts.runtime.nowMs());
     }
     this.#wake();
   }
@@ -247,7 +250,7 @@ export class Readers {
   #tellMissed(reader: Reader): number {
     const { missed } = reader;
     reader.missed = 0;
-    if (missed > 0) this.#note(reader).catch(() => {}); // told again after a crash
+    if (missed > 0) this.#positions.note(reader).catch(() => {}); // told again after a crash
     return missed;
   }
 
@@ -280,8 +283,7 @@ export class Readers {
   async #acknowledge(reader: Reader, entries: readonly Entry[], durable: boolean): Promise<void> {
     const own = entries.filter((entry) => entry.pending.delete(reader));
     if (own.length === 0) return;
-    const written: Promise<void>[] = [];
-    const nowMs = this.#parts.nowMs();
+    const nowMs = this.#parts.runtime.nowMs();
     for (const entry of own) {
       reader.given.delete(entry);
       reader.lag.passed(entry);
@@ -290,13 +292,14 @@ export class Readers {
       this.#passed(entry, nowMs);
     }
     this.#advance(reader);
-    if (own.some(({ pending }) => pending.size > 0)) written.push(this.#note(reader));
-    written.push(...this.#settle());
+    const noted = own.some(({ pending }) => pending.size > 0) ? [this.#positions.note(reader)] : [];
+    const settled = this.#settle(durable);
     this.#setForward(nowMs);
-    const all = Promise.all(written).finally(() => this.#unwritten -= own.length);
+    const all = Promise.all([...noted, ...settled]).finally(() => this.#unwritten -= own.length);
     this.#unwritten += own.length;
     all.catch(() => {});
-    if (durable || this.#unwritten > maxAhead) await all;
+    if (durable || this.#unwritten >= maxAhead / 2) this.#positions.hurry();
+    if (durable || this.#unwritten > maxAhead || settled.length > 0) await all;
   }
 
   /** Over everything that it is done with. */
@@ -309,17 +312,20 @@ export class Readers {
     }
   }
 
-  /** Lets go of those that every reader is past, and acknowledges them. */
-  #settle(): Promise<void>[] {
+  /**
+   * Lets go of those that every reader is past, and acknowledges them. The promises are those of the disk: all of them when it is
+   * to be durable, otherwise those that a loop far ahead of it has to wait for.
+   */
+  #settle(durable: boolean): Promise<void>[] {
     const done = this.#entries.filter(({ pending }) => pending.size === 0);
     if (done.length === 0) return [];
     this.#entries = this.#entries.filter(({ pending }) => pending.size > 0);
-    return done.map(({ envelope }) => envelope.ack());
+    return done.flatMap(({ envelope }) => (durable ? envelope.ack() : envelope.pass()) ?? []);
   }
 
   /** One that fails comes again, to readers that are past it. */
   #settleUnheard(): void {
-    for (const settled of this.#settle()) settled.catch(() => {});
+    for (const settled of this.#settle(false)) settled.catch(() => {});
   }
 
   /** Readers that are too far behind the fastest are set past what they have not read. */
@@ -334,38 +340,9 @@ export class Readers {
       }
       reader.missed += entries.length;
       this.#advance(reader);
-      this.#note(reader).catch(() => {});
+      this.#positions.note(reader).catch(() => {});
+      this.#positions.hurry();
       this.#settleUnheard();
-    }
-  }
-
-  /** Resolves when the reader's position as it is now is on disk. */
-  async #note(reader: Reader): Promise<void> {
-    this.#dirty.add(reader);
-    const writing = this.#writePositions(this.#writing);
-    this.#writing = writing;
-    try {
-      await writing;
-    } finally {
-      if (this.#writing === writing) this.#writing = undefined;
-    }
-  }
-
-  /** One write at a time; what changes meanwhile goes with the next one. */
-  async #writePositions(before: Promise<void> | undefined): Promise<void> {
-    await before?.catch(() => {});
-    // Everything of this turn goes into one write.
-    await Promise.resolve();
-    const dirty = [...this.#dirty];
-    this.#dirty.clear();
-    if (dirty.length === 0) return;
-    try {
-      await this.#parts.records.write(
-        dirty.map(({ name, position, missed }) => ({ name, position, missed, deleted: false })),
-      );
-    } catch (error) {
-      for (const reader of dirty) this.#dirty.add(reader);
-      throw error;
     }
   }
 

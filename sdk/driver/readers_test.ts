@@ -1,6 +1,7 @@
 // Durable readers over a source in memory that delivers again what was not acknowledged, as a channel does after a crash.
 import { assertEquals, assertRejects } from "@std/assert";
 import { agentIdOf, binaryIdFromBytes, type MessageId } from "../../proto/mod.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { InboxReader } from "../channel/inbox.ts";
 import { StaticError } from "../mod.ts";
@@ -83,6 +84,7 @@ class Log {
 
 class MemoryRecords implements ReaderRecords {
   readonly disk = new Map<string, ReaderRecord>();
+  writes = 0;
 
   list(): Promise<ReaderRecord[]> {
     return Promise.resolve([...this.disk.values()].map(({ position: { floor, beyond }, ...rest }) => ({
@@ -92,6 +94,7 @@ class MemoryRecords implements ReaderRecords {
   }
 
   write(records: readonly ReaderRecord[]): Promise<void> {
+    this.writes++;
     for (const { position: { floor, beyond }, ...rest } of records) {
       this.disk.set(rest.name, { ...rest, position: new ReaderPosition(floor, beyond) });
     }
@@ -113,12 +116,22 @@ function place(): Place {
   return { log: new Log(), records: new MemoryRecords() };
 }
 
+/** Nothing waits to be written with what comes later. */
+const runtime: Pick<Runtime, "nowMs" | "after"> = {
+  nowMs: () => Date.now(),
+  after: (_: number, run: () => void) => {
+    run();
+    return () => {};
+  },
+};
+
 /** A host's life: what was in memory before is gone. */
 function live(
   { log, records }: Place,
   limits = { messagesOfSender: 1000, messages: 3072, bytes: 1e9, ageMs: 1e9 },
+  time: Pick<Runtime, "nowMs" | "after"> = runtime,
 ): Readers {
-  return new Readers({ agentId: me, records, source: () => log.source(), nowMs: () => Date.now(), limits });
+  return new Readers({ agentId: me, records, source: () => log.source(), runtime: time, limits });
 }
 
 function open(readers: Readers, as?: string, more = {}): Promise<MessageReader> {
@@ -157,6 +170,22 @@ Deno.test("after a crash each reader goes on where it was, and nothing that one 
   assertEquals(await take(await open(after, "mcp"), 3), ["2", "3", "4"]);
   assertEquals(await take(await open(after), 1), ["4"]);
   assertEquals(here.log.acknowledged.has(3), false);
+});
+
+Deno.test("positions that nobody waits for are written together, and those that somebody waits for at once", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3", "4"]) here.log.say(text);
+  // The moment is never over by itself.
+  const readers = live(here, undefined, { ...runtime, after: () => () => {} });
+  const [auto, manual] = [await open(readers, "auto"), await open(readers, "manual", { manual: true })];
+  const { writes } = here.records;
+  await take(auto, 4);
+  assertEquals(here.records.writes, writes, "a loop does not wait for the disk");
+  await (await manual.next())?.ack?.();
+  assertEquals(here.records.writes, writes + 1, "one write for all that were noted");
+  assertEquals(await take(await open(live(here), "auto"), 1), ["4"], "after a crash");
+  await auto.finish();
+  assertEquals(here.records.writes, writes + 2);
 });
 
 Deno.test("out of order acknowledgements of a reader hold after a crash, too", async () => {

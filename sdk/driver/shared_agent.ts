@@ -45,7 +45,7 @@ export class SharedAgent {
       agentId: this.#agent.agentId,
       records: createReaderRecords(channel.id, store),
       source: () => channel.envelopes({ ack: "manual", all: true }),
-      nowMs: () => runtime.nowMs(),
+      runtime,
     });
     this.#readers.set(channel.id, readers);
     return readers;
