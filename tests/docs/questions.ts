@@ -77,7 +77,7 @@ export const questions: readonly Question[] = [
     reader: "developer",
     question: "How do two programs use one agent?",
     page: "docs/host.md",
-    answer: "lets programs of the same user",
+    answer: "serves other programs of the same user",
   },
   { reader: "developer", question: "How large may a message be?", page: "docs/limits.md", answer: "1 MiB" },
   {
