@@ -3,7 +3,7 @@ import { agentIdOf } from "../proto/mod.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import { openIdentity } from "./mls/identity.ts";
 import { createError } from "./base/errors.ts";
-import { Agent } from "./channel/agent.ts";
+import { Agent, type AgentParts } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
@@ -13,12 +13,19 @@ import { openRelaySession } from "./session/open_session.ts";
 import type { RelaySession, SessionState } from "./session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
 
+/** Of tests alone. */
+type Internals = Pick<AgentParts, "pace">;
+
 /** Connects an agent with the options. On failure closes everything that was opened. */
-export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
+export async function connectAgent(
+  options: ConnectOptions,
+  runtime: Platform,
+  internals: Internals = {},
+): Promise<Agent> {
   options.signal?.throwIfAborted();
   const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
   try {
-    return await translating("Cannot connect", () => connectBy(store, options, runtime));
+    return await translating("Cannot connect", () => connectBy(store, options, runtime, internals));
   } catch (error) {
     await store.close();
     options.signal?.throwIfAborted();
@@ -27,10 +34,15 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
 }
 
 /** The content of a link is stored once it has led to a connection. */
-async function connectBy(store: RecordStore, given: ConnectOptions, runtime: Platform): Promise<Agent> {
+async function connectBy(
+  store: RecordStore,
+  given: ConnectOptions,
+  runtime: Platform,
+  internals: Internals,
+): Promise<Agent> {
   const { options, remember, explain } = await readLinkOptions(given, store, runtime);
   try {
-    const agent = await connectWith(store, options, runtime);
+    const agent = await connectWith(store, options, runtime, internals);
     await remember();
     return agent;
   } catch (error) {
@@ -38,7 +50,12 @@ async function connectBy(store: RecordStore, given: ConnectOptions, runtime: Pla
   }
 }
 
-async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
+async function connectWith(
+  store: RecordStore,
+  options: ConnectOptions,
+  runtime: Platform,
+  internals: Internals,
+): Promise<Agent> {
   const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
   const [fault] = options.damaged === "read" ? store.faults : [];
@@ -55,7 +72,7 @@ async function connectWith(store: RecordStore, options: ConnectOptions, runtime:
   }, runtime);
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
-    const agent = await Agent.open({ store, session, runtime, signatures, identity });
+    const agent = await Agent.open({ store, session, runtime, signatures, identity, ...internals });
     if (await hasCredential(options, runtime)) await online(session, options.signal);
     return agent;
   } catch (error) {

@@ -27,6 +27,7 @@ import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { translating } from "./faults.ts";
+import { createPace, type HealingPace } from "./healing_pace.ts";
 import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
@@ -40,6 +41,8 @@ export interface AgentParts {
   readonly runtime: Runtime;
   readonly signatures: Signatures;
   readonly identity: MlsIdentity;
+  /** The usual one when it is not given. */
+  readonly pace?: HealingPace;
 }
 
 /** How a channel is opened. */
@@ -87,6 +90,7 @@ export class Agent {
     this.parts = { ...given, runtime };
     this.#endTimers = endAll;
     this.agentId = given.session.agentId;
+    const { pace = createPace() } = given;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
     this.keyPackages = new KeyPackages({ ...this.parts, relayNowMs });
     this.#deps = {
@@ -96,7 +100,8 @@ export class Agent {
       welcomes: this.welcomes,
       nextRun: () => ++this.#runs,
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
-      healing: new HealingTurns(),
+      pace,
+      healing: new HealingTurns(pace.turnMs),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),
       onErased: (channelId) => this.#forget(channelId),

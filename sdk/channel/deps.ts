@@ -9,6 +9,7 @@ import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
+import type { HealingPace } from "./healing_pace.ts";
 import type { HealingTurns } from "./healing_turns.ts";
 import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
@@ -29,6 +30,8 @@ export interface ChannelDeps {
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;
+  /** When they are made. */
+  readonly pace: HealingPace;
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */

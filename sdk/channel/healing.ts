@@ -9,14 +9,13 @@ import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { SeenLeaf } from "./key_age_records.ts";
-import { type KeyAges, periodMs, restMs } from "./key_ages.ts";
+import { createPace, type HealingPace } from "./healing_pace.ts";
+import type { KeyAges } from "./key_ages.ts";
 import type { Membership } from "./membership.ts";
 
 const hourMs = 60 * 60_000;
 /** However far away the moment is, it is worked out anew this often. */
 const longestWaitMs = 6 * hourMs;
-/** After a commit that failed. */
-const retryMs = 10 * 60_000;
 
 /** A process that found the channel with the leaf that it still has. */
 export interface HealingStart {
@@ -29,10 +28,15 @@ export interface HealingStart {
  * When a leaf is to be renewed. By the clock after nine tenths of the period or a little more: the share is of the leaf itself, so
  * it is the same after a restart, and another one for every leaf. After a start sooner, but never before keys have had their rest.
  */
-export function healingMs({ atMs, leaf }: SeenLeaf, members: number, start: HealingStart | undefined): number {
-  const byClock = atMs + (0.90 + 0.08 * Number.parseInt(leaf.slice(0, 4), 16) / 0x10000) * periodMs(members);
+export function healingMs(
+  { atMs, leaf }: SeenLeaf,
+  members: number,
+  start: HealingStart | undefined,
+  pace: HealingPace = createPace(),
+): number {
+  const byClock = atMs + (0.90 + 0.08 * Number.parseInt(leaf.slice(0, 4), 16) / 0x10000) * pace.periodMs(members);
   if (start === undefined) return Math.round(byClock);
-  const rest = restMs(members);
+  const rest = pace.restMs(members);
   return Math.round(Math.min(byClock, Math.max(atMs + rest, start.atMs) + start.draw * rest / 60));
 }
 
@@ -44,7 +48,7 @@ export interface HealingParts {
 }
 
 export class Healing {
-  readonly #deps: Pick<ChannelDeps, "runtime" | "healing" | "agentId">;
+  readonly #deps: Pick<ChannelDeps, "runtime" | "healing" | "agentId" | "pace">;
   readonly #parts: HealingParts;
   readonly #startedMs: number;
   /** The leaf with which this process found the channel. */
@@ -54,7 +58,7 @@ export class Healing {
   #cancel: (() => void) | undefined;
   #healing: Promise<void> | undefined;
 
-  constructor(parts: HealingParts, deps: Pick<ChannelDeps, "runtime" | "healing" | "agentId">) {
+  constructor(parts: HealingParts, deps: Pick<ChannelDeps, "runtime" | "healing" | "agentId" | "pace">) {
     this.#parts = parts;
     this.#deps = deps;
     this.#startedMs = deps.runtime.nowMs();
@@ -95,7 +99,7 @@ export class Healing {
     // Keys from the future: the clock was set back, by more than clocks are corrected, and would keep them for ever.
     return atMs > this.#deps.runtime.nowMs() + hourMs
       ? 0
-      : healingMs({ atMs, leaf }, membership.group.current.tree.memberCount, start);
+      : healingMs({ atMs, leaf }, membership.group.current.tree.memberCount, start, this.#deps.pace);
   }
 
   #fall(waitMs?: number): void {
@@ -125,7 +129,7 @@ export class Healing {
         const why = toStaticError(error, "Cannot commit").message;
         health.report("duty_failed", `This agent's keys were not changed, and it tries again: ${why}`);
       }
-      this.#cancel = this.#deps.runtime.after(retryMs, () => this.#isActive && this.#fall());
+      this.#cancel = this.#deps.runtime.after(this.#deps.pace.retryMs, () => this.#isActive && this.#fall());
     }
   }
 }

@@ -3,7 +3,7 @@ import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { healingMs } from "./healing.ts";
 import { HealingTurns } from "./healing_turns.ts";
-import { periodMs, restMs } from "./key_ages.ts";
+import { periodMs, restMs } from "./healing_pace.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const random = createRandom(23);
@@ -64,9 +64,9 @@ Deno.test("a fleet that is restarted without end makes no more than one commit i
 });
 
 Deno.test("healing commits of an agent take turns over all its channels, and a clock that was set back holds up none", () => {
-  const turns = new HealingTurns();
+  const turns = new HealingTurns(10_000);
   assertEquals([turns.take(1_000), turns.take(1_000), turns.take(15_000)], [0, 10_000, 6_000]);
-  const late = new HealingTurns();
+  const late = new HealingTurns(10_000);
   late.take(1_000 * dayMs);
   assertEquals(late.take(0), hourMs);
 });

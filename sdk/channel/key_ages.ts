@@ -11,18 +11,6 @@ import type { ChannelDeps } from "./deps.ts";
 import { deleteKeyAge, putKeyAge, type SeenLeaf } from "./key_age_records.ts";
 import type { Membership, Moved } from "./membership.ts";
 
-const minuteMs = 60_000;
-
-/** Within which every member that is online changes its keys. */
-export function periodMs(members: number): number {
-  return Math.max(24 * 60 * minuteMs, members * 10.08 * minuteMs);
-}
-
-/** So long keys stay as they are, whatever happens: all members together make no more than one commit in ten minutes. */
-export function restMs(members: number): number {
-  return Math.max(60 * minuteMs, members * 10 * minuteMs);
-}
-
 /** A member's keys. */
 export interface KeyAge {
   /** The member. */
@@ -34,7 +22,7 @@ export interface KeyAge {
 }
 
 export class KeyAges {
-  readonly #deps: Pick<ChannelDeps, "runtime" | "store" | "agentId">;
+  readonly #deps: Pick<ChannelDeps, "runtime" | "store" | "agentId" | "pace">;
   readonly #membership: Membership;
   readonly #onFault: (fault: unknown) => void;
   readonly #seen: Map<AgentId, SeenLeaf>;
@@ -44,7 +32,7 @@ export class KeyAges {
   constructor(
     seen: ReadonlyMap<AgentId, SeenLeaf>,
     { membership, onFault }: { readonly membership: Membership; readonly onFault: (fault: unknown) => void },
-    deps: Pick<ChannelDeps, "runtime" | "store" | "agentId">,
+    deps: Pick<ChannelDeps, "runtime" | "store" | "agentId" | "pace">,
   ) {
     this.#seen = new Map(seen);
     this.#membership = membership;
@@ -68,13 +56,14 @@ export class KeyAges {
 
   /** Our keys are so old that the next commit of ours changes them, whatever else it does. */
   get isOld(): boolean {
-    return this.#deps.runtime.nowMs() - this.own.atMs > restMs(this.#membership.group.current.tree.memberCount);
+    return this.#deps.runtime.nowMs() - this.own.atMs >
+      this.#deps.pace.restMs(this.#membership.group.current.tree.memberCount);
   }
 
   /** Of all members, in the order of leaves. */
   get all(): KeyAge[] {
     const { tree } = this.#membership.group.current;
-    const latestMs = this.#deps.runtime.nowMs() - periodMs(tree.memberCount);
+    const latestMs = this.#deps.runtime.nowMs() - this.#deps.pace.periodMs(tree.memberCount);
     return Array.from(tree.leaves(), ([, leaf]) => {
       const { agentId } = leaf;
       const seen = this.#seen.get(agentId);

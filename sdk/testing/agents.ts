@@ -2,6 +2,7 @@
 export { Agent } from "../channel/agent.ts";
 export { Carrier } from "../channel/carrier.ts";
 export { putConfirmed, putState } from "../channel/confirmation_records.ts";
+export { createPace } from "../channel/healing_pace.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";

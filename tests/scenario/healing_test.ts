@@ -3,53 +3,17 @@ import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, NoticeEnvelope } from "../../proto/mod.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../sdk/platform/node_x25519.ts";
-import {
-  createSignatures,
-  DurableGroup,
-  type MemoryDisk,
-  openMemory,
-  RecordStore,
-  type Signatures,
-} from "../../sdk/testing/agents.ts";
+import { createSignatures, openMemory, RecordStore, type Signatures } from "../../sdk/testing/agents.ts";
 import { createRandom } from "../support/mod.ts";
 import { Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { Thief } from "../support/scenario/thief.ts";
 import { SimulatedStage } from "./simulation/stage.ts";
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
-/** Follows a channel with a copied disk and whatever the victim is delivered. */
-class Thief {
-  readonly heard: string[] = [];
-  readonly #durable: DurableGroup;
-  /** A commit that it could not follow. */
-  isOut = false;
-
-  private constructor(durable: DurableGroup) {
-    this.#durable = durable;
-  }
-
-  static async of(disk: MemoryDisk, victim: Actor, channelId: ChannelId): Promise<Thief> {
-    const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
-    const { identity, signatures, runtime } = victim.agent.parts;
-    const loaded = await DurableGroup.load(channelId, await RecordStore.open(openMemory(disk, randomBytes)), {
-      identity,
-      signatures,
-      randomBytes,
-      policy: () => undefined,
-      findPsk: () => undefined,
-      clocksMs: () => [runtime.nowMs()],
-      padding: () => 0,
-    });
-    assert(loaded);
-    return new Thief(loaded.durable);
-  }
-
-  /** Traffic on the victim's wire, own commits included. */
-  async read(bytes: Uint8Array): Promise<void> {
-    const { outcome } = await this.#durable.receive(bytes, () => undefined);
-    if (outcome.kind === "message") this.heard.push(new TextDecoder().decode(outcome.payload).replace(/^[^ -~]+/, ""));
-    if (outcome.kind === "own") this.isOut = true;
-  }
+async function steal(victim: Actor, channelId: ChannelId): Promise<Thief> {
+  const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+  return await Thief.of(await RecordStore.open(openMemory(victim.copyDisk(), random)), victim.agent, channelId);
 }
 
 /** The thief reads all that is delivered to the victim, and all commits of the victim. */
@@ -72,7 +36,7 @@ Deno.test("a thief of the directory reads along until the victim rotates its key
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
-  const thief = await Thief.of(bob.copyDisk(), bob, channel.id);
+  const thief = await steal(bob, channel.id);
   const wire = tap(bob, thief);
   await alice.manager.send(name, "before");
   assertEquals(await read(channel, 1), ["before"]);
@@ -143,7 +107,7 @@ Deno.test("members that stay online change their keys within a day, each by itse
     assert(bob);
     await pass(stage, 2 * hourMs);
     const { channelId } = await bob.live();
-    const thief = await Thief.of(bob.copyDisk(), bob, channelId);
+    const thief = await steal(bob, channelId);
     const wire = tap(bob, thief);
     const before = await Promise.all(actors.map(leafOf));
     const { epoch } = (await bob.live()).membership;
