@@ -50,7 +50,9 @@ Deno.test("alert rules and dashboard name metrics that the parts serve", () => {
   // Tests of both pages compare their lists with what is served.
   const served = new Set(
     Array.from(
-      (read("docs/relay.md") + read("docs/http_api.md")).matchAll(/`(static_(?:api|relay)_\w+)`/g),
+      (read("docs/relay.md") + read("docs/cluster.md") + read("docs/http_api.md")).matchAll(
+        /`(static_(?:api|relay)_\w+)`/g,
+      ),
       ([, name]) => name,
     ),
   );
