@@ -41,8 +41,11 @@ export type Command =
   | { readonly op: "session_end"; readonly agentId: AgentId; readonly session: number }
   /** Everything before it is known to a relay that has seen it. */
   | { readonly op: "mark" }
-  /** The relay's earlier lives write no more, and their sessions are over. */
-  | { readonly op: "give_up"; readonly relay: string }
+  /**
+   * The relay's earlier lives write no more, and their sessions are over. `behind`: void if the relay has written behind this
+   * position: the relay that thought it silent was cut off from it.
+   */
+  | { readonly op: "give_up"; readonly relay: string; readonly behind?: number }
   /** The digest of a relay's copy at a position: `tripwire.ts`. */
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 

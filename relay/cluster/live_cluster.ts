@@ -26,6 +26,9 @@ export interface LiveClusterOptions {
 /** A relay that begins has the rest from another one: long enough for it to be asked. */
 const keptMs = 10 * 60_000;
 const markMs = 5_000;
+/** A relay that begins waits so long for the nodes' memory; one that runs waits as long as it takes. */
+const openMs = 90_000;
+const retryMs = 500;
 
 export class LiveCluster {
   readonly keyPackages: KeyPackagePools;
@@ -36,6 +39,9 @@ export class LiveCluster {
   #stopServing: () => void = () => {};
   #stopMarking: () => void = () => {};
   #listener: ClusterListener | undefined;
+  /** This relay is about to begin in the log. */
+  #isEntering = false;
+  #isClosed = false;
   #queuedMark: Promise<void> | undefined;
   #runningMark: Promise<unknown> | undefined;
 
@@ -47,7 +53,10 @@ export class LiveCluster {
       seen: (batch, standing, results) => {
         if (batch.writer === this.#state.writer) this.#writer.seen(batch.number, standing, results);
       },
-      reset: () => this.#listener?.keyPackagesLost(),
+      reset: (isOwn) => {
+        if (!isOwn) this.#replaceWriter("Another relay has begun anew; ask again");
+        this.#listener?.keyPackagesLost();
+      },
       join: (request, isOwn) => {
         if (!isOwn) this.#listener?.joinShared(request);
       },
@@ -88,19 +97,28 @@ export class LiveCluster {
     });
   }
 
-  /** All nodes were down: what they had in memory is gone, and every relay begins with nothing, at the new beginning. */
+  /** The nodes have lost what they had in memory: every relay begins with nothing. */
   #beginAnew(): void {
     const { log } = this.#options;
     log("warn", "nodes_memory_lost", { effect: "agents are asked for KeyPackages, join requests are made again" });
-    this.#writer.abort(new EngineError("unavailable", "The nodes' memory was lost; ask again"));
     this.#state.clear();
+    const wasEntering = this.#isEntering;
+    this.#isEntering = true;
+    this.#replaceWriter("The nodes' memory was lost; ask again");
+    if (wasEntering) return; // it tries again
+    this.#enter({ isAlone: true, forMs: Infinity }).catch((error: unknown) => {
+      if (!this.#isClosed) log("error", "fault", { where: "cluster", error: describeError(error) });
+    });
+  }
+
+  /** What was sent so far does not count, or nobody knows. */
+  #replaceWriter(why: string): void {
+    const before = this.#writer;
+    this.#state.renewWriter();
     this.#writer = this.#createWriter();
-    const begin = async (): Promise<void> => {
-      await this.#shared.follow(0);
-      await this.#writer.begin();
-      this.#listener?.keyPackagesLost();
-    };
-    begin().catch((error: unknown) => log("error", "fault", { where: "cluster", error: describeError(error) }));
+    before.abort(new EngineError("unavailable", why));
+    // What is not answered in time is sent again as long as the writer is there.
+    if (!this.#isEntering && !this.#isClosed) this.#writer.begin().catch(() => {});
   }
 
   /** The core, once it listens. Its exceptions must not end the relay. */
@@ -110,28 +128,46 @@ export class LiveCluster {
 
   async open(): Promise<void> {
     await this.#shared.create();
-    await this.#begin();
-    await this.#writer.begin();
-    if (!this.#isGiven) await this.#write({ op: "reset" });
+    await this.#enter({ isAlone: false, forMs: openMs });
     const { nodes, prefix, relay } = this.#options;
     // So that a loss of the nodes' memory is noticed by relays that have nothing to say.
-    this.#stopMarking = every(markMs, () => this.#write({ op: "mark" }).then(() => {}, () => {}));
+    this.#stopMarking = every(markMs, () => this.#mark());
     this.#stopServing = serveState(nodes.connection, { prefix, relay, dump: () => this.#state.dump() });
   }
 
-  #isGiven = false;
+  async #mark(): Promise<void> {
+    if (this.#isEntering) return;
+    if (await this.#shared.hasChanged()) return this.#beginAnew();
+    await this.#write({ op: "mark" }).catch(() => {});
+  }
 
-  /** Begins with another relay's state, or empty where there is no other relay. */
-  async #begin(): Promise<void> {
+  /** Begins with another relay's state. Without it this relay begins with nothing, and so do all others. */
+  async #enter({ isAlone, forMs }: { readonly isAlone: boolean; readonly forMs: number }): Promise<void> {
     const { nodes, prefix, relay } = this.#options;
-    const parts = await askForState(nodes.connection, { prefix, relay });
-    this.#isGiven = parts !== undefined;
-    if (parts !== undefined) this.#state.restore(parts);
-    else this.#state.position = (await this.#shared.end()).last;
-    await this.#shared.follow(this.#state.position);
+    const deadlineMs = performance.now() + forMs;
+    this.#isEntering = true;
+    try {
+      for (;;) {
+        try {
+          const parts = isAlone ? undefined : await askForState(nodes.connection, { prefix, relay });
+          if (parts !== undefined) this.#state.restore(parts);
+          else this.#state.position = (await this.#shared.end()).last;
+          await this.#shared.follow(this.#state.position);
+          return await this.#writer.begin(parts === undefined ? encodeLive({ op: "reset" }) : undefined);
+        } catch (error) {
+          if (this.#isClosed || performance.now() > deadlineMs) throw error;
+        }
+        this.#state.clear();
+        this.#replaceWriter("The nodes' memory was lost; ask again");
+        await new Promise<void>((resolve) => void after(retryMs, resolve));
+      }
+    } finally {
+      this.#isEntering = false;
+    }
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#stopServing();
     this.#stopMarking();
     this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));

@@ -15,7 +15,10 @@ export type LiveCommand =
   | { readonly op: "upload"; readonly agentId: AgentId; readonly upload: PoolUpload }
   | { readonly op: "claim"; readonly agentId: AgentId; readonly claim: PoolClaim }
   | { readonly op: "expire"; readonly nowMs: number }
-  /** A relay has begun without the others' state: pools begin anew, and owners are asked for more. */
+  /**
+   * A relay has begun without the others' state: pools begin anew, and owners are asked for more. So do the writers: a relay that
+   * knows nothing cannot tell which batches of the others count.
+   */
   | { readonly op: "reset" }
   | { readonly op: "join"; readonly request: SharedJoin }
   | { readonly op: "join_end"; readonly requestId: JoinRequestId }
@@ -25,7 +28,7 @@ export type LiveCommand =
 
 export interface LiveListener {
   seen(batch: Batch, standing: Standing, results: readonly Promise<unknown>[]): void;
-  reset(): void;
+  reset(isOwn: boolean): void;
   join(request: SharedJoin, isOwn: boolean): void;
   joinEnd(requestId: JoinRequestId): void;
   tell(agentId: AgentId, notice: string, body: unknown): void;
@@ -60,8 +63,13 @@ export class LiveState {
     this.#writers = new Writers();
     for (const requestId of [...this.joins.keys()]) this.#listener.joinEnd(requestId);
     this.joins.clear();
-    this.#writer = crypto.randomUUID();
+    this.renewWriter();
     this.position = 0;
+  }
+
+  /** Nothing that this relay has sent so far counts. */
+  renewWriter(): void {
+    this.#writer = crypto.randomUUID();
   }
 
   get pools(): KeyPackageMemory {
@@ -71,18 +79,20 @@ export class LiveState {
   take(position: number, bytes: Uint8Array): void {
     this.position = position;
     const batch = decodeBatch(bytes);
-    const standing = this.#writers.take(batch);
+    const standing = this.#writers.take(batch, position);
     const results: Promise<unknown>[] = [];
     if (standing === "counts" && batch.number > 1) {
-      for (const encoded of batch.commands) results.push(this.#settled(encoded, batch.writer === this.#writer));
+      for (const encoded of batch.commands) results.push(this.#settled(encoded, batch.writer));
     }
     this.#listener.seen(batch, standing, results);
   }
 
   /** A command that fails is its caller's matter, and nobody else's: a fault here must not end a relay. */
-  #settled(encoded: Uint8Array, isOwn: boolean): Promise<unknown> {
+  #settled(encoded: Uint8Array, writer: string): Promise<unknown> {
+    const isOwn = writer === this.#writer;
     const result = new Promise((resolve) => {
       const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand; // cast: relays of this version wrote it
+      if (command.op === "reset") this.#writers.keepOnly(writer);
       resolve(this.#execute(command, isOwn));
     });
     result.catch((error: unknown) => {
@@ -101,7 +111,7 @@ export class LiveState {
         return this.#pools.expire(command.nowMs);
       case "reset":
         this.#pools = new KeyPackageMemory();
-        return this.#listener.reset();
+        return this.#listener.reset(isOwn);
       case "join":
         this.joins.set(command.request.requestId, command.request);
         return this.#listener.join(command.request, isOwn);
@@ -122,7 +132,7 @@ export class LiveState {
 
   /** Everything, in parts that fit a message. */
   dump(): Uint8Array[] {
-    const writers = [...this.#writers].map(([id, { relay, last }]) => [id, relay, last]);
+    const writers = [...this.#writers].map(([id, { relay, last, at }]) => [id, relay, last, at]);
     const parts: unknown[] = [
       { position: this.position, writers },
       ...[...this.joins.values()].map((join) => ({ join })),
@@ -135,13 +145,13 @@ export class LiveState {
     for (const part of parts) {
       const { position, writers = [], join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
         position?: number;
-        writers?: [string, string, number][];
+        writers?: [string, string, number, number][];
         join?: SharedJoin;
         pool?: StoredPool;
       };
       if (position !== undefined) {
         this.position = position;
-        this.#writers = new Writers(writers.map(([id, relay, last]) => [id, { relay, last }]));
+        this.#writers = new Writers(writers.map(([id, relay, last, at]) => [id, { relay, last, at }]));
       }
       if (join !== undefined) this.joins.set(join.requestId, join);
       if (pool !== undefined) this.#pools.restore(pool);

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
+import { patiently } from "./patience.ts";
 
 export interface LogCopiesOptions {
   readonly jetstream: JetStreamClient;
@@ -38,13 +39,15 @@ export class LogCopies {
   /** Makes the stream unless it is there. */
   async create(): Promise<void> {
     const { manager, prefix, replicas } = this.#options;
-    if (await manager.streams.info(this.#name).catch(() => undefined) !== undefined) return;
-    await manager.streams.add({
-      name: this.#name,
-      subjects: [`${prefix}.copy.>`],
-      num_replicas: replicas,
-      max_msgs_per_subject: 1,
-      discard: DiscardPolicy.Old,
+    await patiently(async () => {
+      if (await manager.streams.info(this.#name).catch(() => undefined) !== undefined) return;
+      await manager.streams.add({
+        name: this.#name,
+        subjects: [`${prefix}.copy.>`],
+        num_replicas: replicas,
+        max_msgs_per_subject: 1,
+        discard: DiscardPolicy.Old,
+      });
     });
   }
 
@@ -95,7 +98,8 @@ export class LogCopies {
   /** Asks the leader: another node may not have it yet. */
   async #read(subject: string): Promise<Uint8Array | undefined> {
     try {
-      return (await this.#options.manager.streams.getMessage(this.#name, { last_by_subj: subject }))?.data;
+      const { manager } = this.#options;
+      return (await patiently(() => manager.streams.getMessage(this.#name, { last_by_subj: subject })))?.data;
     } catch (error) {
       if (error instanceof Error && isMissing.test(error.message)) return undefined;
       throw error;

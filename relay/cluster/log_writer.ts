@@ -3,7 +3,7 @@
  * the log made of it. Commands that come while others are under way go together. Whatever is not seen in the log is sent again,
  * with the same numbers, so that it counts once.
  */
-import { after } from "../../server/mod.ts";
+import { after, within } from "../../server/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 import { encodeBatch, maxBatchBytes } from "./batch.ts";
 import type { Standing } from "./writers.ts";
@@ -26,6 +26,7 @@ export interface LogWriterOptions {
 
 interface Waiting {
   readonly bytes: Uint8Array;
+  readonly sinceMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,6 +46,8 @@ const commandsPerBatch = 256;
 /** Beyond this a batch takes no more; one large command is a batch of its own. */
 const batchBytes = 512 * 1024;
 const lookMs = 500;
+/** A reader that does not get on must not keep the writer from sending again: others may wait for that. */
+const catchUpMs = 2_000;
 /** Not seen for so long: sent again. */
 const resendMs = 2_000;
 /** Not seen for so long: nobody waits any more, and what became of it is told to who asks again. */
@@ -55,10 +58,12 @@ export class LogWriter {
   #waiting: Waiting[] = [];
   #sent: Sent[] = [];
   #number = 0;
+  #writtenMs = 0;
   #flushing = false;
   #resending = false;
   #resentMs = 0;
   #cancelLook: (() => void) | undefined;
+  #begun = false;
   #closed = false;
   #drained: PromiseWithResolvers<void> | undefined;
   resends = 0;
@@ -69,16 +74,29 @@ export class LogWriter {
 
   /** How long the oldest command has waited for its verdict. */
   get waitingMs(): number {
-    const [oldest] = this.#sent;
+    const oldest = this.#sent[0] ?? this.#waiting[0];
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
   }
 
-  /** Says that the writer is there; resolves when the log has it. */
-  async begin(): Promise<void> {
+  /** Since when nothing was written. */
+  get idleMs(): number {
+    return this.#sent.length > 0 ? 0 : this.#options.nowMs() - this.#writtenMs;
+  }
+
+  /** Says that the writer is there; resolves when the log has it. Commands wait for it, and for `first`, if there is one. */
+  async begin(first?: Uint8Array): Promise<void> {
+    if (this.#closed) throw new EngineError("closed", "The relay's engine is closed");
+    const sinceMs = this.#options.nowMs();
     const begun = new Promise((resolve, reject) => {
-      this.#send([{ bytes: new Uint8Array(0), resolve, reject }], []);
+      this.#send([{ bytes: new Uint8Array(0), sinceMs, resolve, reject }], []);
     });
-    await begun;
+    const done = new Promise<unknown>((resolve, reject) => {
+      if (first === undefined) resolve(undefined);
+      else this.#waiting.unshift({ bytes: first, sinceMs, resolve, reject });
+    });
+    this.#begun = true;
+    this.#flush();
+    await Promise.all([begun, done]);
   }
 
   /** Resolves with what the command came to. Rejects with `unavailable` when nobody knows. */
@@ -89,8 +107,9 @@ export class LogWriter {
       return Promise.reject(new EngineError("invalid", text));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes: command, resolve, reject });
+      this.#waiting.push({ bytes: command, sinceMs: this.#options.nowMs(), resolve, reject });
       this.#flushSoon();
+      this.#lookSoon();
     });
   }
 
@@ -141,7 +160,7 @@ export class LogWriter {
   }
 
   #flush(): void {
-    while (this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
+    while (this.#begun && this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
       let [count, bytes] = [0, 0];
       for (const command of this.#waiting) {
         if (count === commandsPerBatch || (count > 0 && bytes + command.bytes.length > batchBytes)) break;
@@ -157,7 +176,8 @@ export class LogWriter {
     const { writer, relay, nowMs } = this.#options;
     const number = ++this.#number;
     const bytes = encodeBatch({ writer, relay, number, commands: encoded });
-    this.#sent.push({ number, bytes, commands, sinceMs: nowMs(), wasVoid: false });
+    this.#writtenMs = nowMs();
+    this.#sent.push({ number, bytes, commands, sinceMs: this.#writtenMs, wasVoid: false });
     this.#lookSoon();
     this.#publish(number, bytes).catch(() => this.#resendSoon());
   }
@@ -196,7 +216,7 @@ export class LogWriter {
     this.#cancelLook ??= after(lookMs, () => {
       this.#cancelLook = undefined;
       this.#look().finally(() => {
-        if (this.#sent.length > 0) this.#lookSoon();
+        if (this.#sent.length + this.#waiting.length > 0) this.#lookSoon();
       });
     });
   }
@@ -206,11 +226,14 @@ export class LogWriter {
     if (this.waitingMs < lookMs) return;
     if (this.waitingMs > patienceMs) {
       // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good.
-      for (const { commands, sinceMs } of this.#sent) if (nowMs() - sinceMs > patienceMs) commands.forEach(giveUp);
-      this.#waiting.splice(0).forEach(giveUp);
+      const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > patienceMs;
+      for (const sent of this.#sent) if (isOld(sent)) sent.commands.forEach(giveUp);
+      const given = this.#waiting.filter(isOld);
+      this.#waiting = this.#waiting.filter((one) => !isOld(one));
+      given.forEach(giveUp);
     }
     try {
-      await catchUp();
+      await within(catchUpMs, catchUp());
     } catch {
       // No leader, or a node that does not answer.
     }

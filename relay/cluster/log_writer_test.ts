@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { eventually } from "../../tests/support/eventually.ts";
 import { decodeBatch } from "./batch.ts";
 import { LogWriter } from "./log_writer.ts";
 
@@ -8,7 +9,7 @@ interface Published {
 }
 
 /** A writer whose nodes answer as the test says, after its first batch. */
-async function createStage(): Promise<
+async function createStage(catchUp: () => Promise<void> = () => Promise.resolve()): Promise<
   { writer: LogWriter; published: Published[]; alarms: string[]; log: { position: number } }
 > {
   const [published, alarms]: [Published[], string[]] = [[], []];
@@ -22,7 +23,7 @@ async function createStage(): Promise<
       return acknowledged.promise;
     },
     position: () => log.position,
-    catchUp: () => Promise.resolve(),
+    catchUp,
     nowMs: () => performance.now(),
     onFenced: () => alarms.push("fenced"),
     onSetBack: () => alarms.push("set back"),
@@ -68,5 +69,39 @@ Deno.test("a batch that is acknowledged where others were read already shows tha
   assertEquals(alarms, ["set back"]);
   writer.seen(2, "counts", [Promise.resolve()]);
   await written;
+  await writer.close();
+});
+
+Deno.test("a writer sends again although its reader does not get on", async () => {
+  const { writer, published } = await createStage(() => new Promise(() => {}));
+  const written = writer.write(Uint8Array.of(1));
+  const sentTwice = (): Promise<number> => Promise.resolve(published.filter(({ number }) => number === 2).length);
+  await eventually({ withinMs: 60_000, what: "the batch is sent again" }, sentTwice, (count) => count > 1);
+  writer.seen(2, "counts", [Promise.resolve("done")]);
+  assertEquals(await written, "done");
+  await writer.close();
+});
+
+Deno.test("commands wait for the writer's beginning and for what it has to say first", async () => {
+  const published: Uint8Array[][] = [];
+  const writer = new LogWriter({
+    writer: "w",
+    relay: "relay-1",
+    publish: (bytes) => Promise.resolve(published.push([...decodeBatch(bytes).commands])),
+    position: () => 0,
+    catchUp: () => Promise.resolve(),
+    nowMs: () => performance.now(),
+    onFenced: () => {},
+    onSetBack: () => {},
+  });
+  const written = writer.write(Uint8Array.of(1));
+  await settled();
+  assertEquals(published, []);
+  const begun = writer.begin(Uint8Array.of(9));
+  assertEquals(published, [[], [Uint8Array.of(9), Uint8Array.of(1)]]);
+  writer.seen(1, "counts", []);
+  writer.seen(2, "counts", [Promise.resolve(), Promise.resolve("done")]);
+  await begun;
+  assertEquals(await written, "done");
   await writer.close();
 });

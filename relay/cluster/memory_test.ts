@@ -128,13 +128,12 @@ testWhen(
   async () => {
     await using nats = await startNats({ nodes: 1 });
     const prefix = freshPrefix();
-    let skipMs = 0;
     const givenUp: string[] = [];
     const first = await openTestCluster({
       urls: nats.urls,
       prefix,
       relay: "relay-1",
-      nowMs: () => Date.now() + skipMs,
+      silentMs: 3_000,
     });
     first.peers.onGivenUp = (relay) => Promise.resolve(void givenUp.push(relay));
     const failures: Error[] = [];
@@ -155,7 +154,6 @@ testWhen(
     assert(first.cluster.isOnline(agentId));
     // Its beats stop, as those of a frozen process do.
     dead.peers.close();
-    skipMs = 40_000;
     await eventually(
       { withinMs: 60_000, what: "it is given up" },
       () => Promise.resolve(givenUp),
@@ -180,3 +178,23 @@ testWhen(
     await dead.engine.close();
   },
 );
+
+testWhen(natsInstalled, "relays whose nodes were away for long do not give each other up", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const prefix = freshPrefix();
+  const events: string[] = [];
+  const silentMs = 6_000;
+  const open = (relay: string): ReturnType<typeof openTestCluster> =>
+    openTestCluster({ urls: nats.urls, prefix, relay, silentMs, log: (_, event) => events.push(event) });
+  const [first, second] = [await open("relay-1"), await open("relay-2")];
+  await createChannel(first.engine, 1);
+  await nats.kill(0);
+  // wait: for as long as the nodes are away, which is longer than a relay may be silent
+  await new Promise((resolve) => setTimeout(resolve, silentMs + 3_000));
+  await nats.restart(0);
+  appended(await first.engine.append(sampleChannelId(1), message("first")));
+  appended(await second.engine.append(sampleChannelId(1), message("second")));
+  assert(!events.includes("relay_given_up"));
+  await first.engine.close();
+  await second.engine.close();
+});

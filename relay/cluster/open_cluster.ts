@@ -13,6 +13,7 @@ import { LiveCluster } from "./live_cluster.ts";
 import { LogCopies } from "./log_copies.ts";
 import { LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
+import { whileMoving } from "./patience.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
@@ -32,6 +33,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly maxBytes?: number | undefined;
   /** Entries between two copies of the fold, behind which the log is shortened. */
   readonly copyEvery?: number;
+  /** A relay that is silent for so long is given up. */
+  readonly silentMs?: number;
   readonly nowMs: () => number;
   readonly log: Log;
   /** Only a new process can go on. */
@@ -53,6 +56,10 @@ const closeMs = 10_000;
 /** A node that answers nothing for so long is left for another one. */
 const deafMs = 3_000;
 const reconnectPauseMs = 5_000;
+/** A relay that has nothing to write says that it is there: `give_up` is void for one that has written. */
+const idleMs = 10_000;
+/** The log's end is compared so often with what was read: an entry that its leader did not repeat is found. */
+const compareEvery = 5;
 
 export async function openCluster(options: ClusterOptions): Promise<OpenCluster> {
   const nodes = await openNodes({ ...options, name: `static relay ${options.relay}` });
@@ -102,10 +109,14 @@ class ClusterRelay {
   readonly #tripwire: Tripwire;
   readonly #shortening: Shortening;
   readonly #over = Promise.withResolvers<void>();
+  readonly #failure = Promise.withResolvers<never>();
   #peers: Peers | undefined;
+  #watches = 0;
+  #isComparing = false;
   #stopWatching: () => void = () => {};
   #reconnectedMs = 0;
   #isFailed = false;
+  #isReleased = false;
 
   constructor(options: ClusterOptions, { nodes, store, copies, copiedAt }: RelayParts) {
     this.#options = options;
@@ -132,8 +143,13 @@ class ClusterRelay {
       storage: "file",
       replicas: options.replicas,
       onEntry: (position, bytes) => this.#replica.take(position, bytes),
+      room: () => this.#replica.room(),
       onHole: (next, first) =>
-        this.fail(failure(`The shared log begins at ${first}, and this relay needs ${next}. Restart it`)),
+        this.fail(failure(
+          first > next
+            ? `The shared log begins at ${first}, and this relay needs ${next}. Restart it`
+            : `The nodes have lost entry ${next} of the shared log. Look at their disks`,
+        )),
     });
     this.#writer = new LogWriter({
       writer: this.#writerId,
@@ -143,8 +159,13 @@ class ClusterRelay {
       catchUp: () => this.#shared.catchUp(),
       nowMs,
       onFenced,
-      onSetBack: () => this.fail(failure("The nodes have lost a part of the shared log. Look at their disks")),
+      onSetBack: () => this.#lostLog(),
     });
+    void nodes.connection.closed().then(() => {
+      if (!this.#isReleased) this.fail(failure("The connection to the nodes cannot be had again. Restart this relay"));
+    });
+    // Also when nobody waits for it yet.
+    this.#failure.promise.catch(() => {});
     this.#shortening = new Shortening({
       copies,
       every: options.copyEvery ?? copyEvery,
@@ -162,30 +183,48 @@ class ClusterRelay {
     return this.#replica.atRest(() => this.#store.database.copyNow(path));
   }
 
-  /** Reads the log, and says that this relay is there. */
+  /** Reads the log, and says that this relay is there. Throws when that does not get on: a new life may. */
   async begin(): Promise<void> {
-    const { prefix, relay, nowMs, log } = this.#options;
+    await Promise.race([this.#begin(), this.#failure.promise]);
+  }
+
+  async #begin(): Promise<void> {
+    const { relay, log } = this.#options;
+    const peers = this.#peers = this.#createPeers();
     await this.#shared.create();
-    await this.#shared.follow(this.#replica.position);
-    await this.#replica.idle();
+    const startedMs = performance.now();
+    await whileMoving(this.#readLog(), {
+      what: "read the shared log",
+      moved: () => `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,
+    });
+    log("info", "log_read", { position: this.#replica.position, ms: Math.round(performance.now() - startedMs) });
     await this.#writer.begin();
     // Of its own earlier lives, whatever may still be on its way.
     await this.#write({ op: "give_up", relay });
     await this.#live.open();
-    const { connection } = this.#nodes;
+    peers.begun();
+    this.#stopWatching = every(watchMs, () => this.#watch().catch(() => {}));
+  }
+
+  async #readLog(): Promise<void> {
+    await this.#shared.follow(this.#replica.position);
+    await this.#replica.reached(this.#shared.position);
+  }
+
+  #createPeers(): Peers {
     const leaseHolders = async (): Promise<string[]> =>
       (await this.#store.engine.leases.list()).map(({ leaseId }) => holderOf(leaseId));
-    this.#peers = new Peers({
-      connection,
-      prefix,
-      relay,
-      nowMs,
+    return new Peers({
+      ...this.#options,
+      connection: this.#nodes.connection,
       state: this.#replica.state,
       write: this.#write,
-      log,
       leaseHolders,
     });
-    this.#stopWatching = every(watchMs, () => this.#watch().catch(() => {}));
+  }
+
+  #lostLog(): void {
+    this.fail(failure("The nodes have lost a part of the shared log. Look at their disks"));
   }
 
   fail(error: EngineError): void {
@@ -194,10 +233,12 @@ class ClusterRelay {
     this.#replica.stop();
     this.#writer.abort(error);
     this.#over.resolve();
+    this.#failure.reject(error);
     this.#options.onFailed(error);
   }
 
   async release(): Promise<void> {
+    this.#isReleased = true;
     this.#stopWatching();
     this.#peers?.close();
     await this.#live.close();
@@ -218,7 +259,7 @@ class ClusterRelay {
         // Nodes without a majority must not hold up the end: what is not answered is asked for again by its caller.
         await within(closeMs, Promise.race([this.#writer.close(), this.#over.promise]));
         this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
-        await this.#replica.idle();
+        if (!await within(closeMs, this.#replica.idle())) this.#replica.stop();
         await dispose();
       },
     });
@@ -247,13 +288,29 @@ class ClusterRelay {
     });
   }
 
+  /** With what the leader has. */
+  async #compare(): Promise<void> {
+    if (this.#isComparing) return;
+    this.#isComparing = true;
+    try {
+      if (++this.#watches % compareEvery === 0 && await this.#shared.hasChanged()) this.#lostLog();
+      else await this.#shared.catchUp();
+    } catch {
+      // No leader: asked again.
+    } finally {
+      this.#isComparing = false;
+    }
+  }
+
   /** Tells what this copy came to, and leaves a node that does not answer. */
   async #watch(): Promise<void> {
     const { newestDigest } = this.#replica.state;
     if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {
-      await this.#write({ op: "digest", ...newestDigest });
+      void this.#write({ op: "digest", ...newestDigest }).catch(() => {});
     }
     if (this.#peers?.isCaretaker) void this.#shortening.tend();
+    if (this.#writer.idleMs > idleMs) void this.#write({ op: "mark" }).catch(() => {});
+    void this.#compare();
     const nowMs = this.#options.nowMs();
     if (this.#writer.waitingMs < deafMs || nowMs - this.#reconnectedMs < reconnectPauseMs) return;
     this.#reconnectedMs = nowMs;

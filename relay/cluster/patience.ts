@@ -1,11 +1,11 @@
 /** Questions to nodes that may be electing a leader, or may have much else to do. */
-import { after } from "../../server/mod.ts";
+import { after, every } from "../../server/mod.ts";
 
 /** An election takes up to nine seconds, and a busy machine longer. */
 const patienceMs = 30_000;
 const pauseMs = 250;
-/** Errors that only say that there was no answer. */
-const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError"]);
+/** Errors that only say that there was no answer, or that the connection was lost meanwhile. */
+const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError", "RequestError"]);
 /** Of an answer by nodes that have no leader. */
 const unavailable = 503;
 
@@ -32,4 +32,39 @@ function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = "status" in error ? error.status : undefined;
   return unanswered.has(error.name) || status === unavailable || isUnanswered(error.cause);
+}
+
+/** How long something may stand still before it is given up. */
+const stillMs = 60_000;
+const lookMs = 500;
+
+/**
+ * Waits for work that has no end of its own, as long as it moves. Throws when `moved` has told the same for too long: a process
+ * that hangs helps nobody, and one that ends is started again.
+ */
+export async function whileMoving<Result>(
+  work: Promise<Result>,
+  { what, moved, forMs = stillMs }: {
+    readonly what: string;
+    readonly moved: () => number | string;
+    readonly forMs?: number;
+  },
+): Promise<Result> {
+  const { promise: still, reject } = Promise.withResolvers<never>();
+  let [seen, sinceMs] = [moved(), performance.now()];
+  const stop = every(lookMs, () => {
+    if (moved() !== seen) [seen, sinceMs] = [moved(), performance.now()];
+    const stoodMs = performance.now() - sinceMs;
+    if (stoodMs > forMs) {
+      reject(
+        new Error(`Cannot ${what}: nothing has moved for ${Math.round(stoodMs / 1000)} s (${seen}). Look at the nodes`),
+      );
+    }
+    return Promise.resolve();
+  });
+  try {
+    return await Promise.race([work, still]);
+  } finally {
+    stop();
+  }
 }

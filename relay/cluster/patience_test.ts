@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
 import { openNodes } from "./nodes.ts";
-import { patiently } from "./patience.ts";
+import { patiently, whileMoving } from "./patience.ts";
 import { SharedLog } from "./shared_log.ts";
 
 function named(name: string): Error {
@@ -27,6 +27,20 @@ Deno.test("patiently() asks again while there is no answer, and throws a refusal
 Deno.test("patiently() gives up in the end, with the reason", async () => {
   const silent = (): Promise<never> => Promise.reject(named("TimeoutError"));
   await assertRejects(() => patiently(silent, { forMs: 300 }), Error, "TimeoutError");
+});
+
+Deno.test("whileMoving() waits for what moves, and ends what stands still with the place where it stands", async () => {
+  let steps = 0;
+  const moving = new Promise<string>((resolve) => {
+    const timer = setInterval(() => {
+      if (++steps < 8) return;
+      clearInterval(timer);
+      resolve("done");
+    }, 300);
+  });
+  assertEquals(await whileMoving(moving, { what: "count", moved: () => steps, forMs: 30_000 }), "done");
+  const still = whileMoving(new Promise(() => {}), { what: "read the log", moved: () => "7 of 9", forMs: 600 });
+  await assertRejects(() => still, Error, "Cannot read the log: nothing has moved for 1 s (7 of 9). Look at the nodes");
 });
 
 testWhen(natsInstalled, "a relay that begins while the nodes elect a leader waits for them", async () => {

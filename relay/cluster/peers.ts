@@ -18,6 +18,8 @@ export interface PeersOptions {
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;
+  /** Silent for so long: given up. */
+  readonly silentMs?: number;
 }
 
 const beatMs = 1_000;
@@ -25,11 +27,18 @@ const tendMs = 5_000;
 const aliveMs = 5_000;
 /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
 const givenUpMs = 30_000;
+/** Without an own beat that came back for so long, nothing was heard of others either. */
+const deafMs = 3_000;
 
 export class Peers {
   readonly #options: PeersOptions;
   readonly #seenMs = new Map<string, number>();
-  readonly #startedMs: number;
+  /** When relays that have not begun yet were heard of. */
+  readonly #beginningMs = new Map<string, number>();
+  /** Since when this relay hears: it cannot say of others that they were silent before. */
+  #hearingMs: number;
+  #ownMs: number;
+  #hasBegun = false;
   readonly #stops: (() => void)[] = [];
   elections = 0;
   /** Settles the entries that a given-up relay held. Set by the part that can do it. */
@@ -39,19 +48,31 @@ export class Peers {
 
   constructor(options: PeersOptions) {
     this.#options = options;
-    this.#startedMs = options.nowMs();
-    const { connection, prefix, relay } = options;
+    this.#hearingMs = this.#ownMs = options.nowMs();
+    const { connection, prefix } = options;
     const beats = connection.subscribe(`${prefix}.beat`, {
       callback: (error, message) => {
-        if (error === null) this.#seenMs.set(message.string(), options.nowMs());
+        if (error === null) this.#heard(message.string(), this.#seenMs);
+      },
+    });
+    // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
+    const beginnings = connection.subscribe(`${prefix}.begins`, {
+      callback: (error, message) => {
+        if (error === null) this.#heard(message.string(), this.#beginningMs);
       },
     });
     const elected = connection.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, {
       callback: () => void this.elections++,
     });
-    connection.publish(`${prefix}.beat`, relay);
-    this.#stops.push(() => beats.unsubscribe(), () => elected.unsubscribe());
+    this.#stops.push(() => beats.unsubscribe(), () => beginnings.unsubscribe(), () => elected.unsubscribe());
     this.#stops.push(every(beatMs, () => this.#beat()));
+    this.#tell();
+  }
+
+  /** This relay has read the log, and serves. */
+  begun(): void {
+    this.#hasBegun = true;
+    this.#tell();
   }
 
   /** Relays that are alive, this one included. */
@@ -67,7 +88,7 @@ export class Peers {
   }
 
   get isCaretaker(): boolean {
-    return this.alive[0] === this.#options.relay;
+    return this.#hasBegun && this.alive[0] === this.#options.relay;
   }
 
   close(): void {
@@ -75,9 +96,9 @@ export class Peers {
   }
 
   async #beat(): Promise<void> {
-    const { connection, prefix, relay, log, nowMs } = this.#options;
+    const { connection, log, nowMs } = this.#options;
     if (connection.isClosed()) return;
-    connection.publish(`${prefix}.beat`, relay);
+    this.#tell();
     if (this.#tending || !this.isCaretaker || nowMs() - this.#tendedMs < tendMs) return;
     this.#tending = true;
     this.#tendedMs = nowMs();
@@ -90,22 +111,43 @@ export class Peers {
     }
   }
 
-  /** Relays that write or have sessions, and have not been heard of. */
+  #tell(): void {
+    const { connection, prefix, relay } = this.#options;
+    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
+  }
+
+  #heard(relay: string, where: Map<string, number>): void {
+    const nowMs = this.#options.nowMs();
+    where.set(relay, nowMs);
+    if (relay !== this.#options.relay) return;
+    // Its nodes were away, or this process did not run.
+    if (nowMs - this.#ownMs > deafMs) this.#hearingMs = nowMs;
+    this.#ownMs = nowMs;
+  }
+
+  #lastHeardMs(relay: string): number {
+    return Math.max(this.#hearingMs, this.#seenMs.get(relay) ?? 0, this.#beginningMs.get(relay) ?? 0);
+  }
+
+  /** Relays that write or have sessions, and have not been heard of. None while this relay hears nothing itself. */
   async #silent(): Promise<string[]> {
-    const { state, relay, nowMs, leaseHolders } = this.#options;
+    const { state, relay, nowMs, leaseHolders, silentMs = givenUpMs } = this.#options;
+    if (nowMs() - this.#ownMs > deafMs) return [];
     const known = new Set([
       ...state.sessions.relays(),
       ...[...state.writers].map(([, writer]) => writer.relay),
       ...await leaseHolders(),
     ]);
     known.delete(relay);
-    return [...known].filter((id) => nowMs() - (this.#seenMs.get(id) ?? this.#startedMs) > givenUpMs);
+    return [...known].filter((id) => nowMs() - this.#lastHeardMs(id) > silentMs);
   }
 
   async #giveUp(silent: string): Promise<void> {
-    const { write, log } = this.#options;
+    const { write, log, state } = this.#options;
     log("warn", "relay_given_up", { relay: silent });
-    await write({ op: "give_up", relay: silent });
+    await write({ op: "give_up", relay: silent, behind: state.position });
+    // Not silent, but on the other side of a cut.
+    if ([...state.writers].some(([, { relay }]) => relay === silent)) return;
     await this.onGivenUp(silent);
   }
 }

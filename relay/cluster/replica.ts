@@ -39,13 +39,18 @@ interface Read {
 
 /** Calls of the engine that may be under way at once: enough to fill its groups, few enough to wait for. */
 const mostUnderWay = 512;
+/** Entries that wait to be carried out; more are read when there is room. */
+const roomyEntries = 2_048;
 
 export class Replica {
   readonly engine: Engine;
   readonly state: ReplicaState;
   readonly #listener: ReplicaListener;
   readonly #store: ReplicaStore;
-  readonly #queue: Read[] = [];
+  #queue: Read[] = [];
+  /** Of the queue, how many were carried out: a long array is slow to shift. */
+  #taken = 0;
+  #waiting: { readonly position: number; readonly resolve: () => void }[] = [];
   readonly #rests: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #underWay: Promise<unknown>[] = [];
@@ -70,6 +75,18 @@ export class Replica {
   take(position: number, bytes: Uint8Array): void {
     this.#queue.push({ position, bytes });
     this.#running ??= this.#run();
+  }
+
+  /** Resolves when there is room for more, or nothing will be taken any more. */
+  async room(): Promise<void> {
+    const { position } = this.#queue.at(-roomyEntries) ?? {};
+    if (position !== undefined) await this.reached(position);
+  }
+
+  /** Resolves when the entry at a position has been begun with, or nothing will be taken any more. */
+  async reached(position: number): Promise<void> {
+    if (this.#isOver || this.position >= position) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ position, resolve }));
   }
 
   /** Resolves when everything that was taken is carried out. */
@@ -101,14 +118,36 @@ export class Replica {
   /** Takes no more. */
   stop(): void {
     this.#isOver = true;
-    this.#queue.length = 0;
+    this.#queue = [];
+    this.#taken = 0;
+    this.#wake();
+  }
+
+  #next(): Read | undefined {
+    const next = this.#queue[this.#taken];
+    if (next === undefined) {
+      this.#queue = [];
+      this.#taken = 0;
+    } else if (++this.#taken === roomyEntries) {
+      this.#queue = this.#queue.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return next;
+  }
+
+  #wake(): void {
+    const isDue = ({ position }: { readonly position: number }): boolean => this.#isOver || position <= this.position;
+    const due = this.#waiting.filter(isDue);
+    if (due.length === 0) return;
+    this.#waiting = this.#waiting.filter((one) => !isDue(one));
+    for (const { resolve } of due) resolve();
   }
 
   async #run(): Promise<void> {
     await undefined;
     while (!this.#isOver) {
       await this.#rests.shift()?.();
-      const next = this.#queue.shift();
+      const next = this.#next();
       if (next !== undefined) await this.#carryOutOrFail(next);
       else if (this.#rests.length === 0) break;
     }
@@ -128,7 +167,7 @@ export class Replica {
 
   async #carryOut({ position, bytes }: Read): Promise<void> {
     const batch = decodeBatch(bytes);
-    const standing = this.state.writers.take(batch);
+    const standing = this.state.writers.take(batch, position);
     const results: Promise<unknown>[] = [];
     if (standing === "counts" && batch.number > 1) {
       for (const encoded of batch.commands) {
@@ -148,6 +187,7 @@ export class Replica {
     this.#chain(position, batch, results);
     this.#underWay.push(this.state.save(position));
     this.#listener.seen(batch, standing, results);
+    this.#wake();
   }
 
   #execute(
@@ -247,7 +287,7 @@ export class Replica {
       if (sessions.end(command.agentId, command.session)) {
         told.push(() => this.#listener.session(command.agentId, undefined));
       }
-    } else {
+    } else if (command.behind === undefined || !writers.hasWritten(command.relay, command.behind)) {
       const except = command.relay === relay ? writer : undefined;
       writers.giveUp(command.relay, except);
       for (const agentId of sessions.endAll(command.relay, except)) {

@@ -5,7 +5,7 @@
 import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
 import type { ReplicaStore } from "../engine/mod.ts";
 import { Sessions } from "./sessions.ts";
-import { Writers } from "./writers.ts";
+import { type Writer, Writers } from "./writers.ts";
 
 type Commits = ReplicaStore["commits"];
 type Database = ReplicaStore["database"];
@@ -69,11 +69,11 @@ export class ReplicaState {
   }
 
   #encode(): Uint8Array {
-    const writers = [...this.writers].map(([id, { relay, last }]): CborValue => [id, relay, last]);
+    const writers = [...this.writers].map(([id, { relay, last, at }]): CborValue => [id, relay, last, at]);
     return encodeCbor([this.position, this.digest, writers]);
   }
 
-  #restore(bytes: Uint8Array): [string, { relay: string; last: number }][] {
+  #restore(bytes: Uint8Array): [string, Writer][] {
     const fields = decodeCbor(bytes);
     const [position, digest, writers] = Array.isArray(fields) ? fields : [];
     if (typeof position !== "number" || !(digest instanceof Uint8Array) || !Array.isArray(writers)) {
@@ -82,8 +82,8 @@ export class ReplicaState {
     this.position = position;
     this.digest = digest;
     return writers.map((item) => {
-      const [id, relay, last] = Array.isArray(item) ? item : [];
-      return [String(id), { relay: String(relay), last: Number(last) }];
+      const [id, relay, last, at = 0] = Array.isArray(item) ? item : [];
+      return [String(id), { relay: String(relay), last: Number(last), at: Number(at) }];
     });
   }
 }

@@ -6,6 +6,7 @@
 import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import { after } from "../../server/mod.ts";
+import { readPage } from "./log_page.ts";
 import { patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
@@ -23,7 +24,9 @@ export interface SharedLogOptions {
   readonly keptMs?: number;
   /** An entry, in order, each once. */
   readonly onEntry: (position: number, bytes: Uint8Array) => void;
-  /** The log has no more what this reader needs next: only a new life of the relay can go on. */
+  /** Resolves when more entries can be taken. */
+  readonly room?: () => Promise<void>;
+  /** The log begins at `first` and has not what this reader needs next: only a new life of the relay can go on. */
   readonly onHole: (next: number, first: number) => void;
 }
 
@@ -31,6 +34,10 @@ const answerMs = 2_000;
 const retryMs = 200;
 const readAtOnce = 256;
 const readBytes = 8 * 1024 * 1024;
+/** Single entries that the leader is asked for at once. */
+const askedOfLeader = 32;
+/** An entry inside the log that its leader does not have for so long is lost. */
+const lostMs = 15_000;
 /** Entries that came early and are kept until those before them are there; more are read again. */
 const maxEarly = 1_000;
 const nanosecondsPerMs = 1_000_000;
@@ -42,6 +49,7 @@ export class SharedLog {
   /** The log is known to reach as far. */
   #known = 0;
   readonly #early = new Map<number, Uint8Array>();
+  #last: { readonly position: number; readonly bytes: Uint8Array } | undefined;
   #reading: Promise<void> | undefined;
   #closed = false;
 
@@ -85,13 +93,14 @@ export class SharedLog {
     this.#next = after + 1;
     this.#known = after;
     this.#early.clear();
+    this.#last = undefined;
     this.#subscription ??= connection.subscribe(tail, {
       callback: (error, message) => {
         if (error === null) this.#repeated(message);
       },
     });
-    await connection.flush();
-    await this.catchUp();
+    await patiently(() => connection.flush());
+    await patiently(() => this.catchUp());
   }
 
   async end(): Promise<{ readonly first: number; readonly last: number }> {
@@ -103,7 +112,21 @@ export class SharedLog {
   async catchUp(): Promise<void> {
     const { last } = await this.end();
     this.#known = Math.max(this.#known, last);
-    while (!this.#closed && this.#next <= last) await this.#read();
+    // A leader that was deposed may have told of more than there is.
+    while (!this.#closed && this.#next <= Math.min(last, this.#known)) await this.#read();
+  }
+
+  /**
+   * Whether the leader has another entry where this reader took its last one: the nodes have lost a part of the log and filled
+   * its place. False also when nobody can tell.
+   */
+  async hasChanged(): Promise<boolean> {
+    const last = this.#last;
+    if (last === undefined) return false;
+    const { manager, name } = this.#options;
+    const found = await manager.streams.getMessage(name, { seq: last.position }).catch(() => undefined);
+    if (found === undefined || found === null || this.#last !== last) return false;
+    return !isEqual(found.data, last.bytes);
   }
 
   /** Resolves with the position when a majority has it on disk. May be there although this rejects. */
@@ -144,6 +167,7 @@ export class SharedLog {
     }
     for (let entry: Uint8Array | undefined = bytes; entry !== undefined; entry = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
+      this.#last = { position: this.#next, bytes: entry };
       this.#options.onEntry(this.#next++, entry);
     }
   }
@@ -155,30 +179,60 @@ export class SharedLog {
     return this.#reading;
   }
 
-  /** A node may be behind the leader, and the one that is asked may die: asked again until it is done. */
+  /**
+   * The node that is asked first is the nearest one. It may die, and it may be behind for long: then the leader is asked. Asked
+   * again until it is done.
+   */
   async #readMissing(): Promise<void> {
+    let lostSinceMs: number | undefined;
     while (!this.#closed && this.#next <= this.#known) {
+      await this.#options.room?.();
       const before = this.#next;
-      try {
-        await this.#readPage();
-      } catch {
-        // Asked again below.
+      await this.#readPage().catch(() => {});
+      if (this.#next === before) await this.#askLeader().catch(() => {});
+      if (this.#next > before || this.#closed) {
+        lostSinceMs = undefined;
+        continue;
       }
-      if (this.#next > before || this.#closed) continue;
-      const first = await this.end().then(({ first }) => first, () => 0);
-      if (first > this.#next) {
-        this.close();
-        return this.#options.onHole(this.#next, first);
-      }
-      await new Promise<void>((resolve) => void after(retryMs, resolve));
+      const end = await this.end().catch(() => undefined);
+      if (end === undefined || this.#next > before) lostSinceMs = undefined;
+      else if (end.last < this.#next) this.#shorten(end.last);
+      else if (end.first > this.#next) return this.#miss(end.first);
+      else if (performance.now() - (lostSinceMs ??= performance.now()) > lostMs) return this.#miss(end.first);
+      if (this.#next <= this.#known) await new Promise<void>((resolve) => void after(retryMs, resolve));
     }
   }
 
   async #readPage(): Promise<void> {
-    const { manager, name } = this.#options;
-    const page = await manager.direct.getBatch(name, { seq: this.#next, batch: readAtOnce, max_bytes: readBytes });
-    for await (const { seq, data } of page) this.#arrived(seq, data);
+    const { connection, name } = this.#options;
+    const query = { seq: this.#next, batch: readAtOnce, max_bytes: readBytes };
+    await readPage(connection, { stream: name, query, onEntry: (position, bytes) => this.#arrived(position, bytes) });
   }
+
+  async #askLeader(): Promise<void> {
+    const { manager, name } = this.#options;
+    const count = Math.min(askedOfLeader, this.#known - this.#next + 1);
+    const wanted = Array.from({ length: count }, (_, index) => this.#next + index);
+    await Promise.all(wanted.map(async (seq) => {
+      const found = await manager.streams.getMessage(name, { seq });
+      if (found !== null) this.#arrived(seq, found.data);
+    }));
+  }
+
+  /** The log ends earlier than was known: what came early of the rest may be replaced by something else. */
+  #shorten(last: number): void {
+    this.#known = last;
+    this.#early.clear();
+  }
+
+  #miss(first: number): void {
+    this.close();
+    this.#options.onHole(this.#next, first);
+  }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
 /** How the log on the nodes' disks is called there. */

@@ -12,24 +12,40 @@ const nobodyListens = 503;
 const answerMs = 1_500;
 /** Once an answer has begun. */
 const wholeMs = 20_000;
+/** A relay that begins without the others' state makes all of them begin anew, so it asks for long. */
+const patienceMs = 15_000;
 
-/** Resolves with the parts of another relay's state; undefined when nobody answers. */
+/** Resolves with the parts of another relay's state; undefined when there is no other relay, or none that answers. */
 export async function askForState(
   connection: NatsConnection,
-  { prefix, relay }: StateExchange,
+  exchange: StateExchange,
 ): Promise<readonly Uint8Array[] | undefined> {
+  const deadlineMs = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await askOnce(connection, exchange);
+    if (answer === "nobody") return undefined;
+    if (answer !== "silence") return answer;
+    // Somebody listens, and has much else to do, or is frozen.
+    if (performance.now() > deadlineMs) return undefined;
+  }
+}
+
+async function askOnce(
+  connection: NatsConnection,
+  { prefix, relay }: StateExchange,
+): Promise<readonly Uint8Array[] | "nobody" | "silence"> {
   const inbox = createInbox();
-  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | undefined>();
+  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | "nobody" | "silence">();
   const answers = new Map<string, Uint8Array[]>();
-  let cancel = after(answerMs, () => resolve(undefined));
+  let cancel = after(answerMs, () => resolve("silence"));
   const take = (message: Msg): void => {
-    if (message.headers?.code === nobodyListens) return resolve(undefined);
+    if (message.headers?.code === nobodyListens) return resolve("nobody");
     const from = message.headers?.get("Relay") ?? "";
     const count = Number(message.headers?.get("Parts") ?? 0);
     const parts = answers.get(from) ?? [];
     if (answers.size === 0) {
       cancel();
-      cancel = after(wholeMs, () => resolve(undefined));
+      cancel = after(wholeMs, () => resolve("silence"));
     }
     answers.set(from, parts);
     if (parts.push(message.data) === count) resolve(parts);

@@ -14,6 +14,8 @@ export type Standing = "counts" | "late" | "void" | "fenced";
 export interface Writer {
   readonly relay: string;
   last: number;
+  /** Where in the log its last batch is that counted. */
+  at: number;
 }
 
 export class Writers {
@@ -23,17 +25,23 @@ export class Writers {
     for (const [id, writer] of known) this.#writers.set(id, { ...writer });
   }
 
-  take({ writer: id, relay, number }: Pick<Batch, "writer" | "relay" | "number">): Standing {
+  take({ writer: id, relay, number }: Pick<Batch, "writer" | "relay" | "number">, position: number): Standing {
     const writer = this.#writers.get(id);
     if (writer === undefined) {
       if (number !== 1) return "fenced";
-      this.#writers.set(id, { relay, last: 1 });
+      this.#writers.set(id, { relay, last: 1, at: position });
       return "counts";
     }
     if (number <= writer.last) return "late";
     if (number > writer.last + 1) return "void";
     writer.last = number;
+    writer.at = position;
     return "counts";
+  }
+
+  /** The relay has written behind a position: whoever thought it silent there was wrong. */
+  hasWritten(relay: string, behind: number): boolean {
+    return [...this.#writers.values()].some((writer) => writer.relay === relay && writer.at > behind);
   }
 
   /** Gives up all lives of a relay but this one. */
@@ -41,6 +49,11 @@ export class Writers {
     for (const [id, writer] of this.#writers) {
       if (writer.relay === relay && id !== except) this.#writers.delete(id);
     }
+  }
+
+  /** Gives up all but this one. */
+  keepOnly(id: string): void {
+    for (const other of [...this.#writers.keys()]) if (other !== id) this.#writers.delete(other);
   }
 
   has(id: string): boolean {

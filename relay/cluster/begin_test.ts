@@ -1,0 +1,61 @@
+// A relay that begins reads the log whatever the nearest node is able to give, or ends with the reason: it never hangs.
+import { assertEquals, assertRejects } from "@std/assert";
+import { connect } from "@nats-io/transport-node";
+import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import { appended, createChannel, message, readAll } from "../engine/testing/sample.ts";
+import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+
+interface Stage {
+  readonly urls: readonly string[];
+  readonly prefix: string;
+  readonly manager: JetStreamManager;
+}
+
+/** A relay has written to a log on one node, and is there. */
+function testBeginning(name: string, run: (stage: Stage) => Promise<void>): void {
+  testWhen(natsInstalled, name, async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const prefix = freshPrefix();
+    const { engine } = await openTestCluster({ urls: nats.urls, prefix, relay: "relay-1" });
+    const channelId = await createChannel(engine, 1);
+    for (let i = 0; i < 100; i++) appended(await engine.append(channelId, message(`${i}`)));
+    const connection = await connect({ servers: [...nats.urls] });
+    try {
+      await run({ urls: nats.urls, prefix, manager: await jetstreamManager(connection) });
+    } finally {
+      await connection.close();
+      await engine.close();
+    }
+  });
+}
+
+testBeginning(
+  "a log that no node but its leader can give is read from the leader",
+  async ({ urls, prefix, manager }) => {
+    const { config } = await manager.streams.info(`${prefix}_LOG`);
+    await manager.streams.update(config.name, { ...config, allow_direct: false });
+    const { engine, cluster } = await openTestCluster({ urls, prefix, relay: "relay-2" });
+    await cluster.catchUp();
+    const [channel] = await engine.agedChannels({ beforeMs: Number.MAX_SAFE_INTEGER, limit: 1 });
+    assertEquals(channel === undefined ? 0 : (await readAll(engine, channel)).length, 100);
+    await engine.close();
+  },
+);
+
+testBeginning("a relay that needs what the log has no more ends with the reason", async ({ urls, prefix, manager }) => {
+  await manager.streams.purge(`${prefix}_LOG`, { seq: 10 });
+  const failures: string[] = [];
+  const begun = openTestCluster({ urls, prefix, relay: "relay-2", onFailed: ({ message }) => failures.push(message) });
+  const expected = "The shared log begins at 10, and this relay needs 1. Restart it";
+  await assertRejects(() => begun, Error, expected);
+  assertEquals(failures, [expected]);
+});
+
+testBeginning("a relay that needs an entry inside the log that is lost ends with the reason", async (stage) => {
+  const { urls, prefix, manager } = stage;
+  await manager.streams.deleteMessage(`${prefix}_LOG`, 20);
+  const begun = openTestCluster({ urls, prefix, relay: "relay-2" });
+  await assertRejects(() => begun, Error, "The nodes have lost entry 20 of the shared log. Look at their disks");
+});
