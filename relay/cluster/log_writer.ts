@@ -159,8 +159,13 @@ export class LogWriter {
     });
   }
 
+  /** While batches are sent again, a new one would overtake them and be void, and so would the next: it waits. */
+  get #maySend(): boolean {
+    return this.#begun && !this.#resending && !this.#sent.some(({ wasVoid }) => wasVoid);
+  }
+
   #flush(): void {
-    while (this.#begun && this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
+    while (this.#maySend && this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
       let [count, bytes] = [0, 0];
       for (const command of this.#waiting) {
         if (count === commandsPerBatch || (count > 0 && bytes + command.bytes.length > batchBytes)) break;
@@ -209,6 +214,7 @@ export class LogWriter {
       // Looked at again soon.
     } finally {
       this.#resending = false;
+      this.#flush();
     }
   }
 
@@ -237,7 +243,9 @@ export class LogWriter {
     } catch {
       // No leader, or a node that does not answer.
     }
-    if (this.waitingMs >= resendMs && nowMs() - this.#resentMs >= resendMs) await this.#resend();
+    // What is known not to count need not be waited for.
+    const dueMs = this.#sent.some(({ wasVoid }) => wasVoid) ? lookMs : resendMs;
+    if (this.waitingMs >= dueMs && nowMs() - this.#resentMs >= dueMs) await this.#resend();
   }
 }
 

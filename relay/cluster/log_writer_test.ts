@@ -105,3 +105,32 @@ Deno.test("commands wait for the writer's beginning and for what it has to say f
   assertEquals(await written, "done");
   await writer.close();
 });
+
+Deno.test("nothing new is sent while batches are sent again: it would overtake them, and be void in its turn", async () => {
+  const { writer, published, log } = await createStage();
+  const numbers = (): number[] => published.map(({ number }) => number);
+  const written = [writer.write(Uint8Array.of(1)), Promise.resolve().then(() => writer.write(Uint8Array.of(2)))];
+  await settled();
+  writer.seen(3, "void", []);
+  published[1]?.acknowledged.reject(new Error("lost"));
+  await eventually(
+    { withinMs: 60_000, what: "both are sent again" },
+    () => Promise.resolve(numbers()),
+    (all) => all.length === 4,
+  );
+  assertEquals(numbers(), [1, 2, 3, 2]);
+  written.push(writer.write(Uint8Array.of(3)));
+  await settled();
+  log.position = 4;
+  writer.seen(2, "counts", [Promise.resolve("one")]);
+  published[3]?.acknowledged.resolve(4);
+  await settled();
+  assertEquals(numbers(), [1, 2, 3, 2, 3]);
+  writer.seen(3, "counts", [Promise.resolve("two")]);
+  published[4]?.acknowledged.resolve(5);
+  await settled();
+  assertEquals(numbers(), [1, 2, 3, 2, 3, 4]);
+  writer.seen(4, "counts", [Promise.resolve("three")]);
+  assertEquals(await Promise.all(written), ["one", "two", "three"]);
+  await writer.close();
+});
