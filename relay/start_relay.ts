@@ -288,7 +288,12 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
       lagMs: deps.loopLagMs,
       onSocket: (remotePort) => watched.port?.accepted(remotePort),
       reflection: config.reflection,
-      isBusy: () => sheddingLevel({ loopLagMs: deps.loopLagMs(), appendsWaiting: 0 }) > 0,
+      isBusy: () =>
+        sheddingLevel({
+          loopLagMs: deps.loopLagMs(),
+          appendsWaiting: 0,
+          verdictMs: deps.cluster?.waitingMs() ?? 0,
+        }) > 0,
       allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {

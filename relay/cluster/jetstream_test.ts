@@ -305,5 +305,6 @@ const deaf: Parameters<OpenCluster["cluster"]["listen"]>[0] = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
+  stalled: () => {},
   keyPackagesLost: () => {},
 };

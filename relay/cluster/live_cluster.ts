@@ -176,8 +176,11 @@ export class LiveCluster {
   }
 
   /** The port for the core. */
-  cluster(parts: { readonly sessions: Sessions; readonly write: (command: Command) => Promise<unknown> }): Cluster {
-    const { sessions, write } = parts;
+  cluster({ sessions, write, waitingMs }: {
+    readonly sessions: Sessions;
+    readonly write: (command: Command) => Promise<unknown>;
+    readonly waitingMs: () => number;
+  }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
     const send = (command: LiveCommand): void => void this.#write(command).catch(report);
@@ -196,6 +199,7 @@ export class LiveCluster {
       },
       endSession: (agentId, session) => void write({ op: "session_end", agentId, session }).catch(() => {}),
       catchUp,
+      waitingMs: () => Math.max(waitingMs(), this.#writer.waitingMs),
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),
       isOnline: (agentId) => sessions.placeOf(agentId) !== undefined,
       tell: (agentId, notice, body) => send({ op: "tell", agentId, notice, body }),
@@ -262,6 +266,7 @@ function guard(listener: ClusterListener, report: (error: unknown) => void): Clu
     welcomed: (...event) => call(() => listener.welcomed(...event)),
     cursorMoved: (...event) => call(() => listener.cursorMoved(...event)),
     trimmed: (...event) => call(() => listener.trimmed(...event)),
+    stalled: () => call(() => listener.stalled()),
     keyPackagesLost: () => call(() => listener.keyPackagesLost()),
   };
 }

@@ -62,6 +62,7 @@ const deaf: ClusterListener = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
+  stalled: () => {},
   keyPackagesLost: () => {},
 };
 

@@ -35,6 +35,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly copyEvery?: number;
   /** A relay that is silent for so long is given up. */
   readonly silentMs?: number;
+  /** Agents are sent away when nothing has been answered for so long. */
+  readonly stalledMs?: number;
   readonly nowMs: () => number;
   readonly log: Log;
   /** Only a new process can go on. */
@@ -53,6 +55,7 @@ export interface OpenCluster {
 const watchMs = 1_000;
 const copyEvery = 50_000;
 const closeMs = 10_000;
+const defaultStalledMs = 30_000;
 /** A node that answers nothing for so long is left for another one. */
 const deafMs = 3_000;
 const reconnectPauseMs = 5_000;
@@ -113,6 +116,7 @@ class ClusterRelay {
   #peers: Peers | undefined;
   #watches = 0;
   #isComparing = false;
+  #isStalled = false;
   #stopWatching: () => void = () => {};
   #reconnectedMs = 0;
   #isFailed = false;
@@ -263,7 +267,11 @@ class ClusterRelay {
         await dispose();
       },
     });
-    const cluster = this.#live.cluster({ sessions: this.#replica.state.sessions, write: this.#write });
+    const cluster = this.#live.cluster({
+      sessions: this.#replica.state.sessions,
+      write: this.#write,
+      waitingMs: () => this.#writer.waitingMs,
+    });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
     return { engine, peers, cluster, leasesOf, stats: () => this.#stats(peers) };
@@ -286,6 +294,19 @@ class ClusterRelay {
       digest: (from, position, digest) => this.#tripwire.take(from, position, digest),
       failed: (error) => this.fail(error),
     });
+  }
+
+  /** Agents are sent to other relays once, until something is answered again. */
+  #watchStall(): void {
+    const { stalledMs = defaultStalledMs, log } = this.#options;
+    const { waitingMs } = this.#writer;
+    if (waitingMs < stalledMs) {
+      this.#isStalled = false;
+    } else if (!this.#isStalled) {
+      this.#isStalled = true;
+      log("warn", "log_silent", { ms: Math.round(waitingMs), effect: "agents are sent to other relays" });
+      this.#live.listener?.stalled();
+    }
   }
 
   /** With what the leader has. */
@@ -311,6 +332,7 @@ class ClusterRelay {
     if (this.#peers?.isCaretaker) void this.#shortening.tend();
     if (this.#writer.idleMs > idleMs) void this.#write({ op: "mark" }).catch(() => {});
     void this.#compare();
+    this.#watchStall();
     const nowMs = this.#options.nowMs();
     if (this.#writer.waitingMs < deafMs || nowMs - this.#reconnectedMs < reconnectPauseMs) return;
     this.#reconnectedMs = nowMs;

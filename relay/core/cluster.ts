@@ -19,6 +19,8 @@ export interface Cluster {
   endSession(agentId: AgentId, session: number): void;
   /** Everything that was accepted anywhere before the call is known here when this resolves. Rejects without a majority. */
   catchUp(): Promise<void>;
+  /** How long the oldest change that was asked for here has waited for its verdict. */
+  waitingMs(): number;
   /** No newer session of the agent is known. */
   isNewest(agentId: AgentId, session: number): boolean;
   /** The agent has a session, here or at another relay. */
@@ -46,6 +48,8 @@ export interface ClusterListener {
   /** A cursor moved, at whatever relay; undefined: it was dropped. */
   cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
   trimmed(channelId: ChannelId, through: number): void;
+  /** Nothing that this relay has asked for was answered for long: its agents may be better off elsewhere. */
+  stalled(): void;
   /** The relays' KeyPackages are gone. */
   keyPackagesLost(): void;
 }

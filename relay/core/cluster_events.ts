@@ -12,6 +12,8 @@ import { isReplaced } from "./requests/session_requests.ts";
 /** Sessions of this relay. */
 export interface LocalSessions {
   readonly agents: Iterable<AgentId>;
+  /** Ends all sessions, not at once; new ones are for `open` to refuse. */
+  sendAway(message: string): void;
 }
 
 export function followCluster(core: CoreParts & LocalSessions, background: Background): ClusterListener {
@@ -35,6 +37,7 @@ export function followCluster(core: CoreParts & LocalSessions, background: Backg
       const channel = core.channels.loaded(channelId);
       if (channel !== undefined) channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
     },
+    stalled: () => core.sendAway("The relay has no answer from the log that it shares with others"),
     keyPackagesLost: () => {
       for (const agentId of core.agents) background.run("greeting", () => askForMore(core, agentId));
     },

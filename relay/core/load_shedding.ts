@@ -9,6 +9,8 @@ export interface LoadReading {
   readonly loopLagMs: number;
   /** Entries that wait for the engine. */
   readonly appendsWaiting: number;
+  /** How long the shared log of several relays has left something unanswered. */
+  readonly verdictMs?: number;
 }
 
 /** 0: none; 1: new connections; 2: joins too; 3: messages too. */
@@ -16,15 +18,17 @@ export type SheddingLevel = 0 | 1 | 2 | 3;
 
 const lagMs = [250, 1_000, 3_000] as const;
 const waiting = [2_000, 5_000, 10_000] as const;
+/** An election is over by then. */
+const silentLogMs = 10_000;
 const retryAfterMs = 2_000;
 
 const joins: ReadonlySet<CallName> = new Set(["CreateChannel", "RequestJoin", "RegisterInvite", "UploadKeyPackage"]);
 const sends: ReadonlySet<CallName> = new Set(["SendMessage"]);
 
-export function sheddingLevel({ loopLagMs, appendsWaiting }: LoadReading): SheddingLevel {
+export function sheddingLevel({ loopLagMs, appendsWaiting, verdictMs = 0 }: LoadReading): SheddingLevel {
   if (loopLagMs >= lagMs[2] || appendsWaiting >= waiting[2]) return 3;
   if (loopLagMs >= lagMs[1] || appendsWaiting >= waiting[1]) return 2;
-  if (loopLagMs >= lagMs[0] || appendsWaiting >= waiting[0]) return 1;
+  if (loopLagMs >= lagMs[0] || appendsWaiting >= waiting[0] || verdictMs >= silentLogMs) return 1;
   return 0;
 }
 

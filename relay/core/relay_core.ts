@@ -189,8 +189,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   async drain(): Promise<void> {
     this.#draining ??= Promise.withResolvers();
-    this.#cancelDrain?.();
-    this.#sendAway([...this.#sessions], 0);
+    this.sendAway("The relay is going away");
     if (this.#sessions.size === 0) this.#draining.resolve();
     await this.#draining.promise;
   }
@@ -344,20 +343,30 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   }
 
   /** Not all at once, and not all back at once: the relay that takes them over has to greet each of them. */
-  #sendAway(sessions: readonly Session[], from: number): void {
+  sendAway(message: string): void {
+    this.#cancelDrain?.();
+    this.#sendAway([...this.#sessions], 0, message);
+  }
+
+  #sendAway(sessions: readonly Session[], from: number, message: string): void {
     const share = Math.ceil(sessions.length * drainTurnMs / this.config.drainMs);
     const until = this.#closed ? sessions.length : from + Math.max(drainAtOnce, share);
     sessions.slice(from, until).forEach((session, index) => {
       const late = (from + index) / sessions.length;
       const retryAfterMs = Math.round(minDrainRetryMs + late * (drainRetryMs - minDrainRetryMs));
-      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs });
+      session.end({ code: "relay_draining", message, retryAfterMs });
     });
     if (until >= sessions.length) return;
-    this.#cancelDrain = this.deps.after(drainTurnMs, () => this.#sendAway(sessions, until));
+    this.#cancelDrain = this.deps.after(drainTurnMs, () => this.#sendAway(sessions, until, message));
   }
 
   #level(): SheddingLevel {
-    return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#gate.underWay });
+    const { cluster, loopLagMs } = this.deps;
+    return sheddingLevel({
+      loopLagMs: loopLagMs(),
+      appendsWaiting: this.#gate.underWay,
+      verdictMs: cluster?.waitingMs() ?? 0,
+    });
   }
 
   #evict(session: Session): void {

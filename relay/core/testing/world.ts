@@ -9,6 +9,7 @@ import {
 import { verifyEd25519 } from "../../ed25519.ts";
 import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../config.ts";
+import type { Cluster } from "../cluster.ts";
 import type { CoreEvent, Quota, Reservation, TokenVerifier } from "../deps.ts";
 import type { Transport } from "../link.ts";
 import { createMeter, type Meter } from "../meter.ts";
@@ -50,6 +51,8 @@ export interface WorldOptions {
   /** Continue on an engine that another world used, as after a restart. */
   readonly engine?: Engine;
   readonly startMs?: number;
+  /** Other relays on the same log. */
+  readonly cluster?: Cluster;
   /** Of another world, which goes on. */
   readonly time?: SimulatedTime;
 }
@@ -70,6 +73,7 @@ export async function createWorld({ config, random, engine: given, ...options }:
   });
   const core = createRelayCore({ ...defaultCoreConfig, origins: [testOrigin], ...config }, {
     engine,
+    cluster: options.cluster,
     tokens: createTokens(time),
     quota: createQuota(quota),
     nowMs: time.nowMs,
