@@ -111,13 +111,13 @@ export class LiveCluster {
     });
   }
 
-  /** What was sent so far does not count, or nobody knows. */
+  /** Nothing that was sent so far counts, or nobody knows. */
   #replaceWriter(why: string): void {
     const before = this.#writer;
     this.#state.renewWriter();
     this.#writer = this.#createWriter();
     before.abort(new EngineError("unavailable", why));
-    // What is not answered in time is sent again as long as the writer is there.
+    // Commands without an answer are sent again as long as the writer is there.
     if (!this.#isEntering && !this.#isClosed) this.#writer.begin().catch(() => {});
   }
 

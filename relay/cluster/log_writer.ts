@@ -243,7 +243,7 @@ export class LogWriter {
     } catch {
       // No leader, or a node that does not answer.
     }
-    // What is known not to count need not be waited for.
+    // A void batch is known not to count: no reason to wait.
     const dueMs = this.#sent.some(({ wasVoid }) => wasVoid) ? lookMs : resendMs;
     if (this.waitingMs >= dueMs && nowMs() - this.#resentMs >= dueMs) await this.#resend();
   }

@@ -39,7 +39,7 @@ export class Writers {
     return "counts";
   }
 
-  /** The relay has written behind a position: whoever thought it silent there was wrong. */
+  /** The relay has written behind a position, so it was not silent there. */
   hasWritten(relay: string, behind: number): boolean {
     return [...this.#writers.values()].some((writer) => writer.relay === relay && writer.at > behind);
   }
