@@ -18,11 +18,14 @@ import {
 } from "../server/mod.ts";
 import type { KeyId } from "../proto/mod.ts";
 import { runCommand } from "./admin/commands.ts";
-import { createAdminPort } from "./admin/port.ts";
+import { type HealthDeps, readHealth } from "./admin/health.ts";
+import { createOperatorPage } from "./admin/page.ts";
+import { type AdminWay, createAdminPort } from "./admin/port.ts";
 import { rotateJwtKey } from "./admin/run_admin.ts";
+import { readView } from "./admin/views.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
-import { createConsoleFiles } from "./console/mod.ts";
+import { createConsoleFiles, createOperatorFiles } from "./console/mod.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
@@ -97,6 +100,7 @@ interface Secrets {
 
 export async function createApi(config: Config, options: ApiOptions): Promise<Api> {
   const clock = options.clock ?? Date.now;
+  const startedMs = clock();
   const log = createLog({ write: options.writeLog, nowMs: clock });
   logConfig(log, config);
   const { keyRing, relaySecret } = await openSecrets(config);
@@ -108,13 +112,14 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pools.waiting);
   const lastUsed = createLastUsed({ store, clock });
+  const discovery = createDiscovery(config, clock);
   const domain = createDomain({ config, store, pools, clock, keyRing, onUse: lastUsed.note });
 
   const app = createApp({
     ...domain,
     store,
     clock,
-    discovery: createDiscovery(config, clock),
+    discovery,
     consoleFiles: config.console ? createConsoleFiles() : undefined,
     secureCookies: config.tls !== undefined || config.tlsTerminated,
     relaySecret,
@@ -134,7 +139,16 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     app,
     metrics,
     log,
-    answerAdmin: await createAdmin(config, { store, clock, log }),
+    answerAdmin: await createAdmin(config, {
+      store,
+      clock,
+      log,
+      startedMs,
+      waitingHashes: pools.waiting,
+      waitingMail: mail.waiting,
+      relayUrls: discovery.relayUrls,
+      readCa: async () => (await discovery.certificates()).ca?.pem,
+    }),
     stopWaiting: domain.changes.stop,
     close: async () => {
       await stopUpkeep();
@@ -268,19 +282,25 @@ function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLi
 
 async function createAdmin(
   config: Config,
-  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+  deps: HealthDeps & { readonly store: Store; readonly clock: Clock; readonly log: Log },
 ): Promise<Api["answerAdmin"]> {
+  const { store, clock, log } = deps;
   if (config.admin === undefined || !isLoopback(config.admin.host)) return () => Promise.resolve(undefined);
   const secret = config.adminSecret ??
     await needed("the operator's secret cannot be read (STATIC_DATA_DIR)", loadAdminSecret(config.dataDir));
-  const run = (args: readonly string[]): Promise<string> =>
-    runCommand(args, {
-      store,
-      act: { atMs: clock(), actor: "admin:port" },
-      rotateJwtKey: () => rotateJwtKey(config, clock()),
-    });
-  const failures = createRateLimiter("admin", config.rateLimits.failures, clock);
-  return createAdminPort({ secret, failures, run, log });
+  return createAdminPort({
+    secret,
+    failures: createRateLimiter("admin", config.rateLimits.failures, clock),
+    run: (args, way: AdminWay) =>
+      runCommand(args, {
+        store,
+        act: { atMs: clock(), actor: `admin:${way}` },
+        rotateJwtKey: () => rotateJwtKey(config, clock()),
+      }),
+    view: (query) => readView(query, { store, atMs: clock(), readHealth: () => readHealth(deps) }),
+    page: config.console ? createOperatorPage(createOperatorFiles()) : () => Promise.resolve(undefined),
+    log,
+  });
 }
 
 /** The embedded database is one machine's: what its owner says now holds for accounts that were made before, too. */

@@ -14,6 +14,7 @@ export const consoleBundles: readonly ConsoleBundle[] = [
   { name: "shared", entry: "api/console/page/shared.ts" },
   { name: "plot", entry: "api/console/page/plot.ts" },
   { name: "console", entry: "api/console/page/console.ts" },
+  { name: "operator", entry: "api/console/page/operator/operator.ts" },
   { name: "live", entry: "api/console/page/live/live.ts" },
   { name: "style", entry: "api/console/page/style.css" },
 ];
@@ -22,7 +23,9 @@ export const consoleBundles: readonly ConsoleBundle[] = [
 const packages = ["htm", "preact", "uplot"];
 const notices = "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
 const apart = { "page/ui.ts": "./ui.js", "page/plot.ts": "./plot.js", "page/live/live.ts": "./live.js" };
-const shared = Object.fromEntries(["context", "elements", "service"].map((name) => [`page/${name}.ts`, "./shared.js"]));
+const shared = Object.fromEntries(
+  ["context", "elements", "frame", "service"].map((name) => [`page/${name}.ts`, "./shared.js"]),
+);
 const lineLength = 110;
 
 /** All bundles are made at the first call, in one project. */

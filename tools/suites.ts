@@ -28,6 +28,7 @@ const browserSafe = [
   "sdk/mod.ts",
   "api/console/page/console.ts",
   "api/console/page/live/live.ts",
+  "api/console/page/operator/operator.ts",
 ];
 
 /** They measure, so they run alone; the rest of their folders does not. */

@@ -5,15 +5,17 @@ import { createAdminPort } from "./port.ts";
 
 const secret = "admin-secret-for-tests-0123456789abcdef";
 
-Deno.test("the admin port answers this machine's programs only, whatever name a page has given it", async () => {
-  const ran: (readonly string[])[] = [];
+Deno.test("the admin port answers this machine's programs and its own page only, whatever name a page has given it", async () => {
+  const ran: string[] = [];
   const answer = createAdminPort({
     secret: new Secret(secret),
     failures: createRateLimiter("admin", { limit: 1, windowMs: 60_000 }, () => 0),
-    run: (args) => {
-      ran.push(args);
+    run: (_args, way) => {
+      ran.push(way);
       return Promise.resolve("done");
     },
+    view: () => Promise.resolve({}),
+    page: () => Promise.resolve(undefined),
     log: createLog({ write: () => {}, nowMs: () => 0 }),
   });
   const ask = async (host: string, bearer = secret, headers: Record<string, string> = {}): Promise<number> => {
@@ -27,10 +29,22 @@ Deno.test("the admin port answers this machine's programs only, whatever name a 
   for (const host of ["evil.example", "evil.example:9090", "127.0.0.1.evil.example", "192.0.2.1"]) {
     assertEquals(await ask(host), 403, host);
   }
-  assertEquals(await ask("localhost", secret, { origin: "http://localhost" }), 403);
+  const foreign = [
+    "null",
+    "http://localhost:9091",
+    "https://localhost:9090",
+    "http://127.0.0.1:9090",
+    "http://evil.example",
+  ];
+  for (const origin of foreign) assertEquals(await ask("localhost:9090", secret, { origin }), 403, origin);
+  for (const site of ["cross-site", "same-site", "none"]) {
+    assertEquals(await ask("localhost:9090", secret, { "sec-fetch-site": site }), 403, site);
+  }
   assertEquals(ran, []);
   // Wrong credentials are limited, and the right one never is.
   assertEquals([await ask("127.0.0.1", "x"), await ask("127.0.0.1", "x"), await ask("127.0.0.1")], [401, 429, 200]);
   for (const host of ["localhost:9090", "[::1]:9090"]) assertEquals(await ask(host), 200, host);
-  assertEquals(ran.length, 3);
+  const own = { origin: "http://localhost:9090", "sec-fetch-site": "same-origin" };
+  assertEquals(await ask("localhost:9090", secret, own), 200);
+  assertEquals(ran, ["port", "port", "port", "page"]);
 });

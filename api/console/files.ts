@@ -28,17 +28,29 @@ interface Source {
 
 const script = "text/javascript; charset=utf-8";
 
-const sources: ReadonlyMap<string, Source> = new Map<string, Source>([
+const common: readonly (readonly [string, Source])[] = [
   ["console.css", { type: "text/css; charset=utf-8", load: () => import("./gen/style.ts") }],
-  ["console.js", { type: script, load: () => import("./gen/console.ts") }],
   ["ui.js", { type: script, load: () => import("./gen/ui.ts") }],
   ["shared.js", { type: script, load: () => import("./gen/shared.ts") }],
-  ["plot.js", { type: script, load: () => import("./gen/plot.ts") }],
-  ["live.js", { type: script, load: () => import("./gen/live.ts") }],
   ["icon.svg", { type: "image/svg+xml", load: () => import("./icon.ts") }],
-]);
+];
 
 export function createConsoleFiles(): ConsoleFiles {
+  return createFiles([
+    ...common,
+    ["console.js", { type: script, load: () => import("./gen/console.ts") }],
+    ["plot.js", { type: script, load: () => import("./gen/plot.ts") }],
+    ["live.js", { type: script, load: () => import("./gen/live.ts") }],
+  ]);
+}
+
+/** For the admin port: the page of operators is nowhere else. */
+export function createOperatorFiles(): ConsoleFiles {
+  return createFiles([...common, ["operator.js", { type: script, load: () => import("./gen/operator.ts") }]]);
+}
+
+function createFiles(list: readonly (readonly [string, Source])[]): ConsoleFiles {
+  const sources = new Map(list);
   const made = new Map<string, Promise<ConsoleFile>>();
   return {
     find: async (name) => {
@@ -65,4 +77,35 @@ export async function createFile(type: string, text: string): Promise<ConsoleFil
     plain: { bytes, etag: `"${hash}"` },
     gzip: { bytes: await new Response(zipped).bytes(), etag: `"${hash}-gzip"` },
   };
+}
+
+export interface FileAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
+
+/** The form of a file that this browser takes, or that its copy is current. */
+export function answerFile(
+  file: ConsoleFile,
+  asked: { readonly encodings: string | undefined; readonly known: string | undefined },
+): FileAnswer {
+  const isZipped = acceptsGzip(asked.encodings ?? "");
+  const { etag, bytes } = isZipped ? file.gzip : file.plain;
+  // The runtime would compress it again in its own way, and make the ETag a weak one.
+  const headers = { "cache-control": "no-cache, no-transform", etag, vary: "Accept-Encoding, Origin" };
+  if (isKnown(asked.known, etag)) return { status: 304, headers, body: null };
+  const encoding = isZipped ? { "content-encoding": "gzip" } : {};
+  return { status: 200, headers: { ...headers, "content-type": file.type, ...encoding }, body: bytes };
+}
+
+function isKnown(known: string | undefined, etag: Body["etag"]): boolean {
+  return known !== undefined && known.split(",").some((each) => ["*", etag].includes(each.trim().replace(/^W\//, "")));
+}
+
+function acceptsGzip(encodings: string): boolean {
+  return encodings.split(",").some((each) => {
+    const [name = "", quality = ""] = each.trim().split(/\s*;\s*/);
+    return name.toLowerCase() === "gzip" && !/^q=0(\.0*)?$/.test(quality);
+  });
 }

@@ -41,6 +41,8 @@ export interface AdminStore {
   findAccount(who: { id: AccountId } | { emailKey: string }): Promise<AccountId | undefined>;
   listAccounts(query: AccountQuery & { readonly id?: AccountId }): Promise<readonly AccountOverview[]>;
   findKeys(prefix: string, limit: number): Promise<readonly KeyOverview[]>;
+  /** The smallest first; a `messageLimit` of null is no limit. */
+  listPlans(): Promise<readonly { readonly name: string; readonly messageLimit: number | null }[]>;
   /** False when it was so already, or there is no such account. */
   suspend(accountId: AccountId, act: Act): Promise<boolean>;
   resume(accountId: AccountId, act: Act): Promise<boolean>;

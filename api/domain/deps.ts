@@ -11,7 +11,7 @@ export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
 export type NewId = () => string;
 
-/** Author of a change, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`. */
+/** Author of a change, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`, `admin:page`. */
 export type Actor = string;
 
 /** When and by whom something is changed. */

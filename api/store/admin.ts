@@ -34,7 +34,7 @@ export function createAdminStore(database: Database): AdminStore {
   return { ...createViews(database), ...createOrders(database) };
 }
 
-type Views = Pick<AdminStore, "findAccount" | "listAccounts" | "findKeys">;
+type Views = Pick<AdminStore, "findAccount" | "listAccounts" | "findKeys" | "listPlans">;
 
 function createViews({ sql, run }: Database): Views {
   return {
@@ -84,6 +84,12 @@ function createViews({ sql, run }: Database): Views {
         WHERE key_prefix ~>=~ ${prefix} AND key_prefix ~<~ ${`${prefix}~`} AND starts_with(key_prefix, ${prefix})
         ORDER BY key_prefix LIMIT ${limit}`);
       return rows.map(toKey);
+    },
+
+    listPlans: async () => {
+      const rows = await run(sql<{ name: string; message_limit: number | null }[]>`
+        SELECT name, message_limit FROM plans ORDER BY message_limit NULLS LAST, name`);
+      return rows.map(({ name, message_limit: messageLimit }) => ({ name, messageLimit }));
     },
   };
 }

@@ -169,6 +169,23 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await one.until(shows("There is none yet"));
   });
 
+  await t.step("an operator sees that the relay answers", async () => {
+    const folder = stack.backend.environment["STATIC_DATA_DIR"] ?? "";
+    const response = await fetch(`${stack.api.adminUrl}/admin/v1/view`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${(await Deno.readTextFile(`${folder}/admin_secret`)).trim()}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ view: "health" }),
+    });
+    const { database, relays } = await response.json();
+    assertEquals([database.ok, relays.map(({ ok, problem }: { ok: boolean; problem?: string }) => problem ?? ok)], [
+      true,
+      [true],
+    ]);
+  });
+
   await t.step("nothing broke the policy, and no secret is stored or was sent in an address", async () => {
     for (const tab of [one, two]) {
       assertEquals(await storedBy(tab), nothingStored);

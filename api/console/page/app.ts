@@ -6,11 +6,12 @@ import { AccountPage } from "./account.ts";
 import { type ConsoleContext, ContextProvider, useConsole } from "./context.ts";
 import { Action, Dialog } from "./elements.ts";
 import { Entrance, FirstKey, LogIn } from "./entrance.ts";
+import { follow, useAnnouncement, usePath, useTitle } from "./frame.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
 import { LiveHost, type LivePageName } from "./live_host.ts";
 import type { Service, SignIn } from "./service.ts";
-import { html, useCallback, useEffect, useMemo, useRef, useState, type VNode } from "./ui.ts";
+import { html, useCallback, useEffect, useMemo, useState, type VNode } from "./ui.ts";
 
 interface Page {
   readonly path: string;
@@ -28,7 +29,6 @@ const pages: readonly Page[] = [
   { path: `${base}/live`, name: "Live", live: "live" },
   { path: `${base}/account`, name: "Account", show: () => html`<${AccountPage} />` },
 ];
-const saidMs = 8_000;
 
 export function App({ service }: { service: Service }): VNode {
   const signIn = useSignIn(service);
@@ -98,11 +98,6 @@ function Inside(
 
 function Header({ path }: { path: string }): VNode {
   const { service, go } = useConsole();
-  const follow = (event: MouseEvent, to: string): void => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go(to);
-  };
   return html`
     <header>
       <span class="brand">Static</span>
@@ -110,7 +105,7 @@ function Header({ path }: { path: string }): VNode {
         <ul>
         ${pages.map((page) =>
           html`<li key=${page.path}><a href=${page.path} aria-current=${page.path === path ? "page" : undefined}
-            onClick=${(event: MouseEvent) => follow(event, page.path)}>${page.name}</a></li>`
+            onClick=${(event: MouseEvent) => follow(event, () => go(page.path))}>${page.name}</a></li>`
         )}
         <li><a href="/docs">API</a></li>
       </ul>
@@ -138,38 +133,4 @@ function useSignIn(service: Service): SignIn {
     return service.listen(() => setSignIn(service.signIn));
   }, [service]);
   return signIn;
-}
-
-/** Addresses of the console hold the page's name and nothing else. */
-function usePath(): [string, (path: string) => void] {
-  const [path, setPath] = useState(location.pathname);
-  useEffect(() => {
-    const follow = (): void => setPath(location.pathname);
-    addEventListener("popstate", follow);
-    return () => removeEventListener("popstate", follow);
-  }, []);
-  const go = useCallback((to: string) => {
-    history.pushState(null, "", to);
-    setPath(to);
-    document.getElementById("main")?.focus();
-    scrollTo(0, 0);
-  }, []);
-  return [path.replace(/\/$/, ""), go];
-}
-
-function useAnnouncement(): [string, (text: string) => void] {
-  const [said, setSaid] = useState("");
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const say = useCallback((text: string) => {
-    clearTimeout(timer.current);
-    setSaid(text);
-    timer.current = setTimeout(() => setSaid(""), saidMs);
-  }, []);
-  return [said, say];
-}
-
-function useTitle(name: string): void {
-  useEffect(() => {
-    document.title = `${name} · Static`;
-  }, [name]);
 }

@@ -130,7 +130,7 @@ export class Service {
     }).catch(() => {
       throw new ServiceError("The service does not answer. Check the connection, then try again", 0, "unreachable");
     });
-    return await read<T>(response);
+    return await readAnswer<T>(response);
   }
 
   /** Reads the present session, without the proof of an older one. */
@@ -160,7 +160,8 @@ export class Service {
   }
 }
 
-async function read<T>(response: Response): Promise<T> {
+/** The answer's JSON, or its refusal as an error. */
+export async function readAnswer<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => "");
   const json = parse(text);
   if (response.ok) return json as T; // cast: the page and the API are of one release

@@ -3,4 +3,5 @@
  */
 export * from "./context.ts";
 export * from "./elements.ts";
+export * from "./frame.ts";
 export * from "./service.ts";

@@ -1,0 +1,42 @@
+/**
+ * The page of operators on the admin port. It has no secret in it and asks for the operator's; the browser is told by the same
+ * policy as for the console what it may do.
+ */
+import { isLoopback } from "../../server/mod.ts";
+import {
+  answerFile,
+  type ConsoleFiles,
+  consoleHeaders,
+  consolePolicy,
+  createFile,
+  renderShell,
+} from "../console/mod.ts";
+
+const base = "/admin";
+const assets = `${base}/assets/`;
+const pages = [base, ...["limits", "health", "audit"].map((page) => `${base}/${page}`)];
+
+/** Returns undefined for a request that is about something else, and for one under another name than this machine's. */
+export function createOperatorPage(files: ConsoleFiles): (request: Request) => Promise<Response | undefined> {
+  const policy = consoleHeaders(consolePolicy([]));
+  const shell = createFile(
+    "text/html; charset=utf-8",
+    renderShell({ title: "Static operator", script: "operator.js", base: assets.slice(0, -1) }),
+  );
+  return async (request) => {
+    const { pathname, hostname } = new URL(request.url);
+    if (!["GET", "HEAD"].includes(request.method) || !isLoopback(hostname)) return undefined;
+    if (pathname === "/") return new Response(null, { status: 302, headers: { location: base } });
+    const file = pathname.startsWith(assets)
+      ? await files.find(pathname.slice(assets.length))
+      : pages.includes(pathname)
+      ? await shell
+      : undefined;
+    if (file === undefined) return undefined;
+    const { status, headers, body } = answerFile(file, {
+      encodings: request.headers.get("accept-encoding") ?? undefined,
+      known: request.headers.get("if-none-match") ?? undefined,
+    });
+    return new Response(body, { status, headers: { ...policy, ...headers } });
+  };
+}

@@ -1,0 +1,45 @@
+/** Addresses, titles and announcements, for the frames of the console and of the operator's page. */
+import { useCallback, useEffect, useRef, useState } from "./ui.ts";
+
+const saidMs = 8_000;
+
+/** Addresses hold a page's name and nothing else. */
+export function usePath(): [string, (path: string) => void] {
+  const [path, setPath] = useState(location.pathname);
+  useEffect(() => {
+    const change = (): void => setPath(location.pathname);
+    addEventListener("popstate", change);
+    return () => removeEventListener("popstate", change);
+  }, []);
+  const go = useCallback((to: string) => {
+    history.pushState(null, "", to);
+    setPath(to);
+    document.getElementById("main")?.focus();
+    scrollTo(0, 0);
+  }, []);
+  return [path.replace(/\/$/, ""), go];
+}
+
+/** A plain click stays in this page; with a key held down it does what the browser does. */
+export function follow(event: MouseEvent, go: () => void): void {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  go();
+}
+
+export function useAnnouncement(): [string, (text: string) => void] {
+  const [said, setSaid] = useState("");
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const say = useCallback((text: string) => {
+    clearTimeout(timer.current);
+    setSaid(text);
+    timer.current = setTimeout(() => setSaid(""), saidMs);
+  }, []);
+  return [said, say];
+}
+
+export function useTitle(name: string): void {
+  useEffect(() => {
+    document.title = `${name} · Static`;
+  }, [name]);
+}

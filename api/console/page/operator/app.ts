@@ -1,0 +1,62 @@
+/** The frame of the operator's pages, and the door before them. */
+import { Field, Form, useForm } from "../elements.ts";
+import { follow, useAnnouncement, usePath, useTitle } from "../frame.ts";
+import { html, useCallback, useEffect, useMemo, useState, type VNode } from "../ui.ts";
+import { AccountsPage } from "./accounts.ts";
+import type { AdminService } from "./admin_service.ts";
+import { AuditPage } from "./audit.ts";
+import { type OperatorContext, OperatorProvider } from "./context.ts";
+import { HealthPage } from "./health.ts";
+import { LimitsPage } from "./limits.ts";
+
+const base = "/admin";
+const pages: readonly { readonly path: string; readonly name: string; readonly show: () => VNode }[] = [
+  { path: base, name: "Accounts", show: () => html`<${AccountsPage} />` },
+  { path: `${base}/limits`, name: "Limits", show: () => html`<${LimitsPage} />` },
+  { path: `${base}/health`, name: "Health", show: () => html`<${HealthPage} />` },
+  { path: `${base}/audit`, name: "Audit", show: () => html`<${AuditPage} />` },
+];
+
+export function App({ service }: { service: AdminService }): VNode {
+  const [isOpen, setOpen] = useState(service.isOpen);
+  const [path, go] = usePath();
+  const [said, say] = useAnnouncement();
+  useEffect(() => service.listen(() => setOpen(service.isOpen)), [service]);
+  const context = useMemo<OperatorContext>(() => ({ service, say }), [service, say]);
+  const page = pages.find((each) => each.path === path) ?? pages[0];
+  useTitle(isOpen ? page?.name ?? "" : "Operator");
+  if (!isOpen) return html`<${Door} service=${service} />`;
+  return html`
+    <${OperatorProvider} value=${context}>
+      <a class="skip" href="#main">To the content</a>
+      <header>
+        <span class="brand">Static operator</span>
+        <nav aria-label="Pages">
+          <ul>
+            ${pages.map((each) =>
+              html`<li key=${each.path}><a href=${each.path} aria-current=${each === page ? "page" : undefined}
+                onClick=${(event: MouseEvent) => follow(event, () => go(each.path))}>${each.name}</a></li>`
+            )}
+          </ul>
+        </nav>
+        <button type="button" onClick=${() => service.lock()}>Lock</button>
+      </header>
+      <div class="said" role="status">${said}</div>
+      <main id="main" tabindex="-1" class="wide" key=${page?.path}>${page?.show()}</main>
+      <//>
+  `;
+}
+
+function Door({ service }: { service: AdminService }): VNode {
+  const form = useForm(useCallback((fields) => service.enter((fields["secret"] ?? "").trim()), [service]));
+  return html`
+    <main class="alone" id="main">
+      <h1>Static operator</h1>
+      <${Form} state=${form} submit="Open">
+        <${Field} label="Operator's secret" name="secret" type="password" autocomplete="off" required error=${form
+          .error}
+          hint="STATIC_ADMIN_SECRET, or the file admin_secret in the data directory. It stays in this page's memory: a reload forgets it." />
+        <//>
+        </main>
+  `;
+}
