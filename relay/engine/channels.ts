@@ -21,6 +21,8 @@ export interface SizedChannel {
   bytes: number;
 }
 
+/** Counted no further: long before, each has no more than what is guaranteed. */
+const mostOtherAccounts = 1_000;
 /** Compared at once: a row takes some microseconds. */
 const sizesAtOnce = 500;
 
@@ -68,13 +70,18 @@ export class Channels {
     this.#listJoining = database.prepare(`
       SELECT id FROM cursor INDEXED BY cursor_waiting CROSS JOIN channel ON number = channel AND id > ?2
       WHERE cursor.agent = ?1 AND joining IS NOT NULL ORDER BY id LIMIT ?3`);
+    // From sums, and one row of the channel that is not counted: what waits for an agent may be as long as strangers like.
     this.#joining = database.prepare(`
+      WITH
+        own AS (SELECT channels, bytes FROM waiting WHERE agent = ?1 AND account = ?2),
+        excepted AS (
+          SELECT welcome_bytes AS bytes FROM cursor
+          WHERE channel = (SELECT number FROM channel WHERE id = ?3) AND agent = ?1 AND joining = ?2)
       SELECT
-        coalesce(sum(joining = ?2), 0) AS channelsOfAccount,
-        coalesce(sum(CASE WHEN joining = ?2 THEN welcome_bytes END), 0) AS bytesOfAccount,
-        count(DISTINCT CASE WHEN joining <> ?2 THEN joining END) AS otherAccounts
-      FROM cursor INDEXED BY cursor_waiting
-      WHERE agent = ?1 AND joining IS NOT NULL AND channel <> coalesce((SELECT number FROM channel WHERE id = ?3), 0)`);
+        coalesce((SELECT channels FROM own), 0) - (SELECT count(*) FROM excepted) AS channelsOfAccount,
+        coalesce((SELECT bytes FROM own), 0) - coalesce((SELECT bytes FROM excepted), 0) AS bytesOfAccount,
+        (SELECT count(*) FROM (
+          SELECT 1 FROM waiting WHERE agent = ?1 AND account <> ?2 LIMIT ${mostOtherAccounts})) AS otherAccounts`);
     this.#listed = database.prepare(`
       SELECT EXISTS (
         SELECT 1 FROM listing JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL WHERE agent = ?

@@ -151,7 +151,7 @@ export type JoiningQuery = Omit<ListQuery, "account">;
 export interface WaitingQuery {
   readonly agentId: AgentId;
   readonly account: AccountId;
-  /** This one is not counted. */
+  /** This one, of the account's, is not counted. */
   readonly except: ChannelId;
 }
 
@@ -159,6 +159,7 @@ export interface Waiting {
   readonly channelsOfAccount: number;
   /** Of their Welcomes. */
   readonly bytesOfAccount: number;
+  /** Up to a thousand. */
   readonly otherAccounts: number;
 }
 

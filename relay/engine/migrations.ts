@@ -51,6 +51,41 @@ const countBytes = `
     SELECT account, sum(4096 + message_bytes + other_bytes) FROM channel GROUP BY account;
 `;
 
+/**
+ * The sums are kept with the rows that they are of, by SQLite itself: cursors are changed in many places. Nothing replaces a
+ * cursor, which would fire no trigger.
+ */
+const countWaiting = `
+  CREATE TABLE waiting (
+    agent    TEXT    NOT NULL,
+    account  TEXT    NOT NULL,
+    channels INTEGER NOT NULL,
+    bytes    INTEGER NOT NULL,
+    PRIMARY KEY (agent, account)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO waiting (agent, account, channels, bytes)
+    SELECT agent, joining, count(*), sum(welcome_bytes) FROM cursor WHERE joining IS NOT NULL GROUP BY agent, joining;
+  CREATE TRIGGER waiting_begins AFTER INSERT ON cursor WHEN new.joining IS NOT NULL BEGIN
+    INSERT INTO waiting (agent, account, channels, bytes) VALUES (new.agent, new.joining, 1, new.welcome_bytes)
+      ON CONFLICT DO UPDATE SET channels = channels + 1, bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER waiting_ends AFTER DELETE ON cursor WHEN old.joining IS NOT NULL BEGIN
+    UPDATE waiting SET channels = channels - 1, bytes = bytes - old.welcome_bytes
+      WHERE agent = old.agent AND account = old.joining;
+    DELETE FROM waiting WHERE agent = old.agent AND account = old.joining AND channels = 0;
+  END;
+  CREATE TRIGGER waiting_stops AFTER UPDATE OF joining, welcome_bytes ON cursor WHEN old.joining IS NOT NULL BEGIN
+    UPDATE waiting SET channels = channels - 1, bytes = bytes - old.welcome_bytes
+      WHERE agent = old.agent AND account = old.joining;
+    DELETE FROM waiting
+      WHERE agent = old.agent AND account = old.joining AND channels = 0 AND new.joining IS NOT old.joining;
+  END;
+  CREATE TRIGGER waiting_starts AFTER UPDATE OF joining, welcome_bytes ON cursor WHEN new.joining IS NOT NULL BEGIN
+    INSERT INTO waiting (agent, account, channels, bytes) VALUES (new.agent, new.joining, 1, new.welcome_bytes)
+      ON CONFLICT DO UPDATE SET channels = channels + 1, bytes = bytes + excluded.bytes;
+  END;
+`;
+
 export const migrations: readonly Migration[] = [
   { name: "tables", change: firstTables },
   {
@@ -75,6 +110,7 @@ export const migrations: readonly Migration[] = [
   },
   { name: "records of a channel, and what each channel and account takes", change: countBytes },
   { name: "who came in by an invite, in its record" },
+  { name: "what waits for each agent, by account", change: countWaiting },
 ];
 
 /** A file that was changed while it was opened. */
