@@ -125,6 +125,7 @@ async function signUp({ url }: Server, count: number): Promise<string[]> {
     const body = JSON.stringify({ email, password: "a password for the benchmark" });
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${url}/v1/accounts`, { method: "POST", headers, body, client });
+    if (!answer.ok) throw new Error(`A sign-up failed: ${answer.status} ${await answer.text()}`);
     keys.push((await answer.json()).api_key);
   });
   return keys;

@@ -1,9 +1,11 @@
-/** Mail of a development machine: each message is a file that only the service's user can read, the newest thousand are kept. */
+/** Mail of a development machine: each message is a file that only the service's user can read. The newest thousand are kept. */
 import type { Message } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail_queue.ts";
 import { makePrivateFolder } from "../../server/mod.ts";
 
 const maxFiles = 1000;
+/** The folder is listed once for so many messages, because a list costs more than a message. */
+const tidyEvery = 100;
 
 export function mailFolder(dataDir: string): string {
   return `${dataDir}/mail`;
@@ -16,10 +18,11 @@ export function createFileMailer(folder: string, nowMs: () => number): Mailer {
       const time = new Date(nowMs()).toISOString().replaceAll(":", "-");
       const text = `To: ${recipient}\nSubject: ${subject}\n\n${body}`;
       // In the order in which they are sent, also within one millisecond.
-      const order = String(count++ % 1_000_000).padStart(6, "0");
+      const index = count++;
+      const order = String(index % 1_000_000).padStart(6, "0");
       await makePrivateFolder(folder);
       await Deno.writeTextFile(`${folder}/${time}_${order}_${id}.txt`, text, { mode: 0o600 });
-      await removeOldest(folder);
+      if (index % tidyEvery === 0) await removeOldest(folder);
       return "taken";
     },
   };

@@ -1,19 +1,19 @@
 /** Accounts in SQL. */
 import type { Account, AccountStore, NewAccount, NewKey } from "../domain/deps.ts";
-import type { Database, Transaction } from "./database.ts";
+import type postgres from "postgres";
+import type { Database, Sql, Transaction } from "./database.ts";
 
-export function createAccountStore({ transact, violatedConstraint }: Database): AccountStore {
+export function createAccountStore({ sql, run, violatedConstraint }: Database): AccountStore {
   return {
     createAccount: async (account, key) => {
       try {
-        return await transact(async (sql) => {
-          const created = await insertAccount(sql, account, key);
-          const at = new Date(account.createdAtMs);
-          await sql`
-            SELECT audit_append(${at}, 'account.created', 'password', ${account.id}, NULL),
-                   audit_append(${at}, 'key.created', 'password', ${account.id}, ${key.id}, '{"kind": "secret"}')`;
-          return created;
-        });
+        const at = new Date(account.createdAtMs);
+        // One statement: all who add to the audit wait for each other, and none of them for this process.
+        const rows = await run(sql<AccountRow[]>`
+          ${insertion(sql, account, key)}
+          SELECT plan, created_at, audit_append(${at}, 'account.created', 'password', id, NULL),
+                 audit_append(${at}, 'key.created', 'password', id, ${key.id}, '{"kind": "secret"}') FROM account`);
+        return toAccount(account, rows);
       } catch (error) {
         const constraint = violatedConstraint(error);
         if (constraint === "accounts_email_key") return "email_taken";
@@ -24,13 +24,23 @@ export function createAccountStore({ transact, violatedConstraint }: Database): 
   };
 }
 
-/** One statement, so the account and its first key appear together or not at all. */
-export async function insertAccount(
-  sql: Transaction,
-  account: NewAccount,
-  key: Omit<NewKey, "traits">,
-): Promise<Account> {
-  const [row] = await sql<{ plan: string; created_at: Date }[]>`
+interface AccountRow {
+  readonly plan: string;
+  readonly created_at: Date;
+}
+
+type FirstKey = Omit<NewKey, "traits">;
+
+export async function insertAccount(sql: Transaction, account: NewAccount, key: FirstKey): Promise<Account> {
+  return toAccount(
+    account,
+    await sql<AccountRow[]>`${insertion(sql, account, key)} SELECT plan, created_at FROM account`,
+  );
+}
+
+/** The beginning of a statement, so that the account and its first key appear together or not at all. */
+function insertion(sql: Sql | Transaction, account: NewAccount, key: FirstKey): postgres.PendingQuery<postgres.Row[]> {
+  return sql`
     WITH account AS (
       INSERT INTO accounts (id, email, email_key, password_hash, plan, created_at)
       VALUES (${account.id}, ${account.email}, ${account.emailKey}, ${account.passwordHash}, ${account.plan},
@@ -39,8 +49,10 @@ export async function insertAccount(
     ), key AS (
       INSERT INTO api_keys (id, account_id, key_prefix, name, key_hash, created_at)
       SELECT ${key.id}, id, ${key.keyPrefix}, ${key.name}, ${key.keyHash}, ${new Date(key.createdAtMs)} FROM account
-    )
-    SELECT plan, created_at FROM account`;
+    )`;
+}
+
+function toAccount({ id, email }: NewAccount, [row]: readonly AccountRow[]): Account {
   if (row === undefined) throw new Error("Creating an account returned no row");
-  return { id: account.id, email: account.email, plan: row.plan, createdAtMs: row.created_at.getTime() };
+  return { id, email, plan: row.plan, createdAtMs: row.created_at.getTime() };
 }
