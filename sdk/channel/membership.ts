@@ -291,9 +291,13 @@ export class Membership {
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
-  /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
-  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
+  /**
+   * Whether an agent was removed against its will after this epoch, as far as that can be ruled out. Undefined: an agent that is
+   * not known, which may be any.
+   */
+  wasExpelledSince(agentId: AgentId | undefined, epoch: number): boolean {
     const { knownFrom, expelled } = this.#record;
+    if (agentId === undefined) return knownFrom > epoch || [...expelled.values()].some((each) => each > epoch);
     return (expelled.get(agentId) ?? 0) > epoch || (knownFrom > epoch && !this.isMember(agentId));
   }
 

@@ -84,7 +84,8 @@ export interface Pass {
 export interface InviteScene {
   readonly channelId: ChannelId;
   readonly epoch: number;
-  wasExpelledSince(agentId: AgentId, epoch: number): boolean;
+  /** Undefined: of an agent that is not known. */
+  wasExpelledSince(agentId: AgentId | undefined, epoch: number): boolean;
 }
 
 export interface InviteBookDeps {
@@ -113,6 +114,8 @@ export class InviteBook {
   readonly #deps: InviteBookDeps;
   /** For records that are read, changed and written: an invite that is revoked meanwhile must not come back. */
   readonly #changes = new Serial();
+  /** Those by which somebody is being let in, as they are on disk; a commit cannot wait for that. */
+  readonly #used = new Map<InviteId, InviteRecord>();
 
   constructor(deps: InviteBookDeps) {
     this.#deps = deps;
@@ -160,8 +163,10 @@ export class InviteBook {
     const ended = await this.#changes.run(async () => {
       const invite = await this.#get(channelId, inviteId);
       if (invite === undefined || invite.ended) return undefined;
-      await this.#put(inviteId, { ...invite, ended: true });
-      return { id: inviteId, ...invite, ended: true };
+      const ended = { ...invite, ended: true };
+      await this.#put(inviteId, ended);
+      if (this.#used.has(inviteId)) this.#used.set(inviteId, ended);
+      return { id: inviteId, ...ended };
     });
     if (ended === undefined) return false;
     await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
@@ -177,9 +182,7 @@ export class InviteBook {
     return this.#changes.run(async () => {
       const { inviteId, channelId, keyPackage, mac, agentId } = request;
       const invite = await this.#get(channelId, inviteId);
-      if (invite === undefined || invite.ended) {
-        return createError("join_rejected", "The invite is not known or was revoked; ask for a new one");
-      }
+      if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
       const { name, secret, admitted } = invite;
       const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
       if (!equalBytes(expected, mac)) {
@@ -189,20 +192,33 @@ export class InviteBook {
         );
       }
       if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
-      if (hasEnded(invite, scene)) {
-        const text = "The invite is over: an agent that came in by it was removed from the channel; ask for a new one";
-        return createError("join_rejected", text);
-      }
+      if (hasEnded(invite, scene)) return inviteEnded(invite);
       const hash = hashOf(request);
       const before = admitted.get(hash);
-      if (before !== undefined) return before.epoch;
+      if (before !== undefined) {
+        this.#used.set(inviteId, invite);
+        return before.epoch;
+      }
       if (admitted.size >= invite.uses) {
         return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
       }
       const { epoch } = scene;
-      await this.#put(inviteId, { ...invite, admitted: new Map(admitted).set(hash, { epoch, agentId }) });
+      const used = { ...invite, admitted: new Map(admitted).set(hash, { epoch, agentId }) };
+      await this.#put(inviteId, used);
+      this.#used.set(inviteId, used);
       return epoch;
     });
+  }
+
+  /** Why a request that was admitted lets nobody in any more: the invite has ended since. Asked again for every commit. */
+  whyEnded({ inviteId }: Pick<JoinRequest, "inviteId">, scene: InviteScene): StaticError | undefined {
+    const invite = this.#used.get(inviteId);
+    return invite !== undefined && hasEnded(invite, scene) ? inviteEnded(invite) : undefined;
+  }
+
+  /** Its request is answered, refused, or judged anew later. */
+  settled({ inviteId }: Pick<JoinRequest, "inviteId">): void {
+    this.#used.delete(inviteId);
   }
 
   /** The epoch in which this very KeyPackage was admitted, if it was. */
@@ -284,10 +300,14 @@ function passOf(fields: StoredFields): Pass {
 
 /** Whether it was revoked, or somebody that came in by it was removed against its will. */
 function hasEnded({ admitted, ended }: InviteRecord, scene: InviteScene): boolean {
-  return ended ||
-    [...admitted.values()].some(({ agentId, epoch }) =>
-      agentId !== undefined && scene.wasExpelledSince(agentId, epoch)
-    );
+  return ended || [...admitted.values()].some(({ agentId, epoch }) => scene.wasExpelledSince(agentId, epoch));
+}
+
+function inviteEnded({ ended }: Pick<InviteRecord, "ended">): StaticError {
+  const text = ended
+    ? "The invite is not known or was revoked; ask for a new one"
+    : "The invite is over: an agent that came in by it was removed from the channel; ask for a new one";
+  return createError("join_rejected", text);
 }
 
 /** With what was not given. Throws `StaticError`. */

@@ -56,7 +56,8 @@ async function createBench(): Promise<Bench> {
   const scene: Bench["scene"] = (epoch, expelled = new Map()) => ({
     channelId,
     epoch,
-    wasExpelledSince: (agentId, since) => (expelled.get(agentId) ?? 0) > since,
+    wasExpelledSince: (agentId, since) =>
+      [...expelled].some(([each, at]) => at > since && (agentId === undefined || agentId === each)),
   });
   const requestWith: Bench["requestWith"] = ({ invite: { secret, inviter } }, keyPackage = Uint8Array.of(1)) => {
     return {

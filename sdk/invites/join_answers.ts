@@ -93,7 +93,11 @@ export class JoinAnswers {
       else if (verdict === "entered") this.#settle([request]);
       else admitted.push(verdict);
     }
-    if (channel !== undefined && admitted.length > 0) await this.#admit(channel, admitted);
+    try {
+      if (channel !== undefined && admitted.length > 0) await this.#admit(channel, admitted);
+    } finally {
+      for (const { request } of admitted) this.#book.settled(request);
+    }
   }
 
   async #judge(request: JoinRequest, channel: LiveChannel): Promise<Admitted | StaticError | "entered"> {
@@ -123,7 +127,9 @@ export class JoinAnswers {
       await committer.commit(() => {
         // An applicant that was added while we tried has its Welcome: adding it again would remove the present member,
         // or bring back one that was removed.
-        const open = admitted.filter(({ applicant, epoch }) => !membership.mayHaveComeSince(applicant.agentId, epoch));
+        const open = admitted.filter(({ request, applicant, epoch }) =>
+          !membership.mayHaveComeSince(applicant.agentId, epoch) && !this.#book.whyEnded(request, membership)
+        );
         const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
         return open.length === 0 ? undefined : {
           change: changeFor(membership, [...applicants.values()]),
@@ -138,7 +144,13 @@ export class JoinAnswers {
       for (const each of admitted) await this.#admit(channel, [each]);
       return;
     }
-    this.#settle(admitted.map(({ request }) => request));
+    for (const { request, applicant } of admitted) {
+      const ended = this.#book.whyEnded(request, membership);
+      // The invite was revoked, or somebody that came by it was removed, before the commit was made.
+      if (ended !== undefined && membership.memberOf(applicant.agentId) === undefined) {
+        await this.#reject(request, ended, channel);
+      } else this.#settle([request]);
+    }
   }
 
   /** Those who asked are members. */

@@ -110,3 +110,30 @@ Deno.test("an agent that leaves by itself takes no invite with it", async () => 
   assertEquals((await bob.manager.invites(name)).map(({ used }) => used), [1]);
   await dave.manager.joinWithToken(name, token, { timeoutMs: 20_000 });
 });
+
+for (const how of ["removed an agent that came by it", "revoked it"]) {
+  Deno.test(`an invite lets nobody in any more once somebody ${how}, though its answer was under way`, async () => {
+    await using stage = await Stage.open();
+    const guests = await withGuests(stage);
+    const { alice, bob, carol, dave, token } = guests;
+    let isFirst = true;
+    bob.session.tampering.call = async (operation, _body, forward) => {
+      if (operation === "SendCommit" && isFirst) {
+        isFirst = false;
+        // Alice is faster, so that bob has to make another commit.
+        if (how === "revoked it") {
+          await bob.manager.revokeInvite(token);
+          await (await alice.channel()).rotate();
+        } else await (await alice.channel()).removeMember(carol.client.agentId);
+      }
+      return await forward();
+    };
+    await isRefused(dave, token);
+    assertEquals(isFirst, false);
+    await until("bob has followed", async () => {
+      return (await bob.live()).membership.epoch === (await alice.live()).membership.epoch;
+    });
+    const ids = (await alice.channel()).members().map(({ agentId }) => agentId);
+    assertEquals(ids.includes(dave.client.agentId), false, "dave came in");
+  });
+}

@@ -31,7 +31,8 @@ import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
 type Commit = RequestBody<"SendCommit">;
 
-const inviteEnded = "The invite is over: an owner removed the agent that made it, or one that came in by it";
+const inviteEnded =
+  "The invite is over: an owner removed the agent that made it, or one that came in by it; ask for a new one";
 
 export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): Promise<ReplyBody<"SendCommit">> {
   return asker.session.inOrder(async (release) => {

@@ -115,7 +115,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
         core,
         channelId,
         invites.ended,
-        "The invite is over: the channel was begun anew without an agent",
+        "The invite is over: the channel was begun anew without an agent; ask for a new one",
       );
       for (const { requestId, kind } of core.joins.ofChannel(channelId)) {
         if (kind === "rejoin") core.joins.remove(requestId);

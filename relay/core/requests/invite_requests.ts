@@ -79,6 +79,6 @@ export async function revokeInvite(
     throw new Refusal("not_allowed", "Only the inviter or an owner withdraws an invite");
   }
   await core.deps.engine.records.delete(key);
-  rejectRequestsOf(core, channelId, [inviteId], "The invite was withdrawn");
+  rejectRequestsOf(core, channelId, [inviteId], "The invite was withdrawn; ask for a new one");
   return {};
 }

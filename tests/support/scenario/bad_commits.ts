@@ -14,6 +14,7 @@ import {
   type BadCommit,
   Carrier,
   createFounding,
+  createPace,
   type LiveChannel,
   requestOf,
   stateOf,
@@ -101,7 +102,13 @@ export async function foundingBecauseOf(
 ): Promise<RequestBody<"FoundGeneration">> {
   const relayNowMs = (): number => parts.runtime.nowMs();
   const carrier = new Carrier(new Map(), relayNowMs);
-  const silent = { onErased: () => {}, onEvent: () => {}, nextRun: () => 0, healing: { take: () => 0 } };
+  const silent = {
+    onErased: () => {},
+    onEvent: () => {},
+    nextRun: () => 0,
+    healing: { take: () => 0 },
+    pace: createPace(),
+  };
   const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
   return requestOf(await createFounding(membership, bad, deps));
 }
