@@ -38,6 +38,9 @@ export interface DatabaseOptions {
 const memoryPath = "file:relay?vfs=memdb";
 const memoryBytes = 1024 ** 3;
 
+/** The length of the log is asked for about so often until it is copied back. */
+const askedParts = 16;
+
 interface DatabaseParts {
   readonly path: string;
   readonly checkpointPages: number;
@@ -50,12 +53,22 @@ interface Handles {
   readonly file: SyncHandle;
 }
 
+/** Counted by statements, so that SQLite need not be asked with every group. */
+interface Written {
+  /** Since the transaction began. */
+  rows: number;
+  /** Since the length of the log was asked for: less than what they take there. */
+  pages: number;
+}
+
 /** A prepared statement with the shape of its rows. Without `iterate`: the runtime's ends quietly at a damaged page. */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
+  readonly #written: Written;
 
-  constructor(statement: StatementSync) {
+  constructor(statement: StatementSync, written: Written) {
     this.#statement = statement;
+    this.#written = written;
   }
 
   get(...values: Value[]): Row | undefined {
@@ -68,7 +81,14 @@ export class Statement<Row = never> {
 
   /** How many rows it changed. */
   run(...values: Value[]): number {
-    return Number(this.#statement.run(...input(values)).changes);
+    const rows = Number(this.#statement.run(...input(values)).changes);
+    if (rows === 0) return 0;
+    this.#written.rows += rows;
+    this.#written.pages += rows;
+    for (const value of values) {
+      if (value instanceof Uint8Array) this.#written.pages += Math.floor(value.length / pageBytes);
+    }
+    return rows;
   }
 }
 
@@ -83,7 +103,7 @@ export class Database {
   readonly #checkpointPages: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  readonly #changes: Statement<{ changes: number }>;
+  readonly #written: Written = { rows: 0, pages: 0 };
   readonly #logPages: Statement<{ log: number }>;
   readonly #copyBack: Statement<{ busy: number; log: number; checkpointed: number }>;
   readonly #pages: Statement<{ page_count: number }>;
@@ -91,7 +111,6 @@ export class Database {
   readonly #readDisk: () => DiskSpace;
   readonly #maxBytes: number;
   readonly #path: string;
-  #changesBefore = 0;
   /** A copy is wanted, or being made: the file is whole and stays as it is, and the log grows. */
   #copying: { readonly whole: PromiseWithResolvers<void>; isWhole: boolean } | undefined;
   #checkpointAt: number;
@@ -110,7 +129,6 @@ export class Database {
     this.#checkpointAt = checkpointPages;
     this.#begin = sqlite.prepare("BEGIN IMMEDIATE");
     this.#commit = sqlite.prepare("COMMIT");
-    this.#changes = this.prepare("SELECT total_changes() AS changes");
     this.#logPages = this.prepare("PRAGMA wal_checkpoint(NOOP)");
     this.#copyBack = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     this.#pages = this.prepare("PRAGMA page_count");
@@ -149,18 +167,18 @@ export class Database {
   }
 
   prepare<Row = never>(sql: string): Statement<Row> {
-    return new Statement<Row>(this.#sqlite.prepare(sql));
+    return new Statement<Row>(this.#sqlite.prepare(sql), this.#written);
   }
 
   begin(): void {
-    if (this.#handles !== undefined) this.#changesBefore = this.#totalChanges();
+    this.#written.rows = 0;
     this.#begin.run();
   }
 
   /** Returns whether anything has to be confirmed by `sync` now. */
   commit(): boolean {
     this.#commit.run();
-    return this.#handles !== undefined && this.#totalChanges() !== this.#changesBefore;
+    return this.#handles !== undefined && this.#written.rows > 0;
   }
 
   rollback(): void {
@@ -179,6 +197,9 @@ export class Database {
    */
   async checkpoint(): Promise<void> {
     if (this.#handles === undefined || this.#copying?.isWhole === true) return;
+    // Asking costs as much as a statement that writes: not before the log can have become longer by a part of its length.
+    if (this.#written.pages < this.#checkpointPages / askedParts && this.#copying === undefined) return;
+    this.#written.pages = 0;
     const pages = this.#logPages.get()?.log ?? 0;
     if (pages < this.#checkpointAt && this.#copying === undefined) return;
     if (this.#copyLogBack()) {
@@ -254,10 +275,6 @@ export class Database {
     const freeBytes = (this.#freePages.get()?.freelist_count ?? 0) * pageBytes;
     const space = roomInFile(this.#readDisk(), { maxBytes: this.#maxBytes, fileBytes, freeBytes });
     return { usedBytes: fileBytes - freeBytes, ...space };
-  }
-
-  #totalChanges(): number {
-    return this.#changes.get()?.changes ?? 0;
   }
 
   close(): void {

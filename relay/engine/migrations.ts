@@ -111,6 +111,7 @@ export const migrations: readonly Migration[] = [
   { name: "records of a channel, and what each channel and account takes", change: countBytes },
   { name: "who came in by an invite, in its record" },
   { name: "what waits for each agent, by account", change: countWaiting },
+  { name: "keys without an index of their age", change: "DROP INDEX entry_key_age" },
 ];
 
 /** A file that was changed while it was opened. */

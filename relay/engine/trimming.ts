@@ -82,8 +82,10 @@ export class Trimming {
     this.#extendGap = database.prepare("UPDATE gap SET last = ? WHERE channel = ? AND first = ?");
     this.#deleteGaps = database.prepare("DELETE FROM gap WHERE channel = ? AND last <= ?");
     this.#shortenGap = database.prepare("UPDATE gap SET first = ?2 + 1 WHERE channel = ?1 AND first <= ?2");
+    // Their numbers are in the order in which they came. One from the time of a clock that was ahead holds those behind it.
     this.#oldKeys = database.prepare(`
-      DELETE FROM entry_key WHERE number IN (SELECT number FROM entry_key WHERE time_ms < ? LIMIT ${sliceRows})`);
+      DELETE FROM entry_key WHERE number IN
+        (SELECT number FROM (SELECT number, time_ms FROM entry_key ORDER BY number LIMIT ${sliceRows}) WHERE time_ms < ?)`);
     this.#oldTraces = database.prepare(`
       DELETE FROM commit_trace WHERE (channel, epoch) IN
         (SELECT channel, epoch FROM commit_trace WHERE time_ms < ? LIMIT ${sliceRows})`);
