@@ -208,9 +208,9 @@ export class Caretaker {
 
   #plan(rejoins: readonly RejoinRequest[]): Plan | undefined {
     const { membership } = this.#parts;
-    const { leavers, wantsOwnLeaf } = membership;
+    const { dueLeavers, wantsOwnLeaf } = membership;
     const gone = this.#goneAbsent();
-    if (rejoins.length + leavers.length + gone.length === 0 && !wantsOwnLeaf) return undefined;
+    if (rejoins.length + dueLeavers.length + gone.length === 0 && !wantsOwnLeaf) return undefined;
     return {
       change: {
         add: rejoins.map(({ keyPackage }) => keyPackage),
@@ -241,8 +241,9 @@ export class Caretaker {
   }
 
   #hasWork(): boolean {
-    const { leavers, wantsOwnLeaf } = this.#parts.membership;
-    return leavers.length > 0 || wantsOwnLeaf || this.#goneAbsent().length > 0 || this.#waiting("present").length > 0 ||
+    const { dueLeavers, wantsOwnLeaf } = this.#parts.membership;
+    return dueLeavers.length > 0 || wantsOwnLeaf || this.#goneAbsent().length > 0 ||
+      this.#waiting("present").length > 0 ||
       this.#waiting("other").some(({ leafSent }) => !leafSent);
   }
 
@@ -270,7 +271,7 @@ export class Caretaker {
     const { membership } = this.#parts;
     const { self } = membership.group;
     const requests = [...this.#rejoins.values()];
-    const alone = requests.length === 0 && membership.leavers.length === 0;
+    const alone = requests.length === 0 && membership.dueLeavers.length === 0;
     if (alone || requests.some(({ named }) => named)) return 0;
     const hint = Math.min(...requests.map(({ epoch }) => epoch));
     const isLate = (agentId: AgentId): number => Number(membership.joinedAfter(agentId, hint));

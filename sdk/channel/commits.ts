@@ -141,7 +141,11 @@ export class Committer {
       // Again: it must be about the epoch in which it is committed.
       const planned = plan();
       if (planned === undefined) return undefined;
-      const result = await this.#attempt(planned);
+      const result = await this.#attempt(planned).catch((error) => {
+        if (isCode(error, "not_allowed") && this.#membership.setLeaversAside()) return undefined;
+        throw error;
+      });
+      if (result === undefined) continue;
       if (!("conflict" in result)) return result;
       await this.#membership.waitForEpoch(result.conflict, catchUpMs);
       const ms = jitter(this.#deps.runtime, Math.min(firstPauseMs * 2 ** Math.floor(attempt / 2), maxPauseMs));
@@ -168,11 +172,11 @@ export class Committer {
 
   /** With the members that leave; an owner that adds somebody also removes those that the relay has given up. */
   #complete(change: Change): Change {
-    const { leavers, lapsed, group } = this.#membership;
+    const { dueLeavers, lapsed, group } = this.#membership;
     const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
     const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
     // Those first that cannot be added before they are removed.
-    const leaves = leavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
+    const leaves = dueLeavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
       .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
       .slice(0, limits.proofsPerCommit);
     const gone = group.self.owner && adding.length > 0 ? lapsed : [];

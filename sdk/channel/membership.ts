@@ -124,6 +124,8 @@ export class Membership {
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
+  /** In this epoch the relay lets us remove nobody that left. */
+  #asideIn: Epoch | undefined;
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
@@ -242,6 +244,22 @@ export class Membership {
     });
   }
 
+  /** Of these, the ones that a commit of ours removes. */
+  get dueLeavers(): LeaveProof[] {
+    return this.#asideIn === this.group.current ? [] : this.leavers;
+  }
+
+  /**
+   * The relay refused a commit of ours. A log that was set back may not know that members have left, and then only owners may remove
+   * them: another member commits without them until the next epoch. Returns whether that is another commit than the one before.
+   */
+  setLeaversAside(): boolean {
+    const { current, self } = this.group;
+    const isOther = this.#asideIn !== current && !self.owner && this.leavers.length > 0;
+    this.#asideIn = isOther ? current : undefined;
+    return isOther;
+  }
+
   /** Members that the relay has given up. They may come back by themselves; only an owner removes them. */
   get lapsed(): AgentId[] {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
@@ -256,6 +274,7 @@ export class Membership {
     const statement = leaveStatement({ channelId: this.groupId, ...proof });
     if (this.judgeLeaf(proof) !== "present" || !this.#isSigned(place, statement, proof.signature)) return false;
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
+    this.#asideIn = undefined;
     return true;
   }
 
