@@ -10,6 +10,8 @@ export interface Batch {
   readonly relay: string;
   /** Counts the writer's batches from 1. The first one says only that the writer is there. */
   readonly number: number;
+  /** Of the first batch: how far its relay had read the log. */
+  readonly began?: number | undefined;
   readonly commands: readonly Uint8Array[];
 }
 
@@ -19,8 +21,8 @@ const lengthBytes = 4;
 /** Size limit of one message: the nodes take 8 MiB, and headers have to fit too. */
 export const maxBatchBytes = 7 * 1024 * 1024;
 
-export function encodeBatch({ writer, relay, number, commands }: Batch): Uint8Array {
-  const head = encodeCbor([version, writer, relay, number]);
+export function encodeBatch({ writer, relay, number, began, commands }: Batch): Uint8Array {
+  const head = encodeCbor([version, writer, relay, number, ...(began === undefined ? [] : [began])]);
   const parts = [head, ...commands];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + lengthBytes + part.length, 0));
   const view = new DataView(bytes.buffer);
@@ -48,12 +50,12 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   }
   const [head = new Uint8Array(0), ...commands] = parts;
   const fields: CborValue = decodeCbor(head);
-  const [found, writer, relay, number] = Array.isArray(fields) ? fields : [];
+  const [found, writer, relay, number, began] = Array.isArray(fields) ? fields : [];
   if (found !== version) {
     throw new TypeError(`A batch of the shared log has version ${String(found)}, this relay knows ${version}`);
   }
   if (typeof writer !== "string" || typeof relay !== "string" || typeof number !== "number") {
     throw new TypeError("The head of a batch of the shared log is damaged");
   }
-  return { writer, relay, number, commands };
+  return { writer, relay, number, commands, ...(typeof began === "number" && { began }) };
 }

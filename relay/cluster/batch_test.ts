@@ -6,6 +6,8 @@ const batch: Batch = { writer: "w", relay: "r", number: 7, commands: [new Uint8A
 Deno.test("a batch is read as it was written", () => {
   assertEquals(decodeBatch(encodeBatch(batch)), batch);
   assertEquals(decodeBatch(encodeBatch({ ...batch, commands: [] })).commands, []);
+  const first = { ...batch, number: 1, began: 300, commands: [] };
+  assertEquals(decodeBatch(encodeBatch(first)), first);
 });
 
 Deno.test("a batch has these bytes", () => {

@@ -9,7 +9,7 @@ import { KeyPackageMemory, type StoredPool } from "../engine/key_package_pools.t
 import type { SharedJoin } from "../core/cluster.ts";
 import { type Batch, decodeBatch, maxBatchBytes } from "./batch.ts";
 import { fromCbor, toCbor } from "./command.ts";
-import { type Standing, Writers } from "./writers.ts";
+import { type Endings, type Standing, Writers } from "./writers.ts";
 
 export type LiveCommand =
   | { readonly op: "upload"; readonly agentId: AgentId; readonly upload: PoolUpload }
@@ -80,6 +80,8 @@ export class LiveState {
     this.position = position;
     const batch = decodeBatch(bytes);
     const standing = this.#writers.take(batch, position);
+    // A relay has one writer here, the newest.
+    if (standing === "counts" && batch.number === 1) this.#writers.giveUp(batch.relay, position, batch.writer);
     const results: Promise<unknown>[] = [];
     if (standing === "counts" && batch.number > 1) {
       for (const encoded of batch.commands) results.push(this.#settled(encoded, batch.writer));
@@ -92,7 +94,7 @@ export class LiveState {
     const isOwn = writer === this.#writer;
     const result = new Promise((resolve) => {
       const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand; // cast: relays of this version wrote it
-      if (command.op === "reset") this.#writers.keepOnly(writer);
+      if (command.op === "reset") this.#writers.keepOnly(writer, this.position);
       resolve(this.#execute(command, isOwn));
     });
     result.catch((error: unknown) => {
@@ -134,7 +136,7 @@ export class LiveState {
   dump(): Uint8Array[] {
     const writers = [...this.#writers].map(([id, { relay, last, at }]) => [id, relay, last, at]);
     const parts: unknown[] = [
-      { position: this.position, writers },
+      { position: this.position, writers, endings: this.#writers.endings },
       ...[...this.joins.values()].map((join) => ({ join })),
       ...[...this.#pools.dump()].map((pool) => ({ pool })),
     ];
@@ -143,15 +145,16 @@ export class LiveState {
 
   restore(parts: readonly Uint8Array[]): void {
     for (const part of parts) {
-      const { position, writers = [], join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
+      const { position, writers = [], endings, join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
         position?: number;
         writers?: [string, string, number, number][];
+        endings?: Endings;
         join?: SharedJoin;
         pool?: StoredPool;
       };
       if (position !== undefined) {
         this.position = position;
-        this.#writers = new Writers(writers.map(([id, relay, last, at]) => [id, { relay, last, at }]));
+        this.#writers = new Writers(writers.map(([id, relay, last, at]) => [id, { relay, last, at }]), endings);
       }
       if (join !== undefined) this.joins.set(join.requestId, join);
       if (pool !== undefined) this.#pools.restore(pool);

@@ -18,6 +18,8 @@ export interface LogWriterOptions {
   /** Looks whether the log has more than was read. */
   readonly catchUp: () => Promise<void>;
   readonly nowMs: () => number;
+  /** For simulated time. */
+  readonly after?: typeof after;
   /** The log has other entries where this relay has read some already: the nodes have lost a part of it. */
   readonly onSetBack: () => void;
   /** This writer was given up by the others. */
@@ -88,7 +90,7 @@ export class LogWriter {
     if (this.#closed) throw new EngineError("closed", "The relay's engine is closed");
     const sinceMs = this.#options.nowMs();
     const begun = new Promise((resolve, reject) => {
-      this.#send([{ bytes: new Uint8Array(0), sinceMs, resolve, reject }], []);
+      this.#send([{ bytes: new Uint8Array(0), sinceMs, resolve, reject }], [], this.#options.position());
     });
     const done = new Promise<unknown>((resolve, reject) => {
       if (first === undefined) resolve(undefined);
@@ -177,10 +179,10 @@ export class LogWriter {
     }
   }
 
-  #send(commands: readonly Waiting[], encoded: readonly Uint8Array[]): void {
+  #send(commands: readonly Waiting[], encoded: readonly Uint8Array[], began?: number): void {
     const { writer, relay, nowMs } = this.#options;
     const number = ++this.#number;
-    const bytes = encodeBatch({ writer, relay, number, commands: encoded });
+    const bytes = encodeBatch({ writer, relay, number, began, commands: encoded });
     this.#writtenMs = nowMs();
     this.#sent.push({ number, bytes, commands, sinceMs: this.#writtenMs, wasVoid: false });
     this.#lookSoon();
@@ -219,7 +221,8 @@ export class LogWriter {
   }
 
   #lookSoon(): void {
-    this.#cancelLook ??= after(lookMs, () => {
+    const { after: inTime = after } = this.#options;
+    this.#cancelLook ??= inTime(lookMs, () => {
       this.#cancelLook = undefined;
       this.#look().finally(() => {
         if (this.#sent.length + this.#waiting.length > 0) this.#lookSoon();

@@ -289,7 +289,7 @@ export class Replica {
       }
     } else if (command.behind === undefined || !writers.hasWritten(command.relay, command.behind)) {
       const except = command.relay === relay ? writer : undefined;
-      writers.giveUp(command.relay, except);
+      writers.giveUp(command.relay, position, except);
       for (const agentId of sessions.endAll(command.relay, except)) {
         told.push(() => this.#listener.session(agentId, undefined));
       }

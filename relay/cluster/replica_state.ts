@@ -31,7 +31,7 @@ export class ReplicaState {
     this.#save = database.prepare("INSERT OR REPLACE INTO replica (id, state) VALUES (1, ?)");
     this.sessions = new Sessions(database);
     const stored = database.prepare<{ state: Uint8Array }>("SELECT state FROM replica WHERE id = 1").get();
-    this.writers = new Writers(stored === undefined ? [] : this.#restore(stored.state));
+    this.writers = stored === undefined ? new Writers() : this.#restore(stored.state);
   }
 
   /** Resolves when everything before it is carried out and can be read. */
@@ -70,20 +70,27 @@ export class ReplicaState {
 
   #encode(): Uint8Array {
     const writers = [...this.writers].map(([id, { relay, last, at }]): CborValue => [id, relay, last, at]);
-    return encodeCbor([this.position, this.digest, writers]);
+    const endings = this.writers.endings.relays.map((ending): CborValue => [...ending]);
+    return encodeCbor([this.position, this.digest, writers, endings]);
   }
 
-  #restore(bytes: Uint8Array): [string, Writer][] {
+  #restore(bytes: Uint8Array): Writers {
     const fields = decodeCbor(bytes);
-    const [position, digest, writers] = Array.isArray(fields) ? fields : [];
-    if (typeof position !== "number" || !(digest instanceof Uint8Array) || !Array.isArray(writers)) {
+    const [position, digest, writers, endings = []] = Array.isArray(fields) ? fields : [];
+    const isWhole = Array.isArray(writers) && Array.isArray(endings);
+    if (typeof position !== "number" || !(digest instanceof Uint8Array) || !isWhole) {
       throw new TypeError("The relay's copy of the log is damaged");
     }
     this.position = position;
     this.digest = digest;
-    return writers.map((item) => {
+    const known = writers.map((item): [string, Writer] => {
       const [id, relay, last, at = 0] = Array.isArray(item) ? item : [];
       return [String(id), { relay: String(relay), last: Number(last), at: Number(at) }];
     });
+    const relays = endings.map((item): [string, number] => {
+      const [relay, at] = Array.isArray(item) ? item : [];
+      return [String(relay), Number(at)];
+    });
+    return new Writers(known, { relays, floor: 0 });
   }
 }

@@ -18,17 +18,35 @@ export interface Writer {
   at: number;
 }
 
+export interface Endings {
+  readonly relays: readonly (readonly [relay: string, position: number])[];
+  readonly floor: number;
+}
+
 export class Writers {
   readonly #writers = new Map<string, Writer>();
+  /** Where in the log relays were given up. A writer that began before is not new: it is a late copy of its first batch. */
+  readonly #endings: Map<string, number>;
+  /** The same for all relays. */
+  #floor: number;
 
-  constructor(known: Iterable<readonly [string, Writer]> = []) {
+  constructor(known: Iterable<readonly [string, Writer]> = [], endings: Endings = { relays: [], floor: 0 }) {
     for (const [id, writer] of known) this.#writers.set(id, { ...writer });
+    this.#endings = new Map(endings.relays);
+    this.#floor = endings.floor;
   }
 
-  take({ writer: id, relay, number }: Pick<Batch, "writer" | "relay" | "number">, position: number): Standing {
+  get endings(): Endings {
+    return { relays: [...this.#endings], floor: this.#floor };
+  }
+
+  take(
+    { writer: id, relay, number, began = Infinity }: Pick<Batch, "writer" | "relay" | "number" | "began">,
+    position: number,
+  ): Standing {
     const writer = this.#writers.get(id);
     if (writer === undefined) {
-      if (number !== 1) return "fenced";
+      if (number !== 1 || began < Math.max(this.#floor, this.#endings.get(relay) ?? 0)) return "fenced";
       this.#writers.set(id, { relay, last: 1, at: position });
       return "counts";
     }
@@ -44,15 +62,18 @@ export class Writers {
     return [...this.#writers.values()].some((writer) => writer.relay === relay && writer.at > behind);
   }
 
-  /** Gives up all lives of a relay but this one. */
-  giveUp(relay: string, except?: string): void {
+  /** Gives up all lives of a relay but this one, at a position of the log. */
+  giveUp(relay: string, position: number, except?: string): void {
+    this.#endings.set(relay, position);
     for (const [id, writer] of this.#writers) {
       if (writer.relay === relay && id !== except) this.#writers.delete(id);
     }
   }
 
-  /** Gives up all but this one. */
-  keepOnly(id: string): void {
+  /** Gives up all but this one, at a position of the log. */
+  keepOnly(id: string, position: number): void {
+    this.#floor = position;
+    this.#endings.clear();
     for (const other of [...this.#writers.keys()]) if (other !== id) this.#writers.delete(other);
   }
 

@@ -21,8 +21,11 @@ Deno.test("a writer that was given up writes no more, in this copy and in one th
   const writers = new Writers();
   for (const writer of ["old", "new"]) writers.take({ writer, relay: "r", number: 1 }, 1);
   writers.take({ writer: "other", relay: "s", number: 1 }, 1);
-  writers.giveUp("r", "new");
-  for (const each of [writers, new Writers(writers)]) {
+  writers.giveUp("r", 5, "new");
+  for (const each of [writers, new Writers(writers, writers.endings)]) {
+    // A late copy of its first batch does not bring it back.
+    assertEquals(each.take({ writer: "old", relay: "r", number: 1, began: 0 }, 6), "fenced");
+    assertEquals(each.take({ writer: "next", relay: "r", number: 1, began: 5 }, 6), "counts");
     assertEquals(each.take({ writer: "old", relay: "r", number: 2 }, 2), "fenced");
     assertEquals(each.take({ writer: "new", relay: "r", number: 2 }, 2), "counts");
     assertEquals(each.take({ writer: "other", relay: "s", number: 2 }, 2), "counts");

@@ -248,7 +248,10 @@ export class Database {
    * allows only to programs that may read and write everything.
    */
   copyNow(path: string): void {
-    if (this.#path === ":memory:") return void this.#sqlite.prepare("VACUUM INTO ?").run(path);
+    if (this.#path === ":memory:") {
+      // Without the name of a file system the copy would be in memory, too.
+      return void this.#sqlite.prepare("VACUUM INTO ?").run(`file:${encodeURI(path)}?vfs=unix`);
+    }
     const { busy, log, checkpointed } = this.#copyBack.get() ?? { busy: 1, log: 0, checkpointed: 0 };
     if (busy !== 0 || log !== checkpointed) {
       throw new EngineError("io", `Cannot copy ${this.#path}: it is not whole. Is the disk full?`);
