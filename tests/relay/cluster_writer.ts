@@ -1,27 +1,42 @@
 /**
  * A relay's engine as a process, without a relay around it: appends to shared channels until it is killed, several callers at
  * once, and prints every accepted entry as `<channel> <sequence> <key>`. A caller that is not answered asks again with the same
- * key, as an agent does. Arguments: the nodes with commas, the prefix, the relay's id, the name of this life.
+ * key, as an agent does. Arguments: the nodes with commas, the prefix, the relay's id, the name of this life; then, if wanted,
+ * the number of replicas, the file of the copy, and how long a caller waits between two entries.
  */
 import { openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
 import { commit, message, sampleChannelId, sampleLease } from "../../relay/engine/testing/sample.ts";
-import { writerChannels } from "./engine_writer_channels.ts";
+import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
 
 const [urls = "", prefix = "", relay = "", life = ""] = Deno.args;
-const replicas = Number(Deno.args[4] ?? 3);
+const [, , , , replicas = "3", path = ":memory:", pauseMs = "0"] = Deno.args;
+/** A long campaign has smaller entries, or its log would not fit the machine. */
+const mostBytes = pauseMs === "0" ? 3_000 : 300;
 
 /** Synchronously, so that what was accepted is out of the process before the next moment in which it may be killed. */
 function report(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-const { engine } = await openTestCluster({
+/** For the test to show when something went wrong. */
+function trace(what: unknown): void {
+  console.error(`${new Date().toISOString()} ${life} ${JSON.stringify(what)}`);
+}
+
+trace("starts");
+const { engine, stats } = await openTestCluster({
   urls: urls.split(","),
   prefix,
   relay,
-  replicas,
-  log: (level, event, fields) => void (level === "error" && report(`fault ${event} ${JSON.stringify(fields)}`)),
+  replicas: Number(replicas),
+  path,
+  ...(path !== ":memory:" && { copyEvery: campaignCopyEvery }),
+  log: (level, event, fields) => {
+    trace({ level, event, ...fields });
+    if (level === "error") report(`fault ${event} ${JSON.stringify(fields)}`);
+  },
   onFailed: (error) => {
+    trace(error.message);
     report(`failed ${error.message}`);
     Deno.exit(3);
   },
@@ -36,7 +51,7 @@ async function appendForEver(number: number, caller: number): Promise<never> {
     const key = `${life}/${caller}/${i}`;
     for (;;) {
       const epoch = (await engine.findChannel(channelId))?.epoch ?? 0;
-      const body = new TextEncoder().encode(`${leaseId} ${key} ${"x".repeat((i * 7919) % 3000)}`);
+      const body = new TextEncoder().encode(`${leaseId} ${key} ${"x".repeat((i * 7919) % mostBytes)}`);
       // Every tenth is a commit, so that epochs have to survive as well.
       const entry = i % 10 === 9 ? commit(key, epoch, { body }) : message(key, { epoch, body, charge });
       const outcome = await engine.append(channelId, entry).catch(() => undefined);
@@ -45,8 +60,11 @@ async function appendForEver(number: number, caller: number): Promise<never> {
         break;
       }
     }
+    // wait: as agents do between two messages
+    if (pauseMs !== "0") await new Promise((resolve) => setTimeout(resolve, Number(pauseMs)));
   }
 }
 
 report("ready");
+setInterval(() => trace(stats()), 10_000);
 await Promise.all(Array.from({ length: 12 }, (_, caller) => appendForEver(writerChannels[caller % 2] ?? 1, caller)));
