@@ -5,7 +5,7 @@ import { AgentStock } from "./testing/simulation_bytes.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const schedules = stress ? 10_000 : 400;
-/** The default run takes as many as fit. */
+/** The default run takes as many as fit, and on a slow machine so many all the same. */
 const budgetMs = stress ? Infinity : 12_000;
 const fewest = 10;
 
@@ -14,7 +14,8 @@ Deno.test("schedules of 2 to 30 agents on a slow and mortal relay lose, repeat a
   const seeds = createRandom(seedFromEnvironment());
   const total = { schedules: 0, agents: 0, entries: 0, commits: 0, messages: 0 };
   const startMs = performance.now();
-  while (total.schedules < schedules && performance.now() - startMs < budgetMs) {
+  const isOver = (): boolean => total.schedules >= fewest && performance.now() - startMs >= budgetMs;
+  while (total.schedules < schedules && !isOver()) {
     // The first is the given one, so that the seed of a failure repeats it at once.
     const seed = total.schedules === 0 ? seeds.seed : seeds.uint32();
     try {
@@ -29,7 +30,6 @@ Deno.test("schedules of 2 to 30 agents on a slow and mortal relay lose, repeat a
     total.schedules++;
   }
   console.log(`${JSON.stringify(total)} in ${Math.round((performance.now() - startMs) / 1000)} s`);
-  assert(total.schedules >= fewest, `only ${total.schedules} schedules in ${budgetMs} ms`);
   // Schedules in which nothing happens would prove nothing.
   assert(total.commits > total.schedules && total.messages > 2 * total.schedules, JSON.stringify(total));
 });
