@@ -8,7 +8,12 @@ import { TextLineStream } from "../lines.ts";
 export interface Attacker<Report> extends AsyncDisposable {
   /** Tells it to stop and returns its report. Throws when it died before. */
   stop(): Promise<Report>;
+  /** Processor time that it has used so far. Linux only; NaN elsewhere. */
+  cpuMs(): number;
 }
+
+/** Of the system's clock for processes, on every Linux that Deno runs on. */
+const tickMs = 10;
 
 /**
  * Starts a script that calls `attack` (`attack.ts`) and waits until it attacks. `order` is what it is told, as JSON. It ends
@@ -32,6 +37,7 @@ export async function launchAttacker<Report>(script: URL, order: unknown): Promi
     await child.stdin.close().catch(() => {});
   };
   return {
+    cpuMs: () => cpuMsOf(child.pid),
     stop: async () => {
       await end();
       const report: Report = JSON.parse(await next());
@@ -43,4 +49,14 @@ export async function launchAttacker<Report>(script: URL, order: unknown): Promi
       await child.status;
     },
   };
+}
+
+function cpuMsOf(pid: number): number {
+  try {
+    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  } catch {
+    return NaN; // It has ended, or this is no Linux.
+  }
 }

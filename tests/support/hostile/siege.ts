@@ -18,6 +18,8 @@ export interface SiegeOptions {
   readonly siegeMs: number;
   /** The attackers are where they want to be; on a busy machine that may take longer than `siegeMs`. */
   readonly until?: () => Promise<boolean>;
+  /** Afterwards, as long as the siege: somebody burns the processor time of the attackers and asks nothing of the service. */
+  readonly control?: boolean;
 }
 
 export interface Siege<Report> {
@@ -29,6 +31,8 @@ export interface Siege<Report> {
   /** From the end of the attack until the honest tenant was served as in peace; Infinity when it was not. */
   readonly recoveryMs: number;
   readonly reports: readonly Report[];
+  /** Beside somebody that uses as much of the machine as the attackers did, if that was asked for: else as in peace. */
+  readonly control: Served;
 }
 
 const recoveryLimitMs = 30_000;
@@ -51,8 +55,10 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   const launched = await Promise.all(attackers.map(({ script, order }) => launchAttacker<Report>(script, order)));
   for (const attacker of launched) running.use(attacker);
   meter.lap();
+  const [beganMs, before] = [performance.now(), cpuOf(launched)];
   await pass(siegeMs);
   for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) await pass(250);
+  const cores = (cpuOf(launched) - before) / (performance.now() - beganMs);
   const reports = await Promise.all(launched.map((attacker: Attacker<Report>) => attacker.stop()));
   const endedMs = performance.now();
   const siege = meter.lap();
@@ -66,22 +72,40 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     const isServed = calls > 0 && errors === 0 && maxMs <= limitMs;
     if (!isServed && passedMs < recoveryLimitMs) continue;
     const recoveryMs = isServed ? passedMs : Infinity;
-    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports };
+    const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
+    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control };
     console.log(describe(name, result));
     return result;
   }
+}
+
+function cpuOf(attackers: readonly Attacker<unknown>[]): number {
+  return attackers.reduce((sum, attacker) => sum + attacker.cpuMs(), 0);
+}
+
+/** Attackers share the machine with the service and the honest tenant; this is what that alone costs. */
+async function besideBurner(cores: number, ms: number, lap: () => Served): Promise<Served> {
+  await using burner = await launchAttacker(new URL("burner.ts", import.meta.url), { cores });
+  lap();
+  await pass(ms);
+  const served = lap();
+  await burner.stop();
+  return served;
 }
 
 async function pass(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms)); // wait: an attack lasts for a time
 }
 
-function describe(name: string, { peace, siege, idleBytes, peakBytes, recoveryMs, reports }: Siege<unknown>): string {
+function describe(name: string, held: Siege<unknown>): string {
+  const { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control } = held;
   const served = ({ calls, errors, p50Ms, p99Ms }: Served): string =>
     `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, ${errors} of ${calls} failed`;
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
   return [
-    `${name}: peace ${served(peace)}; attack ${served(siege)}`,
+    `${name}: peace ${served(peace)}; attack ${served(siege)}${
+      control === peace ? "" : `; control ${served(control)}`
+    }`,
     `memory ${mib(idleBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
     `attackers ${JSON.stringify(reports)}${siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`}`,
   ].join("; ");
