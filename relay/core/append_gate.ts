@@ -5,8 +5,10 @@
  */
 import type { AccountId } from "../../proto/mod.ts";
 
-/** Of all accounts. Two groups of the engine: one is written while the other collects. */
+/** Of an account that is alone. Two groups of the engine: one is written while the other collects. */
 const mostAtOnce = 256;
+/** Of all accounts where there are several. One more has to wait for about so many. */
+const sharedAtOnce = 48;
 /** Of one account, however many there are: fewer would make groups too small to be worth a write. */
 const leastAtOnce = 16;
 
@@ -44,7 +46,8 @@ export class AppendGate {
   }
 
   get #share(): number {
-    return Math.max(leastAtOnce, Math.floor(mostAtOnce / this.#accounts.size));
+    const accounts = this.#accounts.size;
+    return accounts <= 1 ? mostAtOnce : Math.max(leastAtOnce, Math.floor(sharedAtOnce / accounts));
   }
 
   /** As many as the share has room for, which changes with the number of accounts. */

@@ -8,6 +8,7 @@ import type { ConfirmationBudget } from "./confirmation_budget.ts";
 import { Confirmations, type Statement } from "./confirmations.ts";
 import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./deliverable_item.ts";
+import { FanOut, type FanOutHost } from "./fan_out.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
 import type { Tail, TailBudget } from "./tail_budget.ts";
 
@@ -25,7 +26,9 @@ export interface ChannelHost {
   /** For channels without readers. */
   readonly unreadTails: TailBudget;
   readonly confirmations: ConfirmationBudget;
-  /** An entry became part of the channel; its subscribers have been served. */
+  /** How readers hear of messages. */
+  readonly fanOut: FanOutHost;
+  /** An entry became part of the channel. Unless it is a message, its readers have been told. */
   appended(channel: Channel, entry: Entry): void;
 }
 
@@ -51,6 +54,7 @@ export class Channel implements SubscribedChannel, Tail {
   /** Bytes of application messages in the log. */
   queueBytes = 0;
   readonly #host: ChannelHost;
+  readonly #fanOut: FanOut;
   readonly #cursors = new Map<AgentId, number>();
   /** The last entry that each agent itself said it is done with. */
   readonly #acknowledged = new Map<AgentId, number>();
@@ -66,6 +70,7 @@ export class Channel implements SubscribedChannel, Tail {
     this.account = record.account;
     this.createdAtMs = record.timeMs;
     this.#host = host;
+    this.#fanOut = new FanOut(host.fanOut, record.account, this.subscriptions);
     this.lastUsedMs = host.nowMs();
     this.state = record.snapshot ? ChannelState.decode(record.snapshot.state) : ChannelState.create(record.creator);
     this.snapshotSequence = record.snapshot?.sequence ?? 0;
@@ -299,12 +304,18 @@ export class Channel implements SubscribedChannel, Tail {
     if (entry.kind === "leave") this.#cursors.delete(entry.sender);
     if (entry.kind === "message") this.queueBytes += entry.body.length;
     this.#keep(new DeliverableItem(this.channelId, entry));
+    if (entry.kind === "message") this.#fanOut.begin();
+    else this.#tellReaders();
+    this.#host.appended(this, entry);
+  }
+
+  /** For entries that change the channel: at once, because one may end the reading of some. */
+  #tellReaders(): void {
     for (const [agentId, subscription] of this.subscriptions) {
-      const end = entry.kind === "message" ? undefined : this.endOf(agentId);
+      const end = this.endOf(agentId);
       if (end !== undefined) subscription.stopAt(end);
       subscription.wake();
     }
-    this.#host.appended(this, entry);
   }
 
   /** A joining agent starts just before its joining commit: acknowledging that commit means taking the Welcome. */

@@ -11,11 +11,19 @@ export type Cost = number;
 export interface FairTurnsOptions {
   /** Runs when everything that waits for the event loop has had its turn. */
   readonly soon: (run: () => void) => void;
-  /** Work that one turn begins. */
+  /** Work that one turn begins while a single account asks. */
   readonly turnCost?: Cost;
+  /** The same while several accounts ask: each may have to wait for the end of a turn. */
+  readonly sharedTurnCost?: Cost;
   /** Work that one account gets before the next has its turn. */
   readonly shareCost?: Cost;
 }
+
+/** Turns after which an account that asked once is no longer counted as one of several: some tenths of a second. */
+const rememberedTurns = 128;
+
+/** Of a turn, beyond it. */
+const reserveShare = 0.5;
 
 interface Waiting {
   readonly cost: Cost;
@@ -30,17 +38,28 @@ interface Lane {
 
 export class FairTurns {
   readonly #soon: (run: () => void) => void;
-  readonly #turnCost: Cost;
+  readonly #aloneCost: Cost;
+  readonly #sharedCost: Cost;
   readonly #shareCost: Cost;
   /** Accounts with something to do, in the order of their turns. */
   readonly #lanes = new Map<string, Lane>();
+  /** Accounts that something of this turn was begun for. */
+  readonly #served = new Set<string>();
   #spent: Cost = 0;
   #isTurning = false;
+  /** The account that asked last, and for how many turns it has to be alone until it counts as that. */
+  #last = "";
+  #sharedTurns = 0;
 
-  constructor({ soon, turnCost = 4_000, shareCost = 500 }: FairTurnsOptions) {
+  constructor({ soon, turnCost = 4_000, sharedTurnCost = 700, shareCost = 250 }: FairTurnsOptions) {
     this.#soon = soon;
-    this.#turnCost = turnCost;
+    this.#aloneCost = turnCost;
+    this.#sharedCost = Math.min(turnCost, sharedTurnCost);
     this.#shareCost = shareCost;
+  }
+
+  get #turnCost(): Cost {
+    return this.#sharedTurns > 0 ? this.#sharedCost : this.#aloneCost;
   }
 
   /** Requests and parts of requests that wait. */
@@ -52,21 +71,41 @@ export class FairTurns {
 
   /** Undefined when the work may begin at once, else a promise of its turn. */
   take(account: string, cost: Cost): Promise<void> | undefined {
-    const lane = this.#lanes.get(account);
-    if (lane === undefined && this.#spent < this.#turnCost) {
-      this.#spend(cost);
-      return undefined;
-    }
+    if (this.#mayBegin(account, cost)) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = { cost, start: resolve };
-    if (lane === undefined) this.#lanes.set(account, { waiting: [waiting], credit: 0 });
-    else lane.waiting.push(waiting);
-    this.#turnSoon();
+    this.#wait(account, { cost, start: resolve });
     return promise;
   }
 
-  #spend(cost: Cost): void {
+  /** Begins the work at once, or when it has its turn. It must not throw. */
+  run(account: string, cost: Cost, start: () => void): void {
+    if (this.#mayBegin(account, cost)) start();
+    else this.#wait(account, { cost, start });
+  }
+
+  /** Nothing of this account waits, and the turn has room; or it is the account's first of this turn, and small. */
+  #mayBegin(account: string, cost: Cost): boolean {
+    if (account !== this.#last) {
+      if (this.#last !== "") this.#sharedTurns = rememberedTurns;
+      this.#last = account;
+    }
+    if (this.#lanes.has(account)) return false;
+    if (this.#spent >= this.#turnCost && !this.#isFirst(account, cost)) return false;
+    this.#served.add(account);
     this.#spent += cost;
+    this.#turnSoon();
+    return true;
+  }
+
+  /** The reserve of a turn is for accounts that have had nothing of it: they need not wait for a turn at all. */
+  #isFirst(account: string, cost: Cost): boolean {
+    return !this.#served.has(account) && this.#spent + cost <= this.#turnCost * (1 + reserveShare);
+  }
+
+  #wait(account: string, waiting: Waiting): void {
+    const lane = this.#lanes.get(account);
+    if (lane === undefined) this.#lanes.set(account, { waiting: [waiting], credit: 0 });
+    else lane.waiting.push(waiting);
     this.#turnSoon();
   }
 
@@ -84,12 +123,20 @@ export class FairTurns {
    */
   #turn(): void {
     this.#spent = 0;
+    this.#sharedTurns = Math.max(0, this.#sharedTurns - 1);
+    this.#served.clear();
     while (this.#spent < this.#turnCost) {
       const next = this.#lanes.entries().next().value;
-      if (next === undefined) return;
+      if (next === undefined) {
+        // Work that was begun counts for this turn only.
+        if (this.#spent > 0) this.#turnSoon();
+        return;
+      }
       const [account, lane] = next;
-      this.#lanes.delete(account);
+      this.#served.add(account);
+      // The lane keeps its place meanwhile: work that begins may ask for more turns, and waits behind the others.
       this.#serve(lane);
+      this.#lanes.delete(account);
       if (lane.waiting.length > 0) this.#lanes.set(account, lane);
     }
     this.#turnSoon();

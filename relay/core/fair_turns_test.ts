@@ -35,8 +35,51 @@ Deno.test("who is alone waits only when a turn is full, and nothing is reordered
   assertEquals(begun, Array.from({ length: 25 }, (_, i) => i));
 });
 
+Deno.test("who has had nothing of a turn begins at once, although others have filled it", () => {
+  const { turns } = byHand();
+  for (let i = 0; i < 1_000; i++) void turns.take(i % 2 === 0 ? "noisy" : "loud", 1);
+  assertEquals(turns.take("quiet", 1), undefined);
+  // Once, and only what is small.
+  assertEquals(turns.take("quiet", 1) instanceof Promise, true);
+  assertEquals(turns.take("greedy", 6) instanceof Promise, true);
+  const begun = ["b", "c", "d", "e", "f", "g"].filter((account) => turns.take(account, 1) === undefined);
+  assertEquals(begun, ["b", "c", "d", "e"]);
+});
+
+Deno.test("while several ask a turn is short, and again long when one has been alone for a while", async () => {
+  const soon: (() => void)[] = [];
+  const turns = new FairTurns({ soon: (run) => soon.push(run), turnCost: 10, sharedTurnCost: 2, shareCost: 2 });
+  const begunBy = async (account: string): Promise<number> => {
+    let begun = 0;
+    for (let i = 0; i < 20; i++) if (turns.take(account, 1) === undefined) begun++;
+    while (turns.waiting > 0) soon.splice(0).forEach((run) => run());
+    await undefined;
+    soon.splice(0).forEach((run) => run());
+    return begun;
+  };
+  assertEquals(await begunBy("a"), 10);
+  assertEquals(await begunBy("b"), 2);
+  assertEquals(await begunBy("a"), 2);
+  for (let i = 0; i < 20; i++) await begunBy("a");
+  assertEquals(await begunBy("a"), 10);
+});
+
+Deno.test("work that asks for more turns while it begins waits behind its account's others, and loses nothing", async () => {
+  const { turns, next } = byHand(4, 2);
+  const begun: string[] = [];
+  void turns.take("a", 4);
+  turns.run("a", 1, () => {
+    begun.push("first");
+    turns.run("a", 1, () => begun.push("third"));
+  });
+  turns.run("a", 1, () => begun.push("second"));
+  for (let turn = 0; turn < 3; turn++) await next();
+  assertEquals([begun, turns.waiting], [["first", "second", "third"], 0]);
+});
+
 Deno.test("who asks little begins in the next turn, however much others have waiting", async () => {
   const { turns, next } = byHand();
+  turns.take("quiet", 1);
   const begun: string[] = [];
   const take = (account: string, cost: number): void => {
     const turn = turns.take(account, cost);

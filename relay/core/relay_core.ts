@@ -153,6 +153,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       tails: new TailBudget(config.tailBytesInAll),
       unreadTails: new TailBudget(config.unreadTailBytesInAll),
       confirmations: new ConfirmationBudget(),
+      fanOut: {
+        turns: this.turns,
+        onFault: (error) => deps.log({ event: "fault", where: "fan-out", error }),
+      },
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);

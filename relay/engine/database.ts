@@ -46,6 +46,7 @@ interface DatabaseParts {
   readonly checkpointPages: number;
   readonly maxBytes: number;
   readonly readDisk: () => DiskSpace;
+  readonly isCopy: boolean;
 }
 
 interface Handles {
@@ -98,6 +99,8 @@ function input(values: Value[]): SQLInputValue[] {
 }
 
 export class Database {
+  /** Its content can be had again from elsewhere. */
+  readonly isCopy: boolean;
   readonly #sqlite: DatabaseSync;
   readonly #handles: Handles | undefined;
   readonly #checkpointPages: number;
@@ -118,8 +121,9 @@ export class Database {
   private constructor(
     sqlite: DatabaseSync,
     handles: Handles | undefined,
-    { path, checkpointPages, maxBytes, readDisk }: DatabaseParts,
+    { path, checkpointPages, maxBytes, readDisk, isCopy }: DatabaseParts,
   ) {
+    this.isCopy = isCopy;
     this.#sqlite = sqlite;
     this.#path = path;
     this.#readDisk = readDisk;
@@ -140,7 +144,8 @@ export class Database {
     const { migrations = allMigrations, onMigrated = () => {}, isCopy = false } = options;
     const inMemory = path === ":memory:";
     const { maxBytes = inMemory ? memoryBytes : Infinity } = options;
-    const parts = { path, checkpointPages, maxBytes, readDisk: () => inMemory ? unknownSpace : readDiskSpace(path) };
+    const readDisk = (): DiskSpace => inMemory ? unknownSpace : readDiskSpace(path);
+    const parts = { path, checkpointPages, maxBytes, readDisk, isCopy };
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);

@@ -1,6 +1,6 @@
 /**
- * Group commit: what many callers want written becomes one transaction and one sync. While a sync is under way the next
- * group collects. Callers are answered in the order in which they asked, and only when their group is durable; readers see
+ * Group commit: writes of many callers become a few transactions and one sync. While a sync is under way the next group
+ * collects. Callers are answered in the order in which they asked, and only when their group is durable; readers see
  * durable state only, so nobody is ever told of something that a loss of power could take back.
  */
 import { setImmediate } from "node:timers";
@@ -16,6 +16,8 @@ export interface Storage {
   sync(): Promise<void>;
   /** Upkeep between two groups. */
   checkpoint(): Promise<void>;
+  /** A group is one transaction: calls that came together are in the file together. */
+  readonly isWhole: boolean;
 }
 
 interface Job {
@@ -32,9 +34,15 @@ export interface WriteOptions<T> {
   readonly onDurable?: (result: T) => void;
 }
 
-/** A group's work blocks the event loop: about 3 ms for 1 KiB entries. */
+/** The most that one sync confirms. */
 const maxGroupJobs = 128;
 const maxGroupBytes = 4 * 1024 * 1024;
+/**
+ * A group is written in transactions of so many jobs, and its callers are answered so many at a time, with turns of the event
+ * loop between: a whole group would block it for 3 ms, and the work of its callers after it for three times as long.
+ */
+const sliceJobs = 32;
+const answeredAtOnce = 16;
 
 export class GroupCommit {
   readonly #storage: Storage;
@@ -42,7 +50,7 @@ export class GroupCommit {
   #queue: Job[] = [];
   #readers: (() => void)[] = [];
   #draining: Promise<void> | undefined;
-  /** Something was committed that is not durable yet. */
+  /** Something was committed that is not durable yet, or whose callers do not know it yet. */
   #unconfirmed = false;
   #refusal: EngineError | undefined;
   #jobsThisTurn = 0;
@@ -57,7 +65,7 @@ export class GroupCommit {
     return this.#refusal;
   }
 
-  /** `work` runs inside a transaction together with others; when it throws, the whole group is undone. */
+  /** `work` runs inside a transaction together with others; when it throws, all of that transaction is undone. */
   write<T>(work: () => T, { bytes = 0, onDurable }: WriteOptions<T> = {}): Promise<T> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     return new Promise<T>((resolve, reject) => {
@@ -104,22 +112,48 @@ export class GroupCommit {
     // Calls in the same turn of the event loop belong to the first group.
     await undefined;
     while (this.#queue.length > 0) {
-      const group = this.#takeGroup();
-      const written = this.#execute(group);
-      if (written === "undone") continue;
-      if (written === "unconfirmed" && !await this.#confirm(group)) break;
-      for (const job of group) job.resolve();
+      const { written, needsSync } = await this.#writeGroup(this.#takeGroup());
+      if (needsSync && !await this.#confirm(written)) break;
+      await this.#answer(written);
       this.#runReaders();
-      if (written === "unconfirmed") await this.#upkeep();
-      else await this.#letOthersRun(group.length);
+      if (needsSync) await this.#upkeep();
+      else await this.#letOthersRun(written.length);
     }
     this.#draining = undefined;
+  }
+
+  /** In slices, between which nobody reads. Jobs that were undone have been told. */
+  async #writeGroup(group: readonly Job[]): Promise<{ readonly written: readonly Job[]; readonly needsSync: boolean }> {
+    const written: Job[] = [];
+    let needsSync = false;
+    const atOnce = this.#storage.isWhole ? maxGroupJobs : sliceJobs;
+    for (let at = 0; at < group.length; at += atOnce) {
+      const slice = group.slice(at, at + atOnce);
+      if (at > 0) await nextTurn();
+      if (this.#refusal?.code === "failed") {
+        for (const job of slice) job.reject(this.#refusal);
+        continue;
+      }
+      const outcome = this.#execute(slice);
+      if (outcome === "undone") continue;
+      this.#unconfirmed = true;
+      needsSync ||= outcome === "unconfirmed";
+      written.push(...slice);
+    }
+    return { written, needsSync };
+  }
+
+  async #answer(group: readonly Job[]): Promise<void> {
+    for (let at = 0; at < group.length; at++) {
+      if (at > 0 && at % answeredAtOnce === 0) await nextTurn();
+      group[at]?.resolve();
+    }
   }
 
   /** A database in memory awaits nothing: without this, callers that do nothing else would keep everybody else from running. */
   async #letOthersRun(jobs: number): Promise<void> {
     this.#jobsThisTurn += jobs;
-    if (this.#jobsThisTurn < maxGroupJobs) return;
+    if (this.#jobsThisTurn < sliceJobs) return;
     this.#jobsThisTurn = 0;
     await nextTurn();
   }
@@ -155,7 +189,6 @@ export class GroupCommit {
   }
 
   async #confirm(group: readonly Job[]): Promise<boolean> {
-    this.#unconfirmed = true;
     try {
       await this.#storage.sync();
       return true;

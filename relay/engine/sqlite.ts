@@ -117,6 +117,8 @@ class SqliteEngine implements Engine {
       },
       sync: () => database.sync(),
       checkpoint: () => database.checkpoint(),
+      // A copy's position in the log must not fall behind its content.
+      isWhole: database.isCopy,
     }, onFailed);
     this.#channels = new Channels(database, heads, logBytes);
     const records = new RecordRows(database, { heads, logBytes });

@@ -8,7 +8,7 @@ import { createMeter } from "../meter.ts";
 import { createRelayCore, type RelayCore } from "../relay_core.ts";
 import { TestClient, testOrigin } from "./client.ts";
 import { createShakyEngine, type ShakyEngine } from "./shaky_engine.ts";
-import { SimulatedTime } from "./simulated_time.ts";
+import { settle, SimulatedTime } from "./simulated_time.ts";
 import { Auditor } from "./simulation_auditor.ts";
 import { verifyFast } from "./simulation_bytes.ts";
 import { accountOf, startMs } from "./world.ts";
@@ -17,6 +17,8 @@ const minuteMs = 60_000;
 const roundMs = 20;
 const maxRounds = 500;
 const leaseId = "simulation";
+/** Of the event loop: transactions and answers of a whole group of the engine. */
+const restartTurns = 16;
 
 export interface RelayOptions {
   readonly random: Random;
@@ -124,8 +126,9 @@ export class SimulatedRelay {
     for (const cancel of this.#timers) cancel();
     for (const client of this.#clients) client.end(undefined);
     this.#clients.clear();
-    // Calls that had reached the engine still take effect.
+    // Calls that had reached the engine still take effect. A large group of them takes some more turns.
     await this.time.advance(0);
+    await settle(restartTurns);
     this.auditor.restarted(orderly);
     this.#quota = { left: this.#limit - this.auditor.messages };
     this.#start();
