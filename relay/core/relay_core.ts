@@ -107,7 +107,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
   readonly plans: AccountPlans;
-  readonly allowances = new Allowances();
+  readonly allowances: Allowances;
   readonly reserves = new Allowances();
   readonly storage: StorageWatch;
   readonly logId: LogId;
@@ -141,6 +141,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const { engine, nowMs, cluster } = deps;
     this.joins = new PendingJoins((requestId) => cluster?.endJoin(requestId));
     this.plans = new AccountPlans(engine.records);
+    this.allowances = new Allowances(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
     this.#budget = new WorkBudget(config);
@@ -172,7 +173,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       this.leaveRate,
       this.rejoinRate,
     ];
-    this.#upkeep = new Upkeep({ config, deps, channels: this.channels, background: this.#background, rates });
+    const { channels, allowances } = this;
+    this.#upkeep = new Upkeep({ config, deps, channels, allowances, background: this.#background, rates });
     cluster?.listen(followCluster(this, this.#background));
   }
 

@@ -98,6 +98,38 @@ Deno.test("an allowance comes back with time, and not by setting the clock back"
   assertEquals([take(-hourMs), take(12 * hourMs), take(12 * hourMs)], [false, true, false]);
 });
 
+worldTest("an account that has used up its allowance has not got it back after a restart", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  await alice.commit(channelId, 1);
+  await alice.commit(channelId, 2);
+  await world.core.close();
+  const restarted = await createWorld({ engine: world.engine, config: threeHandshakes });
+  await alice.reconnect(restarted);
+  await alice.commit(channelId, 3);
+  assertEquals(restarted.meter.handshakesCharged, 1);
+  await restarted.close();
+}, { config: threeHandshakes });
+
+Deno.test("allowances are the same when they are read again, and two relays that write them go on", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const day = { count: 4, bytes: 100 };
+  const [first, second] = [new Allowances(engine.records), new Allowances(engine.records)];
+  for (const allowances of [first, second]) await allowances.load("a", 0);
+  assertEquals([first.take("a", 10, day, 0), first.take("a", 10, day, 0), second.take("a", 10, day, 0)], [
+    true,
+    true,
+    true,
+  ]);
+  await second.save(0);
+  // The first one loses against the second, and writes at the next call.
+  for (let round = 0; round < 2; round++) await first.save(0);
+  const restarted = new Allowances(engine.records);
+  await restarted.load("a", 0);
+  const taken = [0, 0, 0, 6 * hourMs, 6 * hourMs].map((nowMs) => restarted.take("a", 10, day, nowMs));
+  assertEquals(taken, [true, true, false, true, false]);
+  await engine.close();
+});
+
 worldTest("others send into an account's channels by its own plan, after a restart too", async (world) => {
   const { bob, channelId } = await createPair(world);
   await world.core.close();

@@ -2,6 +2,7 @@
  * Periodic work: one timer cares for the queues of the channels that changed, another for things that grow old, in
  * memory and in the engine.
  */
+import type { Allowances } from "./allowances.ts";
 import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -26,6 +27,7 @@ export interface UpkeepParts {
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly background: Background;
+  readonly allowances: Pick<Allowances, "save">;
   readonly rates: readonly Forgetful[];
 }
 
@@ -51,9 +53,11 @@ export class Upkeep {
 
   /** Stops the timers, waits for all background work, then writes what is not on disk yet and drops every channel. */
   async close(): Promise<void> {
-    const { background, channels } = this.#parts;
+    const { allowances, background, channels, deps } = this.#parts;
     this.#cancelUpkeep();
     this.#cancelCare?.();
+    await background.done();
+    background.run("allowances", () => allowances.save(deps.nowMs()));
     await background.done();
     await background.each("close", [...channels], (channel) => this.#save(channel).finally(() => this.#drop(channel)));
   }
@@ -94,6 +98,7 @@ export class Upkeep {
       if (channel !== undefined) this.touch(channel);
     });
     for (const rate of rates) rate.forget(nowMs());
+    await this.#parts.allowances.save(nowMs());
     await background.each("upkeep", channels.idle(config.idleChannels), async (channel) => {
       await this.#save(channel);
       // Not if somebody has come back to it while it was saved.

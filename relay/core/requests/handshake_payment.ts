@@ -62,6 +62,7 @@ export async function payHandshake(
   const { account, plan } = agent;
   const key = keyOf(agent);
   const payers = [account, ...(key === undefined ? [] : [key])];
+  for (const payer of payers) await allowances.load(payer, nowMs());
   const free: Payment = {
     settle: (appended) => {
       if (appended) return;
