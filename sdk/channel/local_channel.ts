@@ -19,7 +19,7 @@ import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
-import { demote, promote, setPolicy } from "./ownership.ts";
+import { checkOwner, demote, promote, setPolicy } from "./ownership.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 
@@ -53,13 +53,14 @@ export class LocalChannel implements ChannelPort {
     await translating("Cannot remove the member", async () => {
       const wanted = parseAgentId(agentId);
       const { membership, committer } = this.#live;
-      if (!membership.group.self.owner) {
-        throw createError("not_allowed", "Cannot remove the member: only owners of the channel may; ask one of them");
-      }
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "Cannot remove oneself; use leave()");
       }
-      await committer.commit(() => membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined);
+      await committer.commit(() => {
+        // For every attempt: another owner may have demoted this agent meanwhile.
+        checkOwner(membership, "remove the member");
+        return membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined;
+      });
     });
   }
 

@@ -106,8 +106,8 @@ function stayingOwners(membership: Membership): AgentId[] {
   return membership.group.binding.owners.filter((owner) => !isLeaving(membership, owner));
 }
 
-/** Says who took it away, if it was an owner and that is known. */
-function checkOwner({ group }: Membership, what: string): void {
+/** Throws `StaticError`, which names the agent that demoted this one, if it was an owner and that is known. */
+export function checkOwner({ group }: Membership, what: string): void {
   const { self, changes } = group;
   if (self.owner) return;
   const last = changes.findLastIndex(({ owners }) => owners.includes(self.agentId));

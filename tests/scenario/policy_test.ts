@@ -68,6 +68,22 @@ Deno.test("of two owners that demote each other the first stays, and the other i
   assert(lost[0] instanceof ChannelError && lost[0].message.includes(`${winner.client.agentId} demoted it`), lost[0]);
 });
 
+Deno.test("an owner that is demoted while it removes somebody makes no commit that nobody could follow", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.channel()).promote(bob.client.agentId);
+  await allAgree(alice, bob, carol);
+  let commits = 0;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    if (operation === "SendCommit" && ++commits === 1) await (await bob.channel()).demote(alice.client.agentId);
+    return await forward();
+  };
+  const removing = (await alice.channel()).removeMember(carol.client.agentId);
+  await refused(removing, "not_allowed", `${bob.client.agentId} demoted it`);
+  assertEquals(commits, 1, "a relay that looks away would take the second, and stop the channel");
+  await allAgree(alice, bob, carol);
+});
+
 Deno.test("under admission by owners others neither invite nor add, and an invite from before lets nobody in", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
