@@ -5,6 +5,7 @@
 import type { ChannelManager, ConnectOptions } from "../sdk/mod.ts";
 import type { HostedAgent } from "../sdk/hosted.ts";
 import type { Context } from "./command.ts";
+import { loadSdk } from "./later.ts";
 
 /** Operations of commands on an agent. */
 export type Agent =
@@ -33,7 +34,7 @@ export async function openAgent(context: Context, { dataDir, settings, options }
 
 /** For as long as the command runs. */
 async function holdAgent(options: ConnectOptions): Promise<Agent> {
-  const { ChannelManager } = await import("../sdk/mod.ts");
+  const { ChannelManager } = await loadSdk();
   const manager: ChannelManager = await ChannelManager.connect(options);
   const { client } = manager;
   return {

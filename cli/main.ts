@@ -3,11 +3,14 @@
 import process from "node:process";
 import { version } from "../proto/version.ts";
 
+/** Not literally in `import()`: Deno would read everything behind them before the version is told. */
+const [hostModule, runModule] = ["./platform/host.ts", "./run.ts"];
+
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`);
 } else {
-  const { exit, onUnexpected, openHost } = await import("./platform/host.ts");
-  const { reportUnexpected, run } = await import("./run.ts");
+  const { exit, onUnexpected, openHost }: typeof import("./platform/host.ts") = await import(hostModule);
+  const { reportUnexpected, run }: typeof import("./run.ts") = await import(runModule);
   const host = openHost();
   onUnexpected((error) => void reportUnexpected(error, host).then(exit));
   exit(await run(host.arguments, host));

@@ -4,6 +4,7 @@ import { agentFlag, explained } from "../agent.ts";
 import { agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { loadSdk } from "../later.ts";
 import { printable } from "../output.ts";
 import { ask, confirm } from "../prompt.ts";
 import { endIdleHost } from "./host.ts";
@@ -15,7 +16,7 @@ export const verifyAgent: Command = {
   flags: [agentFlag],
   examples: [{ command: "agent verify --agent bob", what: "" }],
   run: async (context) => {
-    const { verifyAgentStore } = await import("../../sdk/mod.ts");
+    const { verifyAgentStore } = await loadSdk();
     const report = await opened(context, (options) => verifyAgentStore(options));
     await show(context, report);
     if (report.intact) return;
@@ -35,7 +36,7 @@ export const repairAgent: Command = {
   run: async (context) => {
     await agentPlace(context);
     await confirm(context, "Repair the agent's files? What is damaged is given up");
-    const { repairAgentStore } = await import("../../sdk/mod.ts");
+    const { repairAgentStore } = await loadSdk();
     await show(context, await opened(context, (options) => repairAgentStore(options)));
   },
 };
@@ -52,7 +53,7 @@ export const changePassphrase: Command = {
   run: async (context) => {
     const { dataDir } = await agentPlace(context);
     await endIdleHost(context);
-    const { changeAgentPassphrase } = await import("../../sdk/mod.ts");
+    const { changeAgentPassphrase } = await loadSdk();
     const passphrase = await ask(context, "Present passphrase (not shown; empty for none)", { hidden: true });
     const to = await ask(context, "New passphrase (not shown; empty for none)", { hidden: true });
     const given = { ...(passphrase !== "" && { passphrase }), ...(to !== "" && { to }) };

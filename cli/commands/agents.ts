@@ -2,6 +2,7 @@
 import { explained } from "../agent.ts";
 import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context, Given } from "../command.ts";
+import { loadSdk } from "../later.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { endIdleHost, findRunning } from "./host.ts";
@@ -51,7 +52,7 @@ export const deleteAgent: Command = {
 
 /** A program that holds the agent itself would lose its files under its hands. What else is wrong with them does not matter now. */
 async function assertFree(context: Context): Promise<void> {
-  const { verifyAgentStore } = await import("../../sdk/mod.ts");
+  const { verifyAgentStore } = await loadSdk();
   const { dataDir } = await agentPlace(context);
   await verifyAgentStore({ dataDir }).catch((error) => {
     if (error instanceof Error && Reflect.get(error, "code") === "store_locked") throw explained(error, context);

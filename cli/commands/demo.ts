@@ -2,6 +2,7 @@
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
 import { explained } from "../agent.ts";
 import { createAccount, isLoopback } from "../../proto/mod.ts";
+import { loadSdk } from "../later.ts";
 import { openApi } from "../service/api.ts";
 import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
@@ -43,7 +44,7 @@ interface Stage {
 }
 
 async function perform(context: Context, { settings, apiKey, folder }: Stage): Promise<void> {
-  const { StaticClient } = await import("../../sdk/mod.ts");
+  const { StaticClient } = await loadSdk();
   const { platform, output } = context;
   const view = [new RelayView(), new RelayView()] as const;
   const options = (name: string, { tap }: RelayView): ConnectOptions => ({

@@ -11,6 +11,7 @@ import {
 } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
+import { loadSdk } from "../later.ts";
 import type { SeenCertificate } from "../platform/platform.ts";
 import { type TcpAddress, tcpAddressesOf } from "../service/relay_address.ts";
 import { reasonOf } from "../service/credentials.ts";
@@ -202,7 +203,7 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
   const { platform } = context;
   const dataDir = await platform.files.makeTemporaryFolder();
   try {
-    const { StaticClient } = await import("../../sdk/mod.ts");
+    const { StaticClient } = await loadSdk();
     const startMs = platform.nowMs();
     await using client = await StaticClient.connect({
       endpoint: requireRelay(settings),

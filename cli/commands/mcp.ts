@@ -7,6 +7,9 @@ import { usesHost } from "../hosting.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
 import { readSettings } from "../service/settings.ts";
 
+/** Behind a name, as in `../later.ts`. */
+const serveModule = "../mcp/serve.ts";
+
 export const mcp: Command = {
   path: "mcp",
   summary: "let a language model use this agent: an MCP server on standard input and output",
@@ -42,7 +45,7 @@ export const mcp: Command = {
     const secrets = [key?.apiKey, link, platform.variable("STATIC_PASSPHRASE")].filter((secret) =>
       secret !== undefined
     );
-    const { allowable, serveMcp } = await import("../mcp/serve.ts");
+    const { allowable, serveMcp }: typeof import("../mcp/serve.ts") = await import(serveModule);
     const allowed = new Set(allowable.filter((name) => wanted.includes(name)));
     if (allowed.size !== new Set(wanted).size) {
       throw badInput(
