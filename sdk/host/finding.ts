@@ -28,8 +28,10 @@ export interface Finding {
   readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
 }
 
-/** For a host that is being started by another program, and one that goes. */
-const [patienceMs, lookMs] = [20_000, 20];
+/** For a host that is being started by another program, and one that goes. A busy machine takes its time. */
+const [patienceMs, lookMs] = [60_000, 20];
+/** For the first word of a host that runs. */
+const silenceMs = 20_000;
 /** A directory that something else than a host holds is not waited for longer. */
 const lockedMs = 1_500;
 /** A host that was killed before it could say a word is started again; one that always ends so is not. */
@@ -39,15 +41,18 @@ const maxDeaths = 3;
 export async function findHost(finding: Finding, signal?: AbortSignal): Promise<HostConnection> {
   const { hosts, runtime } = finding;
   const place = await hosts.place(finding.dataDir);
-  const startMs = runtime.nowMs();
+  let waitingSinceMs = runtime.nowMs();
   let lockedSinceMs: number | undefined;
-  let deaths = 0;
+  let [starts, deaths] = [0, 0];
   for (;;) {
     signal?.throwIfAborted();
     const running = await connectTo(place, finding);
     if (running !== undefined && await isOurs(running, place, finding)) return running;
-    const failure = running === undefined ? await startInTurn(place, finding) : undefined;
+    const turn = running === undefined ? await startInTurn(place, finding) : "none";
     const nowMs = runtime.nowMs();
+    // It is there, however long it took; one that always goes again is not started for ever.
+    if (turn === "started" && starts++ < maxDeaths) waitingSinceMs = nowMs;
+    const failure = turn instanceof StaticError ? turn : undefined;
     if (failure?.code === "store_locked") {
       // A host that was killed a moment ago lets go when the system has ended it.
       lockedSinceMs ??= nowMs;
@@ -55,7 +60,7 @@ export async function findHost(finding: Finding, signal?: AbortSignal): Promise<
     } else if (failure !== undefined && (!isDeath(failure) || ++deaths >= maxDeaths)) {
       throw failure;
     }
-    if (nowMs - startMs > patienceMs) {
+    if (nowMs - waitingSinceMs > patienceMs) {
       throw createError("connection_error", `No host came up for ${place.dataDir}; try again`);
     }
     await pause(runtime, lookMs, signal);
@@ -97,7 +102,7 @@ async function isOurs(
 ): Promise<boolean> {
   let hello: Fields;
   // The system lets programs connect to a process that stands still.
-  const giveUp = runtime.after(patienceMs, () => {
+  const giveUp = runtime.after(silenceMs, () => {
     const text = `The host of ${dataDir} does not say anything; end its process, which may be stopped, and try again`;
     connection.end(createError("connection_error", text));
   });
@@ -128,15 +133,15 @@ async function isOurs(
   throw createError("unsupported_version", text);
 }
 
-/** Undefined when it runs now, or another program starts one. */
-async function startInTurn(place: HostPlace, finding: Finding): Promise<StaticError | undefined> {
+/** `started`: it runs now. `none`: another program starts one. Otherwise why it does not run. */
+async function startInTurn(place: HostPlace, finding: Finding): Promise<StaticError | "started" | "none"> {
   const endTurn = await finding.hosts.takeTurn(place);
-  if (endTurn === undefined) return undefined;
+  if (endTurn === undefined) return "none";
   try {
     const running = await connectTo(place, { ...finding, onEvent: () => {} });
     running?.end();
     if (running === undefined) await start(place, finding);
-    return undefined;
+    return "started";
   } catch (error) {
     if (error instanceof StaticError) return error;
     throw error;

@@ -105,6 +105,25 @@ Deno.test("a directory that is let go of late is waited for, however long the tu
   assertEquals(hosts.started, 6);
 });
 
+Deno.test("a host that takes long to come up is connected to all the same", async () => {
+  const hosts = new FakeHosts();
+  const runtime = simulated();
+  const start = hosts.start.bind(hosts);
+  hosts.start = (...given) => {
+    void (async () => {
+      for (let minute = 0; minute < 3; minute++) {
+        await new Promise<void>((resolve) => void runtime.after(60_000, resolve));
+      }
+      start(...given);
+    })();
+    return () => {};
+  };
+  const options = (): ReturnType<Parameters<typeof findHost>[0]["options"]> =>
+    Promise.resolve({ fields: {}, identity: new Uint8Array(1) });
+  await findHost({ hosts, runtime, dataDir: place.dataDir, options, onEvent: () => {} });
+  assertEquals([hosts.started, runtime.nowMs() >= 180_000], [1, true]);
+});
+
 Deno.test("a host that stands still is given up in words", async () => {
   const hosts = new FakeHosts();
   hosts.isUp = true;
