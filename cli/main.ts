@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The program `static`, under Node and Deno alike. What is asked for most often loads least: the version needs nothing else. */
+/**
+ * The program `static`, under Node and Deno alike. The most frequent commands load least: the version needs nothing
+ * else.
+ */
 import process from "node:process";
 import { version } from "../proto/version.ts";
 

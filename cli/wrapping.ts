@@ -1,6 +1,7 @@
 /**
- * Lines that are wider than the terminal, broken between words. What continues a line stands a little further in. A command that is
- * to be copied is never broken here: the terminal breaks it where it must, and leaves its own breaks out of what is copied.
+ * Lines that are wider than the terminal, broken between words. Continuation lines are indented a little. A command
+ * that is to be copied is never broken here: the terminal breaks it where it must, and leaves its own breaks out of the
+ * copy.
  */
 const continuation = 2;
 /** Between the words of a command, until it is shown. */

@@ -5,7 +5,7 @@
 import { WireError } from "./errors.ts";
 import { parseApiUrl } from "./http_call.ts";
 
-/** The file's JSON. What it holds besides is ignored. */
+/** The file's JSON. Other fields are ignored. */
 export interface Credentials {
   readonly api_key?: string;
   readonly api_url?: string;

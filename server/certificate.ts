@@ -1,7 +1,7 @@
 /**
- * Where a certificate comes from, and when it changes. Configured files are read again and used when they have
- * become another valid pair; without them a development certificate is kept in the data directory and renewed before it ends.
- * `ca.pem` there is what clients trust. What cannot be used leaves the present certificate in force.
+ * The source of a certificate, and its changes. Configured files are read again and used when they have become another
+ * valid pair; without them a development certificate is kept in the data directory and renewed before it ends. Clients
+ * trust `ca.pem` there. Files that cannot be used leave the present certificate in force.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readIfPresent, writeOwned } from "./owned_file.ts";

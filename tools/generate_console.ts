@@ -1,6 +1,6 @@
 /**
- * Bundles the pages of the console, as text: the API serves them from memory and needs neither a bundler nor their packages.
- * What several scripts share (preact, htm) and what is rarely needed (the plot) are files of their own.
+ * Bundles the pages of the console, as text: the API serves them from memory and needs neither a bundler nor their
+ * packages. Shared code (preact, htm) and rarely needed code (the plot) are files of their own.
  */
 import { bundle, createProject, type Project } from "./bundle.ts";
 

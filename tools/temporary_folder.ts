@@ -1,6 +1,6 @@
 /**
- * A suite runs with a temporary folder of its own. What lies in it afterwards was left behind by a test, which is a fault:
- * on a machine that runs the tests every day it would fill the disk.
+ * A suite runs with a temporary folder of its own. Files in it afterwards were left behind by a test, which is a fault:
+ * on a machine that runs the tests every day they would fill the disk.
  */
 
 export interface Leftovers<T> {

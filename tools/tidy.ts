@@ -11,7 +11,7 @@ const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b")
 
 /** Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has twenty pairs. */
 const stopsReader =
-  /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )Answers (?=the |when |whether |what |where )/;
+  /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )(Answers (?=the |when |whether |what |where )|Who |Whose |What (?!follows|remains))/;
 const plainAdvice = "say it with the thing itself as the subject; functions return";
 
 type Finding = { readonly index: number; readonly what: string };

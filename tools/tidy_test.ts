@@ -32,6 +32,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["prose", "cli/a.ts", `${doc}/** Looks. Answers whether it did. */\nexport const a = 1;\n`],
   ["prose", "sdk/python/a.py", `"""Its purpose."""\n\n\ndef a() -> None:\n    """What is left."""\n`],
   ["prose", "tests/a_test.ts", "/** Who waits. */\nexport const a = 1;\n"],
+  ["prose", "tests/a_test.ts", "/** Looks. What is left stays. */\nexport const a = 1;\n"],
   ["machine", "docs/protocol.md", `see /wo${"rk"}/main\n`],
 ];
 

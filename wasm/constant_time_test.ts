@@ -1,7 +1,7 @@
 /**
  * Constant time, observed: the checked-in modules that see secrets are instrumented so that they report every memory address
- * and every place that execution passes, and are run with different secrets. What they report must not differ. What remains to
- * be trusted is that a processor's own vector instructions, and its multiplication, take the same time for all operands.
+ * and every place that execution passes, and are run with different secrets. The reports must not differ. The test trusts that
+ * a processor's own vector instructions, and its multiplication, take the same time for all operands.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../tests/support/mod.ts";

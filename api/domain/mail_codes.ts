@@ -1,6 +1,7 @@
 /**
- * Codes that are sent by mail, and the messages that carry them. A code is 60 random bits in twelve letters that are hard to
- * confuse; the database has its SHA-256. What a message says depends on the address's state, so that only its mailbox learns it.
+ * Codes that are sent by mail, and the messages that carry them. A code is 60 random bits in twelve letters that are
+ * hard to confuse; the database has its SHA-256. The text of a message depends on the address's state, so that only its
+ * mailbox learns it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { RandomBytes } from "./deps.ts";

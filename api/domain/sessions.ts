@@ -1,6 +1,6 @@
 /**
- * Sessions of the console: 256 random bits in a cookie, of which the database has the SHA-256, for one hour. What a page must
- * send back with every change is derived from them, so that nothing else has to be kept.
+ * Sessions of the console: 256 random bits in a cookie, of which the database has the SHA-256, for one hour. The value
+ * that a page must send back with every change is derived from them, so that nothing else has to be kept.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";

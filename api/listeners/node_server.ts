@@ -58,7 +58,7 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
     failed,
     close: async (deadlineMs) => {
       watch.stop();
-      // Among those that are ended then: who has not finished the handshake. The server waits for those all the same.
+      // This also ends clients that have not finished the handshake; the server waits for those all the same.
       const cancel = after(deadlineMs, () => connections.endAll());
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

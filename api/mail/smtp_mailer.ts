@@ -54,7 +54,7 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
   };
 }
 
-/** RFC 5321: what is wrong with this recipient or message stays wrong. Who may not log in may do so after a repair. */
+/** RFC 5321: a fault of this recipient or message is permanent. A refused login may work after a repair. */
 function isFinal(error: unknown): boolean {
   const [code, command]: unknown[] = ["responseCode", "command"].map((name) => fieldOf(error, name));
   return typeof code === "number" && code >= 500 && ["RCPT TO", "DATA"].includes(String(command));

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createBatchedLookup } from "./batch.ts";
 
-/** A loader that answers when told to, and shows what it was asked. */
+/** A loader that returns when told to, and shows its calls. */
 function createLoader(): {
   asked: (readonly string[])[];
   answer: () => void;

@@ -50,7 +50,10 @@ export const deleteAgent: Command = {
   },
 };
 
-/** A program that holds the agent itself would lose its files under its hands. What else is wrong with them does not matter now. */
+/**
+ * A program that holds the agent itself would lose its files while it runs. Other faults of the files do not matter
+ * now.
+ */
 async function assertFree(context: Context): Promise<void> {
   const { verifyAgentStore } = await loadSdk();
   const { dataDir } = await agentPlace(context);

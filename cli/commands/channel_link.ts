@@ -1,4 +1,4 @@
-/** Links on the command line: who joins by one, and as whom. */
+/** Links on the command line: which agent joins, and under which name. */
 import { parseJoinLink } from "../../proto/mod.ts";
 import { agentName, findPlace, openPlace, writePlace } from "../agent_record.ts";
 import type { Context } from "../command.ts";

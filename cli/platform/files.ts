@@ -1,4 +1,4 @@
-/** Files of the user. What the CLI writes is secret or private, so all of it is for its owner alone. */
+/** Files of the user. Everything that the CLI writes is secret or private, so all of it is for its owner alone. */
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -72,7 +72,9 @@ function variable(name: string): string | undefined {
   return process.env[name] || undefined;
 }
 
-/** Deno tells its tasks where they were called, in `INIT_CWD`. What npx has brought is not in the user's PATH. */
+/**
+ * Deno tells its tasks where they were called, in `INIT_CWD`. Programs that npx has brought are not in the user's PATH.
+ */
 function programName(): string {
   const named = variable("STATIC_PROGRAM");
   if (named !== undefined) return named;

@@ -81,7 +81,10 @@ export class CellSession implements Link {
     return this.#reader.cellBytes;
   }
 
-  /** Bytes in pieces of any size. When it answers a promise, keep them and read no more until it resolves; never rejects. */
+  /**
+   * Bytes in pieces of any size. When it returns a promise, keep them and read no more until it resolves; never
+   * rejects.
+   */
   receive(chunk: Uint8Array): Promise<void> | undefined {
     this.#lastByteMs = this.#host.nowMs();
     for (let at = 0; at < chunk.length && this.#state === "open";) {

@@ -34,8 +34,8 @@ export interface Link {
 /** The core's side of a session. */
 export interface RelaySession {
   /**
-   * One envelope, valid only during this call. When it answers a promise the session has enough to do: read no more until it
-   * resolves. Never rejects.
+   * One envelope, valid only during this call. When it returns a promise the session has enough to do: read no more
+   * until it resolves. Never rejects.
    */
   receive(envelope: Uint8Array): Promise<void> | undefined;
   /** An envelope that may ride in a cell which leaves anyway, of at most so many bytes. Links without cells never ask. */

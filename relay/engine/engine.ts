@@ -179,7 +179,7 @@ export interface EntryHead {
 }
 
 export interface NewEntry extends EntryHead {
-  /** Unique in its channel: appending the same key again changes nothing and answers the original. */
+  /** Unique in its channel: appending the same key again changes nothing and returns the original. */
   readonly key: string;
   /** Agents whose list of channels gains this one. Their cursors start just before this entry: it carries their Welcome. */
   readonly added: readonly AgentId[];

@@ -26,7 +26,7 @@ export interface TypedClient {
 
 /** The upstream's side of it. */
 export interface TypedLink {
-  /** When it answers a promise, send no more until it resolves. */
+  /** When it returns a promise, send no more until it resolves. */
   send(lane: Lane, envelope: Uint8Array): Promise<void> | undefined;
   /** `pendingBytes` has fallen. */
   taken(): void;
@@ -47,7 +47,7 @@ export interface CellClient {
 export interface CellPipe {
   /** The size of the cell that the client sends next. */
   readonly cellBytes: number;
-  /** When it answers a promise, pass no more until it resolves. Never rejects. */
+  /** When it returns a promise, pass no more until it resolves. Never rejects. */
   receive(cell: Uint8Array): Promise<void> | undefined;
   /** The client will send nothing more. */
   ended(): void;

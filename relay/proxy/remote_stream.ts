@@ -11,7 +11,7 @@ export interface RemoteRelay {
 }
 
 export interface RemoteEvents {
-  /** Bytes of the relay. When it answers a promise, nothing more is read until it resolves. */
+  /** Bytes of the relay. When it returns a promise, nothing more is read until it resolves. */
   receive(chunk: Uint8Array): Promise<void> | undefined;
   /** Called once, unless `close` was called first. */
   ended(reason: EndReason | undefined): void;

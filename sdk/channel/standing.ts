@@ -1,7 +1,7 @@
 /**
- * Whether a message of ours stands in the log. The relay delivers nobody its own messages, but it answers a message that it has
- * seen before, by sender and id, with where it stands. So it is sent one under that id for an epoch that is over, without
- * content: it is refused if the id is new, and nothing is added to the log either way.
+ * Whether a message of ours is in the log. The relay delivers nobody its own messages. But if it has seen a message
+ * before, by sender and id, it replies with its place. So an empty message is sent under that id for an epoch that is
+ * over: it is refused if the id is new, and nothing is added to the log either way.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {

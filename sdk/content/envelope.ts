@@ -1,4 +1,4 @@
-/** A message as its receiver holds it: who sent it and when, what it says about itself, and its content in the form wanted. */
+/** A message as its receiver holds it: sender, time, fields, and content in the form wanted. */
 import type { AgentId, MessageId } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { identityText } from "../base/identity_text.ts";

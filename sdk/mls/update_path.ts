@@ -98,7 +98,7 @@ function checkFresh(tree: RatchetTree, publicKeys: readonly Uint8Array[]): void 
 }
 
 export interface OpenPathInput {
-  /** After the proposals, before the path: whose keys it was encrypted for. */
+  /** The tree after the proposals and before the path, for which the path was encrypted. */
   readonly before: RatchetTree;
   readonly sender: number;
   readonly path: UpdatePath;

@@ -101,7 +101,7 @@ async function countIntact(store: RecordStore, expected: Expected): Promise<numb
   return intact;
 }
 
-/** Damages a copy of the store in one file, and answers what became of it. */
+/** Damages a copy of the store in one file, and returns the result. */
 async function damage(
   template: string,
   path: string,

@@ -29,7 +29,7 @@ export class CallGate {
   }
 
   /**
-   * Starts the call when it is its turn, and answers what it answers. Rejects with the signal's reason while it waits, and
+   * Starts the call when it is its turn, and returns its result. Rejects with the signal's reason while it waits, and
    * with `overloaded` when too many wait already.
    */
   pass<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {

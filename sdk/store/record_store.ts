@@ -1,6 +1,6 @@
 /**
- * The encrypted store: get, put, delete, atomic batches, and the list of one kind. Every acknowledged batch is durable and
- * complete; whatever a disk, a crash or a hand did to the files, a read answers what was written or throws.
+ * The encrypted store: get, put, delete, atomic batches, and the list of one kind. Every acknowledged batch is durable
+ * and complete. After any damage by a disk, a crash or a person, a read returns what was written or throws.
  */
 import { maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";

@@ -1,7 +1,7 @@
 /**
- * The body of one request as an async iterator: a queue that the connection fills and the handler empties. What was
- * taken is reported, which becomes window for the peer: a handler that does not read holds its client back. Frames that
- * arrived together are taken together, because each step of an async pipeline costs more than copying some kilobytes.
+ * The body of one request as an async iterator: a queue that the connection fills and the handler empties. Bytes that
+ * were taken become window for the peer: a handler that does not read holds its client back. Frames that arrived
+ * together are taken together, because each step of an async pipeline costs more than copying some kilobytes.
  */
 import type { Field } from "./field.ts";
 import type { ServerRequestBody } from "./handler.ts";

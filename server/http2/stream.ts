@@ -107,7 +107,9 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     return true;
   }
 
-  /** The response is complete. What the handler left unread is dropped; reading on is its mistake, and it is told. */
+  /**
+   * The response is complete. Bytes that the handler left unread are dropped; reading on is its mistake, and throws.
+   */
   finish(): void {
     this.closed = true;
     this.#listeners = undefined;

@@ -12,7 +12,7 @@ import {
 } from "../support/api/harness.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
-/** Requests for each operation and credential. The embedded database answers the same more slowly. */
+/** Requests for each operation and credential. The embedded database is slower. */
 const roundsOf = (backend: Backend): number => isStress ? 200 : backend === embedded ? 3 : 6;
 
 interface Schema {

@@ -25,7 +25,7 @@ export async function checkDiscovery(t: Deno.TestContext, { api, caFile, quicUrl
     assertStringIncludes(first.stderr, json.mail.folder);
     const saved = await user.credentials();
     assertEquals([saved.api_url, saved.relay_url], [api.url, `${quicUrl},${grpcUrl}`]);
-    // Good for the relay alone: who holds its key must not become the API.
+    // Good for the relay alone: the holder of its key must not become the API.
     assertEquals([saved.ca_file, await Deno.readTextFile(saved.relay_ca_file ?? "")], [undefined, ca]);
     await user.run(["channel", "create", "acme/ops/found"]);
     await user.run(["doctor"]);

@@ -45,7 +45,7 @@ export class Terminal implements AsyncDisposable {
     await this.#keys.write(new TextEncoder().encode(text));
   }
 
-  /** Waits until it is shown, after what was waited for before, and answers the match. */
+  /** Waits until it is shown, after the last match, and returns the match. */
   async see(pattern: RegExp, withinMs = 120_000): Promise<RegExpExecArray> {
     const { match } = await eventually({ withinMs, what: `${pattern} on the terminal` }, () => {
       const fresh = this.screen.slice(this.#seen);

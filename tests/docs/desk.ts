@@ -16,7 +16,7 @@ export interface Desk extends AsyncDisposable {
 }
 
 export interface Service {
-  /** Ctrl-C, as a terminal gives it to the whole group; answers the exit code and everything that was printed. */
+  /** Ctrl-C, as a terminal gives it to the whole group; returns the exit code and everything that was printed. */
   interrupt(): Promise<{ readonly code: number; readonly output: string }>;
 }
 

@@ -97,7 +97,7 @@ export class Exchange implements AsyncDisposable {
     return waits.toSorted((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1] ?? NaN;
   }
 
-  /** Everybody stops; answers what the auditor says when all have had the time to hear all. */
+  /** Everybody stops; returns the auditor's verdict when all have had the time to hear all. */
   async finish(): Promise<Audit & { readonly used: number; readonly missing: number }> {
     const present = [...this.residents, ...this.#guests.filter((guest) => guest.running)];
     await Promise.all(present.map((actor) => actor.ask({ do: "hush" })));
@@ -132,7 +132,7 @@ export class Exchange implements AsyncDisposable {
   }
 }
 
-/** Polls a condition; who waits in vain is told for what. */
+/** Polls a condition; the error names it. */
 export async function until(what: string, withinMs: number, holds: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!holds()) {

@@ -42,7 +42,10 @@ function startWriter(folder: string, start: number): { child: Deno.ChildProcess;
   return { child, lines: linesOf(child.stdout) };
 }
 
-/** Lets the writer acknowledge some batches, kills it somewhere in the next, and answers the highest acknowledged number. */
+/**
+ * Lets the writer acknowledge some batches, kills it somewhere in the next, and returns the highest acknowledged
+ * number.
+ */
 async function writeAndKill(folder: string, start: number): Promise<number> {
   const { child, lines } = startWriter(folder, start);
   const until = random.below(60);

@@ -90,7 +90,7 @@ function literal([name, value]: readonly [string, string]): Uint8Array {
   return concatBytes(Uint8Array.from(nameLength), nameBytes, Uint8Array.of(valueBytes.length), valueBytes);
 }
 
-/** The status that answers a request. */
+/** The status of a request's response. */
 async function requestStatus(conn: Deno.QuicConn, fields: Readonly<Record<string, string>>): Promise<number> {
   const block = concatBytes(Uint8Array.of(0, 0), ...Object.entries(fields).map(literal));
   const stream = await conn.createBidirectionalStream();

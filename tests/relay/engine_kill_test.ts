@@ -25,7 +25,10 @@ function startWriter(folder: string, run: string): Deno.ChildProcess {
   }).spawn();
 }
 
-/** Lets a writer run for a random while, kills it at a random moment, and answers what it had been told was accepted. */
+/**
+ * Lets a writer run for a random while, kills it at a random moment, and returns the entries that were reported as
+ * accepted.
+ */
 async function writeAndKill(folder: string, run: string): Promise<Accepted[]> {
   const child = startWriter(folder, run);
   const killAfter = 1 + random.below(600);

@@ -45,7 +45,7 @@ class Talker {
     }
   }
 
-  /** Takes what has come so far; answers how much that is altogether. */
+  /** Takes everything that has come so far; returns the total. */
   take(): number {
     const delivered = this.agent.client.notices.of("DeliverMessage");
     for (const message of delivered.slice(this.#taken)) this.#takeOne(message);

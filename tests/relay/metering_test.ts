@@ -68,7 +68,9 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
     const agent = await connect(() => relay, owner);
     const channelId = await agent.createChannel();
 
-    /** Starts the relay again, and answers what the account has used when the earlier life is settled: what is in the log. */
+    /**
+     * Starts the relay again, and returns the account's usage when the earlier run is settled: the content of the log.
+     */
     const nextLife = async (): Promise<number> => {
       outputs.push(relay.output());
       relay = await startRelayProcess(variables);

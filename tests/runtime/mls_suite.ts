@@ -3,7 +3,7 @@ import { type Agent, createSignatures, createWebCryptoEd25519, World } from "../
 import { createRandom } from "../support/random.ts";
 import { check, Digest, type RuntimeTest } from "../support/runtime/suite.ts";
 
-/** A history with every kind of operation; answers a digest of all that was put into the log. */
+/** A history with every kind of operation; returns a digest of all that was put into the log. */
 async function history(accelerated: boolean): Promise<string> {
   const signatures = await createSignatures(accelerated ? createWebCryptoEd25519(crypto.subtle) : undefined);
   const world = new World(createRandom(42), { signatures });

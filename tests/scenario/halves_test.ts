@@ -115,8 +115,8 @@ const memberOf = (channel: Channel, actor: Actor): ChannelMember | undefined =>
 type Commit = RequestBody<"SendCommit">;
 
 /**
- * The relay takes a commit of each half and shows each half its own: `second` and those with it never hear of the log's. What
- * members of one half say is not told to the other, messages and confirmations alike. Answers how the relay lets the
+ * The relay takes a commit of each half and shows each half its own: `second` and those with it never hear of the
+ * log's. Messages and confirmations of one half are not delivered to the other. Returns a function that lets the
  * confirmations through after all.
  */
 async function divide(

@@ -1,4 +1,4 @@
-/** A relay that lies. What the members see is detected or healed, and never a plaintext that was not sent. */
+/** A relay that lies. Members detect or heal its effects, and never see a plaintext that was not sent. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {

@@ -1,4 +1,4 @@
-// Requests and replies between agents on one relay: who runs what how often, through crashes, lost replies and lies.
+// Requests and replies between agents on one relay: how often handlers run, through crashes, lost replies and lies.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";

@@ -20309,7 +20309,7 @@ export const text = [
   "    this.#options = options;\n",
   "  }\n",
   "  /**\n",
-  "   * Starts the call when it is its turn, and answers what it answers. Rejects with the signal's reason while it waits, and\n",
+  "   * Starts the call when it is its turn, and returns its result. Rejects with the signal's reason while it waits, and\n",
   "   * with `overloaded` when too many wait already.\n",
   "   */\n",
   "  pass(start, signal) {\n",

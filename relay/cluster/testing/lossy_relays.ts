@@ -86,7 +86,7 @@ export class LossyRelay {
   readonly #writerId: string;
   #read = 0;
   isRunning = true;
-  /** Takes nothing and sends nothing until it wakes up. What was under way arrives. */
+  /** Takes nothing and sends nothing until it wakes up. Messages under way arrive. */
   isFrozen = false;
 
   constructor(stage: LossyRelays, id: string, store: ReplicaStore) {

@@ -76,7 +76,7 @@ export function founding(
   return commit(key, range.epoch, { kind: "founding", ...range, ...changes });
 }
 
-/** Appends one after the other and answers the last sequence. */
+/** Appends one after the other and returns the last sequence. */
 export async function appendAll(engine: Engine, channelId: ChannelId, entries: readonly NewEntry[]): Promise<number> {
   let sequence = 0;
   for (const entry of entries) sequence = appended(await engine.append(channelId, entry)).sequence;

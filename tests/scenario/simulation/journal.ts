@@ -34,7 +34,7 @@ export class Journal {
     });
   }
 
-  /** Makes an empty engine what the present one was at that moment. What came later is forgotten. */
+  /** Makes an empty engine equal to the present one at that moment. Later entries are forgotten. */
   async setBack(moment: number, empty: Engine): Promise<Engine> {
     this.#writes = this.#writes.slice(0, moment);
     for (const write of this.#writes) await write(empty);

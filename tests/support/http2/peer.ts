@@ -76,7 +76,7 @@ export class Peer {
     this.connection.receive(concat(...frames));
   }
 
-  /** Lets handlers run, then answers what the server wrote since the last time. */
+  /** Lets handlers run, then returns the server's output since the last time. */
   async settled(): Promise<WireFrame[]> {
     await new Promise((resolve) => setImmediate(resolve));
     return this.read();

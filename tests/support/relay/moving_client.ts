@@ -1,6 +1,6 @@
 /**
- * A client that changes relays between any two of its calls: it opens a session at the next relay, which ends the one before,
- * subscribes again to what it read, and goes on. What is pushed to it is one log, each delivery once, as an SDK would see it.
+ * A client that changes relays between any two of its calls: it opens a session at the next relay, which ends the one
+ * before, subscribes again and reads on. Its deliveries are one log, each delivery once, as an SDK would see it.
  */
 import type { CallName, ChannelId, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import { protocolVersion } from "../../../proto/mod.ts";

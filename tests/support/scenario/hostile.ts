@@ -27,8 +27,8 @@ export function withholdCommits(actor: Actor, isOver: () => boolean): void {
 }
 
 /**
- * The relay keeps commits from the victim, and gives so many of its requests to come back to nobody but a member that has made
- * itself the owner. Answers how often that one has answered.
+ * The relay keeps commits from the victim, and gives so many of its requests to come back only to a member that has
+ * made itself the owner. Returns how often that member has answered.
  */
 export function usurp(victim: Actor, usurper: Actor, times: number): () => number {
   const lies = answerWith(

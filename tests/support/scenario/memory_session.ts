@@ -1,6 +1,6 @@
 /**
- * A client's session with the relay's real core, without sockets. What passes between the two can be tampered with: so the
- * relay behind it may be honest, and the client sees a malicious one.
+ * A client's session with the relay's real core, without sockets. Everything between the two can be tampered with: so
+ * the relay behind it may be honest, and the client sees a malicious one.
  */
 import type { AgentId, CallName, ChannelId, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import { CallRefused, type TestAgent, TestClient } from "../../../relay/core/testing/client.ts";

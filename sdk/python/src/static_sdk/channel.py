@@ -49,7 +49,7 @@ class Channel(NotCopied):
         return run(operations.add_member(self._agent, self._name, key_package))
 
     def remove_member(self, member: Union[str, Member]) -> None:
-        """Removes a member; only owners may. What is sent from now on it cannot read."""
+        """Removes a member; only owners may. It cannot read messages that are sent from now on."""
         ids = operations.agent_ids(member) or [""]
         run(operations.act(self._agent, "removeMember", self._name, agentId=ids[0]))
 
@@ -72,7 +72,7 @@ class Channel(NotCopied):
         return run(operations.policy(self._agent, self._name))
 
     def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
-        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. What is not given stays as it is."""
+        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. Fields that are not given stay as they are."""
         run(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
 
     def rotate(self) -> None:

@@ -39,7 +39,7 @@ def encode_frame(header: Dict[str, Any], body: bytes = b"") -> bytes:
 
 
 class FrameReader:
-    """From pieces as they come to frames. What is no frame raises ``protocol_error``: nothing after it can be read."""
+    """Turns pieces of a stream into frames. Raises ``protocol_error`` for anything else: nothing after it can be read."""
 
     def __init__(self) -> None:
         self._pieces: List[bytes] = []

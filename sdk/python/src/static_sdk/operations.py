@@ -239,7 +239,7 @@ def reading(
 
 
 def receive(agent: Agent, channel: str, timeout: Optional[float]) -> Steps[Optional[Dict[str, Any]]]:
-    """The next message's fields, or None. What an interrupted question gets goes to the next one."""
+    """The next message's fields, or None. A message for an interrupted call goes to the next one."""
     fields = {"channel": text("name", channel), "timeoutMs": milliseconds("timeout", timeout)}
     leftover = agent.leftover.setdefault(channel, deque())
     while True:
