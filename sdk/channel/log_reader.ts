@@ -353,23 +353,20 @@ export class LogReader {
     if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
     const { membership, health } = this.#parts;
     const { epoch } = membership;
-    if (this.#place.epochAt(entry.sequence) < epoch) {
+    if (entry.epoch <= epoch && this.#place.epochAt(entry.sequence) < epoch) {
       // Our group has followed the commit that is left out: nothing is lost but the order, and this entry if it is a message. The
       // place moves on, or everything that follows would be refused too.
       const what = "an entry without the commit before it";
       if (!("commit" in entry)) return this.#lied(entry, what, Math.min(entry.epoch, epoch));
       if (entry.epoch < epoch) return this.#lied(entry, what, entry.epoch + 1);
-      if (entry.epoch === epoch) {
-        this.#reportLie(entry, what);
-        this.#place.pass(entry.sequence - 1, epoch);
-        return await this.commit(entry);
-      }
-      return this.#lied(entry, what, epoch);
+      this.#reportLie(entry, what);
+      this.#place.pass(entry.sequence - 1, epoch);
+      return await this.commit(entry);
     }
     return await this.#asking(async () => {
       const found = await membership.findCommit(epoch);
       if (found.commit === undefined && found.epoch <= epoch) {
-        return this.#lied(entry, "an entry of an epoch that has not begun");
+        return this.#lied(entry, "an entry of an epoch that has not begun", epoch);
       }
       const reason = `the relay delivers epoch ${entry.epoch} without the commit that ended epoch ${epoch}`;
       health.report("withheld_commit", reason);

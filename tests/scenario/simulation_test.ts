@@ -58,6 +58,7 @@ Deno.test("hostile members, a hostile relay, or both, neither block honest membe
 /** Found by campaigns. Each blocked, lost or misled an honest member before its fault was mended. */
 const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = [
   [3219738638], // a leave that a set-back relay had forgotten kept the others from letting anybody back in
+  [2634940605], // an old store in a log that was set back took the only later entry for a lie, and waited for ever
   [1332374806], // a change that was planned in one epoch was committed in a later one
   // The removal of a member that a founding had brought back was refused for ever, and with it everybody that asked to come back.
   [4030304797, { hostileCommits: true }],
