@@ -30,9 +30,16 @@ export interface Applicant {
 }
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
-export function readApplicant(message: Uint8Array, deps: Pick<ChannelDeps, "relayNowMs" | "runtime">): Applicant {
+export function readApplicant(
+  message: Uint8Array,
+  deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">,
+): Applicant {
   try {
-    const { agentId, identity }: VerifiedKeyPackage = verifyKeyPackage(readKeyPackage(message), deps.relayNowMs());
+    const { agentId, identity }: VerifiedKeyPackage = verifyKeyPackage(
+      readKeyPackage(message),
+      deps.relayNowMs(),
+      deps.signatures.verifyHandshake,
+    );
     const keyPackage = decodeKeyPackageMessage(message);
     checkLifetime(keyPackage, clocksOf(deps));
     return { agentId, identity, keyPackage };
@@ -83,7 +90,7 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
   return { add, remove: [...remove] };
 }
 
-export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime"> {
+export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures"> {
   readonly session: Pick<RelaySession, "call">;
 }
 

@@ -19,7 +19,7 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { invitesKind } from "../channel/records.ts";
-import { createError, type StaticError } from "../base/errors.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
@@ -175,39 +175,53 @@ export class InviteBook {
   }
 
   /**
-   * Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. Returns the
-   * epoch in which the request was first admitted.
+   * Whether each of these requests to one channel is by somebody with its invite's secret and for this very KeyPackage. If so
+   * its use is counted: in one write for all requests with the same invite. Returns, in the order of the requests, the epochs in
+   * which they were first admitted, or why they are not.
    */
-  admit(request: JoinRequest, scene: InviteScene): Promise<number | StaticError> {
+  admit(requests: readonly JoinRequest[], scene: InviteScene): Promise<(number | StaticError)[]> {
     return this.#changes.run(async () => {
-      const { inviteId, channelId, keyPackage, mac, agentId } = request;
-      const invite = await this.#get(channelId, inviteId);
-      if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
-      const { name, secret, admitted } = invite;
-      const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
-      if (!equalBytes(expected, mac)) {
-        return createError(
-          "join_rejected",
-          "The request was not made with the invite's secret, or was changed on its way",
-        );
+      const invites = new Map<InviteId, InviteRecord>();
+      const changed = new Set<InviteId>();
+      const verdicts: (number | StaticError)[] = [];
+      for (const request of requests) {
+        const { inviteId, channelId, agentId } = request;
+        const invite = invites.get(inviteId) ?? await this.#get(channelId, inviteId);
+        const verdict = this.#judge(request, invite, scene);
+        verdicts.push(verdict === "new" ? scene.epoch : verdict);
+        if (verdict instanceof StaticError || invite === undefined) continue;
+        invites.set(inviteId, invite);
+        if (verdict !== "new") continue;
+        const admitted = new Map(invite.admitted).set(hashOf(request), { epoch: scene.epoch, agentId });
+        invites.set(inviteId, { ...invite, admitted });
+        changed.add(inviteId);
       }
-      if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
-      if (hasEnded(invite, scene)) return inviteEnded(invite);
-      const hash = hashOf(request);
-      const before = admitted.get(hash);
-      if (before !== undefined) {
+      for (const [inviteId, invite] of invites) {
+        if (changed.has(inviteId)) await this.#put(inviteId, invite);
         this.#used.set(inviteId, invite);
-        return before.epoch;
       }
-      if (admitted.size >= invite.uses) {
-        return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
-      }
-      const { epoch } = scene;
-      const used = { ...invite, admitted: new Map(admitted).set(hash, { epoch, agentId }) };
-      await this.#put(inviteId, used);
-      this.#used.set(inviteId, used);
-      return epoch;
+      return verdicts;
     });
+  }
+
+  /** New: it may come in, and that is not noted yet. */
+  #judge(request: JoinRequest, invite: InviteRecord | undefined, scene: InviteScene): number | StaticError | "new" {
+    const { channelId, keyPackage, mac } = request;
+    if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
+    const { name, secret, admitted } = invite;
+    const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
+    if (!equalBytes(expected, mac)) {
+      return createError(
+        "join_rejected",
+        "The request was not made with the invite's secret, or was changed on its way",
+      );
+    }
+    if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
+    if (hasEnded(invite, scene)) return inviteEnded(invite);
+    const before = admitted.get(hashOf(request));
+    if (before !== undefined) return before.epoch;
+    if (admitted.size < invite.uses) return "new";
+    return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
   }
 
   /** Why a request that was admitted lets nobody in any more: the invite has ended since. Asked again for every commit. */
@@ -221,9 +235,16 @@ export class InviteBook {
     this.#used.delete(inviteId);
   }
 
-  /** The epoch in which this very KeyPackage was admitted, if it was. */
-  async admittedIn(request: JoinRequest): Promise<number | undefined> {
-    return (await this.#get(request.channelId, request.inviteId))?.admitted.get(hashOf(request))?.epoch;
+  /** The epochs in which these very KeyPackages were admitted, in the order of the requests; undefined where they were not. */
+  async admittedIn(requests: readonly JoinRequest[]): Promise<(number | undefined)[]> {
+    const invites = new Map<InviteId, InviteRecord | undefined>();
+    const epochs: (number | undefined)[] = [];
+    for (const request of requests) {
+      const { channelId, inviteId } = request;
+      if (!invites.has(inviteId)) invites.set(inviteId, await this.#get(channelId, inviteId));
+      epochs.push(invites.get(inviteId)?.admitted.get(hashOf(request))?.epoch);
+    }
+    return epochs;
   }
 
   /** Deletes the invites of a channel that are over, and revokes passes that are of no use any more. */

@@ -21,10 +21,14 @@ const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 const name = parseChannelName("acme/ops/deploy");
 const [alice, bob]: [AgentId, AgentId] = [parseAgentId("a".repeat(22)), parseAgentId("b".repeat(22))];
 
+type JoinRequest = NoticeBody<"DeliverJoinRequest">;
+
 interface Bench {
   readonly book: InviteBook;
+  /** Writes so far. */
+  readonly written: { count: number };
   /** A request that was made with the invite. */
-  readonly requestWith: (made: MadeInvite, keyPackage?: Uint8Array) => NoticeBody<"DeliverJoinRequest">;
+  readonly requestWith: (made: MadeInvite, keyPackage?: Uint8Array) => JoinRequest;
   /** A channel in which these agents were removed, each in an epoch. */
   readonly scene: (epoch: number, expelled?: ReadonlyMap<AgentId, number>) => InviteScene;
   /** Passes that were revoked; while the API is away, none is. */
@@ -41,8 +45,18 @@ async function createBench(): Promise<Bench> {
   const call = <Name extends CallName>(): Promise<ReplyBody<Name>> => Promise.resolve({} as ReplyBody<Name>);
   const clocks = { nowMs: 1_790_000_000_000, relayNowMs: 1_790_000_000_000, apiAway: false };
   const revoked: string[] = [];
+  const written = { count: 0 };
+  const put: RecordStore["put"] = (kind, id, value) => {
+    written.count++;
+    return store.put(kind, id, value);
+  };
   const book = new InviteBook({
-    store,
+    store: {
+      put,
+      get: (kind, id) => store.get(kind, id),
+      delete: (kind, id) => store.delete(kind, id),
+      list: (kind) => store.list(kind),
+    },
     session: { call },
     runtime: { randomBytes, nowMs: () => clocks.nowMs },
     agentId: alice,
@@ -70,7 +84,13 @@ async function createBench(): Promise<Bench> {
       expiresAtMs: clocks.relayNowMs + 1000,
     };
   };
-  return Object.assign(clocks, { book, requestWith, scene, revoked });
+  return Object.assign(clocks, { book, requestWith, scene, revoked, written });
+}
+
+async function admit(book: InviteBook, request: JoinRequest, scene: InviteScene): Promise<number | StaticError> {
+  const [verdict] = await book.admit([request], scene);
+  assert(verdict !== undefined);
+  return verdict;
 }
 
 Deno.test("an invite ends by our own clock too: a relay that turns its clock back keeps none alive", async () => {
@@ -78,7 +98,7 @@ Deno.test("an invite ends by our own clock too: a relay that turns its clock bac
   const made = await bench.book.create({ channelId, name }, { expiresInMs: 1000 });
   const request = bench.requestWith(made);
   bench.nowMs += 1001;
-  const refused = await bench.book.admit(request, bench.scene(1));
+  const refused = await admit(bench.book, request, bench.scene(1));
   assert(refused instanceof StaticError && refused.message.includes("expired"));
 });
 
@@ -86,25 +106,39 @@ Deno.test("a request is admitted once, and says when that was, in its own channe
   const { book, requestWith, scene } = await createBench();
   const made = await book.create({ channelId, name }, {});
   const request = requestWith(made);
-  assertEquals(await book.admit(request, scene(4)), 4);
-  assertEquals(await book.admit(request, scene(9)), 4);
-  assertEquals(await book.admittedIn(request), 4);
-  const second = await book.admit(requestWith(made, Uint8Array.of(2)), scene(9));
+  assertEquals(await admit(book, request, scene(4)), 4);
+  assertEquals(await admit(book, request, scene(9)), 4);
+  assertEquals(await book.admittedIn([request, requestWith(made, Uint8Array.of(2))]), [4, undefined]);
+  const second = await admit(book, requestWith(made, Uint8Array.of(2)), scene(9));
   assert(second instanceof StaticError, "it was good for one");
   const elsewhere = { ...request, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)) };
-  assert(await book.admit(elsewhere, scene(4)) instanceof StaticError);
+  assert(await admit(book, elsewhere, scene(4)) instanceof StaticError);
+});
+
+Deno.test("requests that come together are admitted in one write, and no more of them than the invite is good for", async () => {
+  const { book, requestWith, scene, written } = await createBench();
+  const made = await book.create({ channelId, name }, { uses: 2 });
+  const [first, second, third] = [1, 2, 3].map((n) => requestWith(made, Uint8Array.of(n)));
+  assert(first !== undefined && second !== undefined && third !== undefined);
+  const forged = { ...requestWith(made, Uint8Array.of(4)), mac: third.mac };
+  const before = written.count;
+  const [a, none, b, again, over] = await book.admit([first, forged, second, first, third], scene(4));
+  assertEquals([a, b, again], [4, 4, 4]);
+  assert(none instanceof StaticError && over instanceof StaticError && over.message.includes("often"));
+  assertEquals(written.count - before, 1);
+  assertEquals(await book.admittedIn([third, second, first]), [undefined, 4, 4]);
 });
 
 Deno.test("an invite is over for everybody once an agent that came in by it was removed", async () => {
   const { book, requestWith, scene } = await createBench();
   const made = await book.create({ channelId, name }, { uses: 3 });
-  assertEquals(await book.admit(requestWith(made), scene(4)), 4);
+  assertEquals(await admit(book, requestWith(made), scene(4)), 4);
   // In an earlier membership: that was before this invite.
   const before = scene(5, new Map([[bob, 4]]));
-  assertEquals(await book.admit(requestWith(made, Uint8Array.of(2)), before), 5);
+  assertEquals(await admit(book, requestWith(made, Uint8Array.of(2)), before), 5);
   assertEquals((await book.list(before)).length, 1);
   const after = scene(7, new Map([[bob, 6]]));
-  const refused = await book.admit(requestWith(made, Uint8Array.of(3)), after);
+  const refused = await admit(book, requestWith(made, Uint8Array.of(3)), after);
   assert(refused instanceof StaticError && refused.message.includes("removed"), String(refused));
   assertEquals(await book.list(after), []);
   await book.tidy(after);
@@ -119,10 +153,10 @@ Deno.test("a guest's pass ends with its invite, or with its removal, as soon as 
   const unused = await book.create({ channelId, name }, {}, pass("unused"));
   const used = await book.create({ channelId, name }, {}, pass("used"));
   const withdrawn = await book.create({ channelId, name }, {}, pass("withdrawn"));
-  assertEquals(await book.admit(requestWith(used), scene(4)), 4);
+  assertEquals(await admit(book, requestWith(used), scene(4)), 4);
   bench.apiAway = true;
   await book.revoke(withdrawn.invite);
-  assert(await book.admit(requestWith(withdrawn), scene(4)) instanceof StaticError, "it was withdrawn");
+  assert(await admit(book, requestWith(withdrawn), scene(4)) instanceof StaticError, "it was withdrawn");
   assertEquals((await book.list(scene(4))).map(({ id }) => id), [inviteIdOf(unused.invite.secret)]);
   bench.apiAway = false;
   await book.tidy(scene(4));

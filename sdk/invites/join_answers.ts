@@ -6,6 +6,7 @@ import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
+import type { Membership } from "../channel/membership.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
@@ -18,6 +19,12 @@ interface Admitted {
   readonly applicant: Applicant;
   /** The channel's epoch when the request was admitted. */
   readonly epoch: number;
+}
+
+interface Judged {
+  readonly request: JoinRequest;
+  /** Entered: it is a member already. */
+  readonly verdict: Admitted | StaticError | "entered";
 }
 
 const retryMs = 2000;
@@ -82,13 +89,10 @@ export class JoinAnswers {
     if (waiting === undefined) return;
     const requests = [...waiting.values()].slice(0, maxPerCommit);
     const channel = await this.#agent.find(channelId);
+    const inTime = requests.filter(({ expiresAtMs }) => expiresAtMs >= this.#agent.relayNowMs);
+    this.#settle(requests.filter((request) => !inTime.includes(request)));
     const admitted: Admitted[] = [];
-    for (const request of requests) {
-      if (request.expiresAtMs < this.#agent.relayNowMs) {
-        waiting.delete(request.requestId);
-        continue;
-      }
-      const verdict = channel === undefined ? notHere() : await this.#judge(request, channel);
+    for (const { request, verdict } of await this.#judge(inTime, channel)) {
       if (verdict instanceof StaticError) await this.#reject(request, verdict, channel);
       else if (verdict === "entered") this.#settle([request]);
       else admitted.push(verdict);
@@ -100,22 +104,44 @@ export class JoinAnswers {
     }
   }
 
-  async #judge(request: JoinRequest, channel: LiveChannel): Promise<Admitted | StaticError | "entered"> {
+  async #judge(requests: readonly JoinRequest[], channel: LiveChannel | undefined): Promise<readonly Judged[]> {
+    if (channel === undefined) return requests.map((request) => ({ request, verdict: notHere() }));
     try {
-      const applicant = readApplicant(request.keyPackage, this.#agent.clocks);
-      if (applicant.agentId !== request.agentId) {
+      const { membership } = channel;
+      const before = await this.#book.admittedIn(requests);
+      const looked = requests.map((request, i) => ({ request, verdict: this.#look(request, before[i], membership) }));
+      const wanted = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
+      const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
+      const admitted = wanted.map(({ request, verdict: applicant }, i): Judged => {
+        const epoch = epochs[i] ?? notHere();
+        return { request, verdict: epoch instanceof StaticError ? epoch : { request, applicant, epoch } };
+      });
+      const others = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [] : [{ request, verdict }]);
+      return [...others, ...admitted];
+    } catch (fault) {
+      const verdict = toStaticError(fault, "Cannot let the agent in");
+      return requests.map((request) => ({ request, verdict }));
+    }
+  }
+
+  /** `before`: the epoch in which its KeyPackage was admitted, if it was. */
+  #look(
+    request: JoinRequest,
+    before: number | undefined,
+    membership: Membership,
+  ): Applicant | StaticError | "entered" {
+    const { clocks, parts: { signatures } } = this.#agent;
+    try {
+      const applicant = readApplicant(request.keyPackage, { ...clocks, signatures });
+      const { agentId } = applicant;
+      if (agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
-      const { membership } = channel;
-      const { agentId } = applicant;
-      const before = await this.#book.admittedIn(request);
       if (before !== undefined && membership.mayHaveComeSince(agentId, before)) {
         return membership.memberOf(agentId) === undefined ? spent() : "entered";
       }
       const verdict = judgeApplicant(membership, applicant);
-      if (verdict instanceof StaticError) return verdict;
-      const epoch = await this.#book.admit(request, membership);
-      return epoch instanceof StaticError ? epoch : { request, applicant, epoch };
+      return verdict instanceof StaticError ? verdict : applicant;
     } catch (fault) {
       return toStaticError(fault, "Cannot let the agent in");
     }
@@ -153,7 +179,7 @@ export class JoinAnswers {
     }
   }
 
-  /** Those who asked are members. */
+  /** Those who asked are members, or their time is over. */
   #settle(requests: readonly JoinRequest[]): void {
     for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
   }
@@ -173,6 +199,10 @@ export class JoinAnswers {
     }
     this.#waiting.get(channelId)?.delete(requestId);
   }
+}
+
+function isApplicant(verdict: Applicant | StaticError | "entered"): verdict is Applicant {
+  return verdict !== "entered" && !(verdict instanceof StaticError);
 }
 
 function spent(): StaticError {
