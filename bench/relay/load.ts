@@ -43,6 +43,12 @@ export interface LoadTarget {
   connect(): Promise<LoadStream>;
 }
 
+export interface LoadAgents {
+  readonly token: string;
+  /** The number of the first of them: loads that run at once must not share agents. */
+  readonly first: number;
+}
+
 export interface LoadResult {
   readonly deliveries: number;
   readonly seconds: number;
@@ -156,8 +162,8 @@ export class Load {
   }
 
   /** Connects everybody and puts them into one channel. */
-  static async create(target: LoadTarget, receivers: number, token: string): Promise<Load> {
-    const clients = Array.from({ length: receivers + 1 }, (_, number) => new LoadClient(target, number));
+  static async create(target: LoadTarget, receivers: number, { token, first }: LoadAgents): Promise<Load> {
+    const clients = Array.from({ length: receivers + 1 }, (_, number) => new LoadClient(target, first + number));
     for (const client of clients) await client.open(token);
     const [sender, ...others] = clients;
     if (sender === undefined) throw new Error("No sender");
@@ -222,12 +228,17 @@ export class Load {
 const cellFillingBytes = envelopeCapacity(1, limits.cellBytes) - maxMessageEnvelopeOverhead - 100;
 
 /** A load process: answers every line `receivers messages` with `warm` and a result, until `end`. */
-export async function answerLines(lines: AsyncIterable<string>, target: LoadTarget, token: string): Promise<void> {
+export async function answerLines(
+  lines: AsyncIterable<string>,
+  target: LoadTarget,
+  token: string,
+  first = 0,
+): Promise<void> {
   console.log("ready");
   for await (const line of lines) {
     if (line === "end") return;
     const [receivers = 1, messages = 1] = line.split(" ").map(Number);
-    const load = await Load.create(target, receivers, token);
+    const load = await Load.create(target, receivers, { token, first });
     await load.run(Math.ceil(messages / 5));
     console.log("warm");
     console.log(JSON.stringify(await load.run(messages)));

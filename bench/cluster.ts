@@ -1,0 +1,71 @@
+/**
+ * How relays on one log grow: 1, 2 and 3 relays on three NATS nodes, each with a sender and ten receivers of its own that stay
+ * with it, all at once: `deno run -A bench/cluster.ts`. Shown for every relay: deliveries a second, CPU for a delivery, and the
+ * nodes' CPU for an entry. The clients are on the same machine, so rates stop growing when its cores are full; CPU does not lie.
+ */
+import { grantedToken } from "../relay/testing/open_relay.ts";
+import { freshPrefix } from "../relay/cluster/testing/open_test_cluster.ts";
+import { natsInstalled, startNats } from "../tests/support/mod.ts";
+import { Child } from "./relay/child.ts";
+
+const receivers = 10;
+const messages = Number(Deno.env.get("STATIC_BENCH_MESSAGES") ?? "2000");
+const token = grantedToken("00000000-0000-4000-8000-000000000001");
+const deno = ["run", "-A", "--no-check", "--quiet", "--unstable-net"];
+const script = (name: string): string => new URL(`relay/${name}.ts`, import.meta.url).pathname;
+
+interface Pair {
+  readonly server: Child;
+  readonly load: Child;
+}
+
+interface Measured {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+}
+
+async function startPair(place: { urls: string; prefix: string; folder: string }, number: number): Promise<Pair> {
+  const { urls, prefix, folder } = place;
+  const args = [script("cluster_server"), urls, prefix, `relay-${number}`, `${folder}/relay-${number}.sqlite`];
+  const server = new Child(Deno.execPath(), [...deno, ...args]);
+  const { quicPort, cert } = JSON.parse(await server.line());
+  const certFile = `${folder}/cert-${number}.pem`;
+  await Deno.writeTextFile(certFile, cert);
+  const agents = String(number * 1_000);
+  const load = new Child(Deno.execPath(), [...deno, script("quic_load"), String(quicPort), certFile, token, agents]);
+  await load.line();
+  return { server, load };
+}
+
+async function cpuOf({ server }: Pair): Promise<number> {
+  return JSON.parse(await server.ask("stats")).cpuUs;
+}
+
+async function measure(relays: number): Promise<readonly Measured[]> {
+  await using nats = await startNats();
+  const place = { urls: nats.urls.join(), prefix: freshPrefix(), folder: nats.folder };
+  const pairs: Pair[] = [];
+  for (let number = 1; number <= relays; number++) pairs.push(await startPair(place, number));
+  await Promise.all(pairs.map(({ load }) => load.ask(`${receivers} ${messages}`)));
+  const before = await Promise.all(pairs.map(cpuOf));
+  const results = await Promise.all(pairs.map(async ({ load }) => JSON.parse(await load.line())));
+  const after = await Promise.all(pairs.map(cpuOf));
+  for (const { load, server } of pairs) {
+    await load.end();
+    await server.end();
+  }
+  return results.map(({ deliveries, seconds }, index) => ({
+    perSecond: deliveries / seconds,
+    cpuUs: ((after[index] ?? 0) - (before[index] ?? 0)) / deliveries,
+  }));
+}
+
+if (!natsInstalled.met) throw new Error(natsInstalled.reason);
+console.log(`relays  deliveries/s of all  CPU of a relay for one of its deliveries`);
+for (const relays of [1, 2, 3]) {
+  const measured = await measure(relays);
+  const sum = measured.reduce((total, { perSecond }) => total + perSecond, 0);
+  const cpu = measured.map(({ cpuUs }) => `${cpuUs.toFixed(0)} µs`).join(", ");
+  console.log(`${String(relays).padStart(6)}${sum.toFixed(0).padStart(21)}  ${cpu}`);
+}
+Deno.exit(0);
