@@ -184,7 +184,7 @@ testWhen(natsInstalled, "relays whose nodes were away for long do not give each 
   await using nats = await startNats({ nodes: 1 });
   const prefix = freshPrefix();
   const events: string[] = [];
-  const silentMs = 6_000;
+  const silentMs = 12_000;
   const open = (relay: string): ReturnType<typeof openTestCluster> =>
     openTestCluster({ urls: nats.urls, prefix, relay, silentMs, log: (_, event) => events.push(event) });
   const [first, second] = [await open("relay-1"), await open("relay-2")];
