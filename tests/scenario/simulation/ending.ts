@@ -26,7 +26,7 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   play.note(`calm: ${beginning}`);
   for (const player of play.players) {
     if (beginning === "restart" && player.honest) {
-      await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
+      await restart(play, player);
     } else if (beginning !== "nothing") await reconnect(play, player);
     player.read(1_000_000);
   }
@@ -36,6 +36,15 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   checkNow(play);
   if (play.wire.counts.lies === 0 && !play.wasSetBack) await checkGhosts(play);
   return outside;
+}
+
+/** One that had left, and did not know yet whether the relay has taken it, finds out while its channel is opened. */
+async function restart(play: Play, player: Player): Promise<void> {
+  try {
+    await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
+  } catch (error) {
+    if (!isGone(error) || !play.truth.hasLeft(player.agentId)) throw error;
+  }
 }
 
 async function reconnect(play: Play, { actor: { session } }: Player): Promise<void> {
