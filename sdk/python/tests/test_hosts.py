@@ -8,10 +8,11 @@ import socket
 import struct
 import threading
 from typing import Dict, Iterator, List
+from unittest import mock
 
 from place import API_KEY, HostCase, alive, channel_name, service, until
 from programs import line, program
-from static_sdk import ChannelError, ChannelManager, InvalidArgumentError, StaticClient, StoreError, TransportError, aio
+from static_sdk import ChannelError, ChannelManager, InvalidArgumentError, StaticClient, StoreError, TransportError, aio, hosts
 
 SECONDS = 30.0
 
@@ -172,6 +173,16 @@ class Refusals(HostCase):
                 self.share(StaticClient, "alice")
         self.assertEqual(caught.exception.code, "unsupported_version")
         self.assertIn("9.9.9", str(caught.exception))
+
+    def test_turn(self) -> None:
+        """the program that starts a host says that it still does, so that no other takes its turn on a busy machine"""
+        turn = f"{self.folder}/starting"
+        with open(turn, "wb"):
+            os.utime(turn, (0, 0))
+        with mock.patch.object(hosts, "_BEAT_SECONDS", 0.01):
+            end_turn = hosts._hold(turn)
+            until("the beat", lambda: os.stat(turn).st_mtime > 0)
+            end_turn()
 
     def test_start_fails(self) -> None:
         """a host that cannot start says why, and the next program may try at once"""

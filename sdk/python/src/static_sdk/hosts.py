@@ -17,7 +17,7 @@ import threading
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 from ._version import __version__
 from .driver import apart
@@ -29,10 +29,12 @@ from .steps import Steps, ask, pause
 
 #: What every system allows for the path of a socket.
 _MAX_PATH_BYTES = 100
-#: A turn that was taken longer ago than a host needs to start is void.
-_TURN_SECONDS = 20.0
-#: For a host that another program starts, and one that goes; longer than a turn, whose holder may have been killed.
-_PATIENCE_SECONDS = 45.0
+#: The holder of a turn says so every second; one that has not for a while was killed.
+_BEAT_SECONDS, _TURN_SECONDS = 1.0, 5.0
+#: For a host that another program starts, and one that goes. A busy machine takes its time.
+_PATIENCE_SECONDS = 60.0
+#: One that comes up and always goes again is not started for ever.
+_MAX_STARTS = 3
 #: A directory that something else than a host holds is not waited for longer.
 _LOCKED_SECONDS = 1.5
 _LOOK_SECONDS = 0.02
@@ -105,16 +107,24 @@ def place_of(data_dir: str) -> Place:
 
 def find_host(place: Place, start: Start) -> Steps[HostLink]:
     """Connects to the host that runs, or starts one."""
-    begun = time.monotonic()
+    waiting_since = time.monotonic()
+    locked_since: Optional[float] = None
+    starts = 0
     while True:
         link = _connect(place)
         if link is not None and (yield from _is_ours(link, place)):
             return link
-        failure = None if link is not None else (yield from _start_in_turn(place, start))
-        waited = time.monotonic() - begun
-        if failure is not None and (failure.code != "store_locked" or waited > _LOCKED_SECONDS):
-            raise _explained(failure, place)
-        if waited > _PATIENCE_SECONDS:
+        turn = None if link is not None else (yield from _start_in_turn(place, start))
+        now = time.monotonic()
+        if turn is True and starts < _MAX_STARTS:
+            # It is there, however long it took.
+            starts, waiting_since = starts + 1, now
+        if isinstance(turn, StaticError):
+            # A host that was killed a moment ago lets go when the system has ended it.
+            locked_since = now if locked_since is None else locked_since
+            if turn.code != "store_locked" or now - locked_since > _LOCKED_SECONDS:
+                raise _explained(turn, place)
+        if now - waiting_since > _PATIENCE_SECONDS:
             raise TransportError("connection_error", f"No host came up for {place.data_dir}; try again", retryable=True)
         yield from pause(_LOOK_SECONDS)
 
@@ -177,25 +187,42 @@ def _is_ours(link: HostLink, place: Place) -> Steps[bool]:
     )
 
 
-def _start_in_turn(place: Place, start: Start) -> Steps[Optional[StaticError]]:
-    """None when it runs now, or another program starts one."""
+def _start_in_turn(place: Place, start: Start) -> Steps[Union[None, bool, StaticError]]:
+    """True when it runs now, None when another program starts one, otherwise why it does not run."""
     turn = os.path.join(place.folder, "starting")
     try:
         os.close(os.open(turn, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         _void_old_turn(turn)
         return None
+    end_turn = _hold(turn)
     try:
         running = _connect(place)
         if running is not None:
             running.end()
         else:
             yield _start(place, start)
-        return None
+        return True
     except StaticError as error:
         return error
     finally:
+        end_turn()
         _remove(turn)
+
+
+def _hold(turn: str) -> Callable[[], None]:
+    """Says that the turn is held until it is told to stop: a busy machine needs long to start a host."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_BEAT_SECONDS):
+            try:
+                os.utime(turn)
+            except OSError:
+                pass  # it has just ended
+
+    threading.Thread(target=beat, name="static_sdk turn", daemon=True).start()
+    return over.set
 
 
 def _void_old_turn(turn: str) -> None:
