@@ -10,7 +10,7 @@ const burst = 12;
 export interface Role {
   readonly options: ConnectOptions;
   readonly channel: string;
-  readonly kind: "listen" | "manual" | "receive" | "send" | "burst" | "ask" | "serve";
+  readonly kind: "listen" | "manual" | "receive" | "send" | "burst" | "ask" | "serve" | "on-message";
   /** The durable reader, or what stands before each message. */
   readonly name: string;
   /** The first number of a sender's messages: above those of its earlier lives. */

@@ -4,6 +4,7 @@ import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod
 import { TextLineStream } from "../support/lines.ts";
 import { startStack } from "../support/stack.ts";
 import type { Role, Step } from "./busy_program.ts";
+import { commandLine, type Shell, showHook } from "./command_line.ts";
 import { ended, openRaw, withHosts } from "../support/hosts.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") !== undefined;
@@ -22,31 +23,39 @@ const kinds: readonly (readonly [Role["kind"], string])[] = isStress
     ["ask", "q"],
     ["ask", "r"],
     ["serve", "s"],
-    ["serve", "t"],
+    ["on-message", "on-message"],
   ]
   : [["listen", "one"], ["manual", "three"], ["send", "a"], ["burst", "b"], ["ask", "q"], ["serve", "s"]];
+
+const listening: readonly Role["kind"][] = ["listen", "manual", "receive", "on-message"];
+const maxBehind = 500;
 
 /** A program through all its lives. */
 class Program {
   readonly kind: Role["kind"];
   readonly name: string;
   readonly lives: Step[][] = [];
+  /** The highest number of those of the member outside that it has seen. */
+  reached = 0;
   readonly #role: Omit<Role, "from">;
+  readonly #shell: Shell;
   #child: Deno.ChildProcess | undefined;
   #reading: Promise<void> | undefined;
   #isWanted = true;
   endedByItself = false;
 
-  constructor(role: Omit<Role, "from">) {
+  constructor(role: Omit<Role, "from">, shell: Shell) {
     this.kind = role.kind;
     this.name = role.name;
     this.#role = role;
+    this.#shell = shell;
   }
 
   start(): void {
     const from = this.texts("begun").length + 1;
-    const args = ["run", "-A", "--quiet", script, JSON.stringify({ ...this.#role, from })];
-    const child = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "inherit" })
+    const own = ["run", "-A", "--quiet", script, JSON.stringify({ ...this.#role, from })];
+    const { args, env } = this.kind === "on-message" ? this.#shell(showHook(name, this.name)) : { args: own, env: {} };
+    const child = new Deno.Command(Deno.execPath(), { args, env, stdin: "null", stdout: "piped", stderr: "inherit" })
       .spawn();
     const life: Step[] = [];
     this.lives.push(life);
@@ -58,7 +67,9 @@ class Program {
       for await (const line of lines) {
         // The last line of a program that is killed may be half a line.
         try {
-          life.push(JSON.parse(line));
+          const step: Step = JSON.parse(line);
+          life.push(step);
+          if (step.step === "seen") this.reached = Math.max(this.reached, numberOf(step.text));
         } catch { /* cut off */ }
       }
     })();
@@ -87,16 +98,22 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
   await using alice = await ChannelManager.connect({ ...place.options("alice"), host: "off" });
   const channel = await alice.create(name);
   const joined = await ChannelManager.connect(options);
-  await joined.joinWithToken(name, await alice.invite(name));
+  const inside = await joined.joinWithToken(name, await alice.invite(name));
+  // The command says nothing before its first message: its reader is there before.
+  const hook = inside.envelopes({ as: "on-message", ack: "manual" });
+  if (kinds.some(([kind]) => kind === "on-message")) await hook.begun();
+  await hook.return?.();
   const shared = joined.client.agentId;
   await joined.close();
 
+  const shell = await commandLine(stack, place.folder, options);
   const programs = kinds.map(([kind, own]) =>
-    new Program({ options, channel: name, kind, name: own, to: alice.client.agentId })
+    new Program({ options, channel: name, kind, name: own, to: alice.client.agentId }, shell)
   );
   for (const program of programs) program.start();
   // A new durable reader begins at the oldest message that is not acknowledged: all are there before the first.
-  await until(() => programs.every(({ lives }) => (lives[0]?.length ?? 0) > 0));
+  await until(() => programs.every(({ kind, lives }) => kind === "on-message" || (lives[0]?.length ?? 0) > 0));
+  const listeners = programs.filter(({ kind }) => listening.includes(kind));
   const heard: string[] = [];
   const stop = new AbortController();
   const hearing = (async () => {
@@ -110,9 +127,12 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
   const asked: Promise<string>[] = [];
   while (Date.now() < endMs) {
     const text = `m ${told.length + 1}`;
-    await channel.send(text);
-    told.push(text);
-    if (told.length % 20 === 0) asked.push(ask(channel, text, shared));
+    // A reader that is 1,000 messages behind the others would be set forward.
+    if (told.length - Math.min(...listeners.map(({ reached }) => reached)) < maxBehind) {
+      await channel.send(text);
+      told.push(text);
+      if (told.length % 20 === 0) asked.push(ask(channel, text, shared));
+    }
     if (Date.now() > nextKillMs) {
       if (kills++ % 2 === 0) await killHost(options.dataDir);
       else await restart(programs[Math.floor(Math.random() * programs.length)]);
@@ -124,7 +144,6 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
     const dead = programs.filter(({ endedByItself }) => endedByItself).map((each) => `${each.kind} ${each.name}`);
     assertEquals(dead, [], "programs that ended by themselves");
   };
-  const listeners = programs.filter(({ kind }) => kind === "listen" || kind === "manual" || kind === "receive");
   const last = told.at(-1) ?? "";
   await until(() => {
     alive();
@@ -172,7 +191,7 @@ function audit({ name: own, lives }: Program, told: readonly string[]): void {
     let before = 0;
     for (const step of life) {
       if (step.step !== "seen" || !step.text.startsWith("m ")) continue;
-      const number = Number(step.text.slice(2));
+      const number = numberOf(step.text);
       assert(number > before, `${own} saw ${number} after ${before} in one life`);
       assert(number <= next, `${own} saw ${number} before ${next}: messages are lost`);
       before = number;
@@ -180,6 +199,10 @@ function audit({ name: own, lives }: Program, told: readonly string[]): void {
     }
   }
   assertEquals(next, told.length + 1, `${own} has not seen everything`);
+}
+
+function numberOf(text: string): number {
+  return text.startsWith("m ") ? Number(text.slice(2)) : 0;
 }
 
 async function killHost(dataDir: string): Promise<void> {
