@@ -69,7 +69,7 @@ export function createApp(deps: AppDeps): App {
       addSessionRoutes(router, deps);
       addDiscoveryRoutes(router, deps);
       addDocumentationRoutes(router);
-      addJoinPageRoutes(router);
+      addJoinPageRoutes(router, deps);
       addConsoleRoutes(router, deps);
     }),
     fetchInternal: serve((router) => {

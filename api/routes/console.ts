@@ -25,18 +25,23 @@ export interface ConsoleDeps {
 export function addConsoleRoutes(router: Router, { consoleFiles, discovery }: ConsoleDeps): void {
   if (consoleFiles === undefined) return;
   const headers = consoleHeaders(consolePolicy(discovery.relayUrls));
-  const shell = createFile(
-    "text/html; charset=utf-8",
-    renderShell({ title: "Static", script: "console.js", base: assetsPath }),
-  );
+  const answerShell = createShell(discovery);
   router.addPage("/", (c) => c.redirect(consolePath, 302));
-  for (const page of pages) {
-    router.addPage(`${consolePath}${page}`, async (c) => answer(c, await shell, headers));
-  }
+  for (const page of pages) router.addPage(`${consolePath}${page}`, answerShell);
   router.addPage(`${assetsPath}/{name}`, async (c) => {
     const file = await consoleFiles.find(c.req.param("name") ?? "");
     return file === undefined ? notFound(c) : answer(c, file, headers);
   });
+}
+
+/** The page that all addresses of the console begin with. */
+export function createShell({ relayUrls }: ConsoleDeps["discovery"]): (c: ApiContext) => Promise<Response> {
+  const headers = consoleHeaders(consolePolicy(relayUrls));
+  const shell = createFile(
+    "text/html; charset=utf-8",
+    renderShell({ title: "Static", script: "console.js", base: assetsPath }),
+  );
+  return async (c) => answer(c, await shell, headers);
 }
 
 function answer(c: ApiContext, file: ConsoleFile, policy: Readonly<Record<string, string>>): Response {

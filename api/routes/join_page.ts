@@ -1,8 +1,10 @@
 /**
- * `/console/join`, where a link as an https address leads. A page of plain HTML without any script: it cannot read what stands
- * behind the `#`, and the browser sends that to nobody. It says how to use the link.
+ * `/console/join`, where a link as an https address leads. With the console, its page, which takes up the link in the browser.
+ * Without it, a page of plain HTML without any script: it cannot read what stands behind the `#`, and says how to use the link.
+ * The browser sends that part to nobody.
  */
 import { joinPagePath } from "../../proto/mod.ts";
+import { type ConsoleDeps, createShell } from "./console.ts";
 import type { Router } from "./operation.ts";
 
 const style = `
@@ -25,7 +27,8 @@ the part behind the <code>#</code> stays in your browser and was not sent to thi
 </body></html>
 `;
 
-export function addJoinPageRoutes(router: Router): void {
+export function addJoinPageRoutes(router: Router, { consoleFiles, discovery }: ConsoleDeps): void {
+  const answerShell = consoleFiles === undefined ? undefined : createShell(discovery);
   router.add<undefined>({
     method: "get",
     path: joinPagePath,
@@ -33,7 +36,8 @@ export function addJoinPageRoutes(router: Router): void {
     summary: "What a link as an https address leads to",
     credential: "none",
     success: { status: 200, text: "HTML." },
-    handle: (c) => {
+    handle: async (c) => {
+      if (answerShell !== undefined) return await answerShell(c);
       c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
       c.header("referrer-policy", "no-referrer");
       c.header("x-robots-tag", "noindex");

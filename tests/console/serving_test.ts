@@ -106,7 +106,11 @@ Deno.test("STATIC_CONSOLE=off leaves no page", async () => {
     for (const path of ["/", "/console", "/console/keys", "/console/assets/ui.js"]) {
       assertEquals((await api.call("GET", path)).status, 404, path);
     }
-    assertEquals((await api.call("GET", "/console/join")).status, 200);
+    // The page that links lead to stays. It has no script, so it cannot read a link.
+    const { status, headers, text } = await api.call("GET", "/console/join");
+    assertEquals([status, headers.get("cache-control")], [200, "no-store"]);
+    assert(!/<script|src=|href=|\son\w+=|https?:\/\//i.test(text) && text.includes("static channel join"));
+    assertMatch(headers.get("content-security-policy") ?? "", /^default-src 'none'; style-src 'unsafe-inline';/);
   });
 });
 

@@ -45,6 +45,41 @@ export async function storedBy(tab: Tab): Promise<string> {
   );
 }
 
+/** Texts that stand in the clear anywhere in the databases of the page's origin. Throws when there is no database. */
+export async function foundInDatabases(tab: Tab, texts: readonly string[]): Promise<unknown> {
+  return await tab.evaluate(`(async () => {
+    const done = (request) => new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+    const latin = new TextDecoder("latin1");
+    const textOf = (value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value)
+      ? latin.decode(value)
+      : Array.isArray(value) || (typeof value === "object" && value !== null && !(value instanceof CryptoKey))
+      ? Object.values(value).map(textOf).join(" ")
+      : String(value);
+    const found = new Set();
+    const databases = await indexedDB.databases();
+    if (databases.length === 0) throw new Error("there is no database");
+    for (const { name } of databases) {
+      const database = await done(indexedDB.open(name));
+      for (const table of database.objectStoreNames) {
+        const store = database.transaction(table).objectStore(table);
+        const all = textOf([await done(store.getAllKeys()), await done(store.getAll())]);
+        for (const text of ${JSON.stringify(texts)}) if (all.includes(text) || name.includes(text)) found.add(text);
+      }
+      database.close();
+    }
+    return [...found];
+  })()`);
+}
+
+/** Addresses that the back button of this tab knows. */
+export async function visited(tab: Tab): Promise<readonly string[]> {
+  const { entries } = await tab.call("Page.getNavigationHistory");
+  return (entries as { url: string }[]).map(({ url }) => url); // cast: the shape of the debugging protocol
+}
+
 export const nothingStored = '[{},{},"",null,"",[],0]';
 
 export function assertClean(tab: Tab): void {

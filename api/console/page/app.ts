@@ -6,7 +6,8 @@ import { AccountPage } from "./account.ts";
 import { type ConsoleContext, ContextProvider, useConsole } from "./context.ts";
 import { Action, Dialog } from "./elements.ts";
 import { Entrance, FirstKey, LogIn } from "./entrance.ts";
-import { follow, useAnnouncement, usePath, useTitle } from "./frame.ts";
+import { follow, joinPath, takeLink, useAnnouncement, usePath, useTitle } from "./frame.ts";
+import { GuestHost } from "./guest_host.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
 import { LiveHost, type LivePageName } from "./live_host.ts";
@@ -19,6 +20,8 @@ interface Page {
   /** Undefined where this tab's agent is needed. */
   readonly show?: () => VNode;
   readonly live?: LivePageName;
+  /** Not in the navigation: a link leads there. */
+  readonly isHidden?: boolean;
 }
 
 const base = "/console";
@@ -27,13 +30,17 @@ const pages: readonly Page[] = [
   { path: `${base}/keys`, name: "Keys", show: () => html`<${KeysPage} />` },
   { path: `${base}/channels`, name: "Channels", live: "channels" },
   { path: `${base}/live`, name: "Live", live: "live" },
+  { path: joinPath, name: "Join", live: "live", isHidden: true },
   { path: `${base}/account`, name: "Account", show: () => html`<${AccountPage} />` },
 ];
+const noLink = "The invitation is no longer in this page: it is kept nowhere. Open the link again to join by it.";
 
-export function App({ service }: { service: Service }): VNode {
+/** `first` is the link by which the page was opened. */
+export function App({ service, first }: { service: Service; first: string | undefined }): VNode {
   const signIn = useSignIn(service);
   const [path, go] = usePath();
   const [said, say] = useAnnouncement();
+  const link = useLink(first);
   const [firstKey, setFirstKey] = useState<string | undefined>(undefined);
   const context = useMemo<ConsoleContext>(() => ({ service, say, go }), [service, say, go]);
   const keyKept = useCallback(() => setFirstKey(undefined), []);
@@ -49,13 +56,16 @@ export function App({ service }: { service: Service }): VNode {
       case "unreachable":
         return html`<${Unreachable} text=${signIn.error.message} />`;
       case "out":
-        return html`${key}<${Entrance} onKey=${setFirstKey} />`;
+        if (path === joinPath && link !== undefined) {
+          return html`${key}<${GuestHost} key=${link} link=${link} onKey=${setFirstKey} />`;
+        }
+        return html`${key}<${Entrance} onKey=${setFirstKey} notice=${path === joinPath ? noLink : undefined} />`;
       case "in":
       case "ended":
         // The key makes sure that another account begins with an empty page.
-        return html`<${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} ended=${
-          signIn.state === "ended"
-        } said=${said}>
+        return html`<${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} link=${
+          path === joinPath ? link : undefined
+        } ended=${signIn.state === "ended"} said=${said}>
           ${key}
         <//>`;
     }
@@ -64,9 +74,10 @@ export function App({ service }: { service: Service }): VNode {
 }
 
 function Inside(
-  { path, accountId, ended, said, children }: {
+  { path, accountId, link, ended, said, children }: {
     path: string;
     accountId: string;
+    link: string | undefined;
     ended: boolean;
     said: string;
     children?: VNode;
@@ -85,7 +96,8 @@ function Inside(
         <p>There is no such page.</p>
       `}
       ${page?.show?.()}
-      <${LiveHost} page=${page?.live} accountId=${accountId} />
+      ${path === joinPath && link === undefined && html`<p role="alert">${noLink}</p>`}
+      <${LiveHost} page=${page?.live} accountId=${accountId} link=${link} />
     </main>
     ${ended && html`
       <${Dialog} title="Your session has ended" required>
@@ -103,7 +115,7 @@ function Header({ path }: { path: string }): VNode {
       <span class="brand">Static</span>
       <nav aria-label="Pages">
         <ul>
-        ${pages.map((page) =>
+        ${pages.filter(({ isHidden }) => isHidden !== true).map((page) =>
           html`<li key=${page.path}><a href=${page.path} aria-current=${page.path === path ? "page" : undefined}
             onClick=${(event: MouseEvent) => follow(event, () => go(page.path))}>${page.name}</a></li>`
         )}
@@ -133,4 +145,15 @@ function useSignIn(service: Service): SignIn {
     return service.listen(() => setSignIn(service.signIn));
   }, [service]);
   return signIn;
+}
+
+/** Another link may be pasted into the address of a page that is open. */
+function useLink(first: string | undefined): string | undefined {
+  const [link, setLink] = useState(first);
+  useEffect(() => {
+    const take = (): void => setLink((before) => takeLink() ?? before);
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  return link;
 }

@@ -1,12 +1,14 @@
 /** The console: starts the page for a visitor with a session, and the entrance for everybody else. */
 import { App } from "./app.ts";
+import { takeLink } from "./frame.ts";
 import { Service } from "./service.ts";
 import { html, render } from "./ui.ts";
 
 const service = new Service();
+const link = takeLink();
 const root = document.getElementById("app");
 if (root !== null) {
   root.replaceChildren();
-  render(html`<${App} service=${service} />`, root);
+  render(html`<${App} service=${service} first=${link} />`, root);
 }
 void service.begin();

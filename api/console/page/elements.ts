@@ -83,11 +83,12 @@ export function Fault({ error }: { error: ServiceError | undefined }): VNode {
 
 /** A button for one action; its fault stands beside it. */
 export function Action(
-  { work, children, label, danger }: {
+  { work, children, label, danger, main }: {
     work: () => Promise<void>;
     children?: ComponentChildren;
     label?: string;
     danger?: boolean;
+    main?: boolean;
   },
 ): VNode {
   const [busy, setBusy] = useState(false);
@@ -98,7 +99,11 @@ export function Action(
     work().catch((fault) => setError(asServiceError(fault))).finally(() => setBusy(false));
   };
   return html`
-    <span class="action"><button type="button" class=${danger ? "danger" : ""} aria-label=${label} disabled=${busy}
+    <span class="action"><button type="button" class=${danger
+      ? "danger"
+      : main
+      ? "main"
+      : ""} aria-label=${label} disabled=${busy}
       onClick=${run}>${children}</button><${Fault} error=${error} /></span>
   `;
 }

@@ -5,7 +5,8 @@ import { html, useCallback, useState, type VNode } from "./ui.ts";
 
 type Way = "in" | "up" | "reset" | "code";
 
-export function Entrance({ onKey }: { onKey: (key: string) => void }): VNode {
+/** `notice`: why somebody is here. */
+export function Entrance({ onKey, notice }: { onKey: (key: string) => void; notice?: string }): VNode {
   const [way, setWay] = useState<Way>("in");
   const [email, setEmail] = useState("");
   const [said, setSaid] = useState("");
@@ -26,6 +27,7 @@ export function Entrance({ onKey }: { onKey: (key: string) => void }): VNode {
     <main class="alone" id="main">
       <h1>Static</h1>
       <p class="quiet">End-to-end encrypted channels for software agents.</p>
+      ${notice && html`<p class="text">${notice}</p>`}
       <p role="status">${said}</p>
       ${way === "in" && html`
         <${LogIn} />

@@ -43,3 +43,17 @@ export function useTitle(name: string): void {
     document.title = `${name} · Static`;
   }, [name]);
 }
+
+/** The page that a link as an https address leads to. */
+export const joinPath = "/console/join";
+
+/**
+ * The link that this page was opened by. It leaves the address at once, and with it the tab's history, so that neither a glance
+ * nor a bookmark has it.
+ */
+export function takeLink(): string | undefined {
+  const { origin, pathname, hash } = location;
+  if (pathname !== joinPath || hash.length < 2) return undefined;
+  history.replaceState(null, "", pathname);
+  return `${origin}${pathname}${hash}`;
+}

@@ -16,7 +16,9 @@ interface Loaded {
   readonly agent: TabAgent;
 }
 
-export function LiveHost({ page, accountId }: { page: LivePageName | undefined; accountId: string }): VNode {
+export function LiveHost(
+  { page, accountId, link }: { page: LivePageName | undefined; accountId: string; link: string | undefined },
+): VNode {
   const { service } = useConsole();
   const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
@@ -27,7 +29,7 @@ export function LiveHost({ page, accountId }: { page: LivePageName | undefined; 
     const turn = { over: false };
     import("./live/live.ts").then((module) => {
       if (turn.over) return;
-      agent.current = new module.TabAgent(service, accountId);
+      agent.current = new module.TabAgent(service, { accountId });
       setLoaded({ module, agent: agent.current });
     }, (fault) => setError(asServiceError(fault)));
     return () => void (turn.over = true);
@@ -43,6 +45,6 @@ export function LiveHost({ page, accountId }: { page: LivePageName | undefined; 
   }
   const { LiveView, ChannelsView } = loaded.module;
   return page === "live"
-    ? html`<${LiveView} agent=${loaded.agent} />`
+    ? html`<${LiveView} agent=${loaded.agent} link=${link} />`
     : html`<${ChannelsView} agent=${loaded.agent} />`;
 }

@@ -1,19 +1,46 @@
 /** Letting somebody in. */
+import { formatJoinLink, parseJoinLink } from "../../../../proto/mod.ts";
 import { useConsole } from "../context.ts";
 import { Action, SecretOnce } from "../elements.ts";
+import type { Service } from "../service.ts";
 import { html, useState, type VNode } from "../ui.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
-/** A link that lets one more agent in while this tab is open. */
+const guestMs = 7 * 24 * 3_600_000;
+const guestMessages = 1_000;
+const maxKeyName = 64;
+
+/** A link that lets one more agent in while this tab is open; for a guest, with a pass of this account. */
 export function InviteLink({ agent, name }: { agent: TabAgent; name: string }): VNode {
-  const { say } = useConsole();
-  const [link, setLink] = useState<string | undefined>(undefined);
-  const make = async (): Promise<void> => {
-    setLink(await agent.manager?.inviteLink(name, { uses: 1 }));
+  const { service, say } = useConsole();
+  const [made, setMade] = useState<{ link: string; what: string } | undefined>(undefined);
+  if (agent.isGuest) return html``;
+  const make = async (isGuest: boolean): Promise<void> => {
+    const link = await agent.manager?.inviteLink(name, { uses: 1, web: true }) ?? "";
+    const what = `This link leads one ${isGuest ? "guest" : "agent"} into ${name}`;
+    setMade({ link: isGuest ? await withPass(link, service) : link, what });
     say("The link lets one agent in, while this tab is open.");
   };
-  return link === undefined
-    ? html`<${Action} label=${`Make a link to ${name}`} work=${make}>Make a link<//>`
-    : html`<${SecretOnce} secret=${link} what=${`This link leads one agent into ${name}`} onDone=${() =>
-      setLink(undefined)} />`;
+  if (made !== undefined) {
+    return html`<${SecretOnce} secret=${made.link} what=${made.what} onDone=${() => setMade(undefined)} />`;
+  }
+  return html`
+    <span class="row">
+      <${Action} label=${`Make a link to ${name}`} work=${() => make(false)}>Make a link<//>
+      <${Action} label=${`Make a link for a guest to ${name}`} work=${() => make(true)}>Make a link for a guest<//>
+    </span>
+  `;
+}
+
+/** This tab has no API key of which the SDK could make a pass; the session makes it. It is listed under Keys. */
+async function withPass(link: string, service: Service): Promise<string> {
+  const parsed = parseJoinLink(link);
+  const { key } = await service.send<{ key: string }>("POST", "/v1/keys", {
+    name: `guest in ${parsed.invite.name}`.slice(0, maxKeyName),
+    kind: "guest",
+    channel_id: parsed.invite.channelId,
+    expires_at: new Date(Date.now() + guestMs).toISOString(),
+    message_limit: guestMessages,
+  });
+  return formatJoinLink({ ...parsed, pass: key }, { web: true });
 }

@@ -5,11 +5,13 @@ import { Chat } from "./chat.ts";
 import { coverChoices, megabytesADay } from "./meter.ts";
 import { MeterView } from "./meter_view.ts";
 import type { Room } from "./room.ts";
-import { TabAgent, type Way } from "./tab_agent.ts";
+import { InvitationCard } from "./invitation_card.ts";
+import type { TabAgent, Way } from "./tab_agent.ts";
 import { useAgent } from "./use_agent.ts";
 
 export { ChannelsView } from "./channels_view.ts";
-export { TabAgent };
+export { type Invitation, readInvitation } from "./invitation.ts";
+export { type Holder, TabAgent } from "./tab_agent.ts";
 
 const ways: readonly (readonly [Way, string])[] = [
   ["auto", "Automatic"],
@@ -29,9 +31,10 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
       relay between them has no key.</p>
     <div class="columns">
       <div>
+        ${link && html`<${InvitationCard} key=${link} agent=${agent} link=${link} onRoom=${onRoom} />`}
         <${AgentPanel} agent=${agent} />
         ${agent.state === "on" && html`
-          <${Doors} agent=${agent} onRoom=${onRoom} link=${link} />
+          ${!agent.isGuest && html`<${Doors} agent=${agent} onRoom=${onRoom} />`}
           <${Rooms} agent=${agent} chosen=${room?.name} onChoose=${setChosen} />
           ${room && html`<${Chat} key=${room.name} agent=${agent} room=${room} />`}
         `}
@@ -99,9 +102,7 @@ function wayOf(text: string): Way {
   return ways.find(([way]) => way === text)?.[0] ?? "auto";
 }
 
-function Doors(
-  { agent, onRoom, link }: { agent: TabAgent; onRoom: (room: Room) => void; link: string | undefined },
-): VNode {
+function Doors({ agent, onRoom }: { agent: TabAgent; onRoom: (room: Room) => void }): VNode {
   const create = useForm(
     useCallback(async (fields) => onRoom(await agent.create(fields["channel"] ?? "")), [agent, onRoom]),
   );
@@ -110,7 +111,7 @@ function Doors(
     <section class="card" aria-labelledby="doors-title">
       <h2 id="doors-title">Enter a channel</h2>
       <${Form} state=${join} submit="Join">
-        <${Field} label="Link" name="link" type="password" autocomplete="off" defaultValue=${link}
+        <${Field} label="Link" name="link" type="password" autocomplete="off"
           hint="As secret as a password: it is not shown and not kept." error=${join.error} />
         <//>
         <${Form} state=${create} submit="Open or make it">

@@ -1,9 +1,11 @@
 /**
- * The agent of this tab: the SDK, end to end, with tokens of the console's session. Its state is in the SDK's encrypted store of
- * this browser and nowhere else. A second tab cannot have the same store, so it gets the next one, and is another agent.
+ * The agent of this tab: the SDK, end to end, with tokens of the console's session, or with the pass of a guest's link. Its state
+ * is in the SDK's encrypted store of this browser and nowhere else; a pass is in memory alone. A second tab cannot have the same
+ * store, so it gets the next one, and is another agent.
  */
 import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
 import type { Service } from "../service.ts";
+import type { Invitation } from "./invitation.ts";
 import { Meter } from "./meter.ts";
 import type { CoverChoice } from "./meter.ts";
 import { Room, textOf } from "./room.ts";
@@ -21,6 +23,9 @@ export interface StartOptions {
   readonly cover: CoverChoice["profile"];
   readonly way: Way;
 }
+
+/** The account that the agent uses: the signed-in person's, or that of a link's inviter, for this channel alone. */
+export type Holder = { readonly accountId: string } | (Invitation & { readonly pass: string });
 
 interface Discovery {
   readonly relay: { readonly urls: readonly string[] };
@@ -46,7 +51,11 @@ export class TabAgent {
   /** One start or stop after the other. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(readonly service: Service, readonly accountId: string) {}
+  constructor(readonly service: Service, readonly holder: Holder) {}
+
+  get isGuest(): boolean {
+    return "pass" in this.holder;
+  }
 
   get state(): AgentState {
     return this.#state;
@@ -65,7 +74,10 @@ export class TabAgent {
   }
 
   get identity(): string {
-    return `console-${this.#slot}-${this.accountId.slice(0, 8)}`;
+    const { holder } = this;
+    return "pass" in holder
+      ? `guest-${this.#slot}-${holder.channelId.slice(0, 8)}`
+      : `console-${this.#slot}-${holder.accountId.slice(0, 8)}`;
   }
 
   get rooms(): readonly Room[] {
@@ -115,6 +127,13 @@ export class TabAgent {
     return this.#room(channel.name, channel);
   }
 
+  /** Connects first, when it is not connected. */
+  async enter(link: string): Promise<Room> {
+    if (this.#state !== "on") await this.start(this.#options);
+    if (this.#problem !== undefined) throw new Error(this.#problem);
+    return await this.join(link);
+  }
+
   async close(name: string): Promise<void> {
     await this.#need().client.closeChannel(name);
     this.#forget(name);
@@ -149,7 +168,7 @@ export class TabAgent {
     const manager = await this.#connect({
       endpoint: (isCells ? overTcp(relay.urls) : relay.urls).join(","),
       apiUrl: location.origin,
-      token: () => this.#token(),
+      ...("pass" in this.holder ? { apiKey: this.holder.pass } : { token: () => this.#token() }),
       transport: isCells ? "grpc" : way,
       // Over `fetch` a browser takes only what its own authorities vouch for.
       tls: isCells || hashes.length === 0 ? {} : { certificateHashes: [...hashes] },
@@ -169,7 +188,9 @@ export class TabAgent {
     for (let slot = first;; slot++) {
       this.#slot = slot;
       try {
-        const dataDir = `console-${this.accountId}-${slot}`;
+        const { holder } = this;
+        const place = "pass" in holder ? `guest-${holder.channelId}` : `console-${holder.accountId}`;
+        const dataDir = `${place}-${slot}`;
         return await ChannelManager.connect({ ...options, dataDir, identity: this.identity });
       } catch (error) {
         const isTaken = error instanceof StaticError && error.code === "store_locked";

@@ -1,0 +1,73 @@
+/**
+ * Somebody who came by a link and is not signed in. With a pass in the link this tab is a guest of the inviter's account; without
+ * one it takes an account of one's own. The link is in the page's memory alone.
+ */
+import { useConsole } from "./context.ts";
+import { Fault } from "./elements.ts";
+import { Entrance } from "./entrance.ts";
+import type { Invitation, TabAgent } from "./live/live.ts";
+import { asServiceError, type ServiceError } from "./service.ts";
+import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
+
+type Module = typeof import("./live/live.ts");
+
+interface Loaded {
+  readonly module: Module;
+  readonly invitation: Invitation;
+  /** Undefined: the link has no pass. */
+  readonly agent: TabAgent | undefined;
+}
+
+export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) => void }): VNode {
+  const { service } = useConsole();
+  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [error, setError] = useState<ServiceError | undefined>(undefined);
+  const [isLeaving, setLeaving] = useState(false);
+  const agent = useRef<TabAgent | undefined>(undefined);
+  useEffect(() => {
+    const turn = { over: false };
+    import("./live/live.ts").then((module) => {
+      if (turn.over) return;
+      const invitation = module.readInvitation(link);
+      const { pass } = invitation;
+      agent.current = pass === undefined ? undefined : new module.TabAgent(service, { ...invitation, pass });
+      setLoaded({ module, invitation, agent: agent.current });
+    }).catch((fault) => setError(asServiceError(fault)));
+    return () => {
+      turn.over = true;
+      void agent.current?.stop();
+    };
+  }, [link, service]);
+  if (error !== undefined) {
+    return html`
+      <main class="alone" id="main">
+        <h1>Static</h1>
+        <${Fault} error=${error} />
+        <p><a href="/console">To the console</a></p>
+      </main>
+    `;
+  }
+  if (loaded === undefined) {
+    return html`
+      <main class="alone" id="main" aria-busy="true">
+        <h1>Static</h1>
+        <p>Loading …</p>
+      </main>
+    `;
+  }
+  if (loaded.agent === undefined || isLeaving) {
+    const notice = `You are invited to ${loaded.invitation.name}. Sign in, or make an account, to join it.`;
+    return html`<${Entrance} onKey=${onKey} notice=${notice} />`;
+  }
+  const { LiveView } = loaded.module;
+  return html`
+    <header>
+      <span class="brand">Static</span>
+      <span class="grow quiet">You are a guest</span>
+      <button type="button" onClick=${() => setLeaving(true)}>Sign in instead</button>
+    </header>
+    <main id="main" class="wide">
+      <${LiveView} agent=${loaded.agent} link=${link} />
+    </main>
+  `;
+}
