@@ -293,8 +293,12 @@ worldTest("a guest does not bring back whom a commit removes while its own is on
   await alice.commit(channelId, 1, { added: [carol.agentId] });
   await narrow(bob, world, { key, scopes: [{ channelId, allow: ["send", "receive"] }] }, alice.account);
   const removing = alice.commit(channelId, 2, { removed: [carol.agentId] });
-  // Judged while carol is a member, appended after what bob sent before, when she is none.
+  // Judged while carol is a member, or before her removal is in the log, and appended when she is none, if at all.
   const before = Array.from({ length: 4 }, (_, i) => bob.send(channelId, 2, i).catch(() => {}));
-  const adding = refused("not_allowed", bob.commit(channelId, 3, { added: [carol.agentId] }));
-  await Promise.all([removing, ...before, adding]);
+  const adding = assertRejects(() => bob.commit(channelId, 3, { added: [carol.agentId] }), CallRefused);
+  const [, { body }] = await Promise.all([removing, adding, ...before]);
+  assert(["not_allowed", "epoch_conflict"].includes(body.code), body.code);
+  const { members } = await alice.client.call("ListMembers", { channelId });
+  assert(!members.some(({ agentId }) => agentId === carol.agentId));
+  await refused("not_allowed", bob.commit(channelId, 3, { added: [carol.agentId] }));
 });

@@ -164,7 +164,7 @@ Deno.test("forged tokens of every kind are refused with the reason and without t
     "a fraction as its beginning": [await sign(key, { claims: { iat: startMs / 1000 - 0.5 } }), "whole seconds"],
     "not valid yet": [await sign(key, { claims: { nbf: startMs / 1000 + 60 } }), '"nbf"'],
     "no subject": [await sign(key, { claims: { sub: undefined } }), '"sub"'],
-    "a subject that is no UUID": [await sign(key, { claims: { sub: "admin" } }), "no account"],
+    "a subject that is no UUID": [await sign(key, { claims: { sub: "admin" } }), "not an account"],
     "no plan": [await sign(key, { claims: { plan: undefined } }), '"plan"'],
     "another token's body": [
       `${header}.${(await sign(key, { claims: { plan: "enterprise" } })).split(".")[1]}.${signature}`,

@@ -296,7 +296,8 @@ Deno.test("random histories: authenticators agree, messages are read by the memb
   const started = performance.now();
   let histories = 0;
   let entries = 0;
-  while (histories < maxHistories && performance.now() - started < timeMs) {
+  // Six at least, however slow the machine is.
+  while (histories < 6 || (histories < maxHistories && performance.now() - started < timeMs)) {
     const history = new History(createRandom(seed + histories), signatures);
     try {
       await history.run();
@@ -308,5 +309,4 @@ Deno.test("random histories: authenticators agree, messages are read by the memb
     if (stress && histories % 20 === 0) console.log(`${histories} histories, ${entries} commits and messages so far`);
   }
   console.log(`seed ${seed}: ${histories} histories, ${entries} commits and messages`);
-  assert(histories > 5);
 });
