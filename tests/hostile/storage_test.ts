@@ -1,5 +1,5 @@
 /** Tenants that store what nobody takes: the disk is not theirs, what they send is paid for, and others send on. */
-import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { assertGreater, assertLess } from "@std/assert";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
 import { assertHeld, siegeMs } from "../support/hostile/held.ts";
 import { besiege } from "../support/hostile/mod.ts";
@@ -49,6 +49,8 @@ Deno.test("accounts that fill the disk together are stopped before it is full, a
   });
   assertHeld(held);
   assertGreater(held.reports[0]?.answers.storage_full ?? 0, 0);
-  assertEquals(await relay.metric("storage_level"), 1);
-  assertLess(await relay.metric("storage_bytes"), disk);
+  // What is on its way to the disk counts too, so growth is refused at the reserve or a little before it.
+  const stored = await relay.metric("storage_bytes");
+  assertGreater(stored, disk / 2);
+  assertLess(stored, disk);
 });
