@@ -49,7 +49,7 @@ Deno.test("accounts that fill the disk together are stopped before it is full, a
   });
   assertHeld(held);
   assertGreater(held.reports[0]?.answers.storage_full ?? 0, 0);
-  // What is on its way to the disk counts too, so growth is refused at the reserve or a little before it.
+  // Growth is refused at the reserve or a little before it: bytes on their way to the disk count too.
   const stored = await relay.metric("storage_bytes");
   assertGreater(stored, disk / 2);
   assertLess(stored, disk);
