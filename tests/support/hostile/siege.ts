@@ -5,6 +5,7 @@
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
 import { residentBytes, watchMemory } from "./memory.ts";
 import { type Attacker, launchAttacker } from "./attacker.ts";
+import { watchStolenTime } from "./stolen_time.ts";
 
 export interface SiegeOptions {
   readonly name: string;
@@ -33,10 +34,14 @@ export interface Siege<Report> {
   readonly reports: readonly Report[];
   /** Beside somebody that uses as much of the machine as the attackers did, if that was asked for: else as in peace. */
   readonly control: Served;
+  /** The machine stood still too often to say anything about how the honest tenant was served. */
+  readonly isUnsteady: boolean;
 }
 
 const recoveryLimitMs = 30_000;
 const longestSiegeMs = 30_000;
+/** More stolen time than this, as a share, is felt in every tenth wait. */
+const stolenAtMost = 0.03;
 /** Peace is never quicker than this, for the comparison: a busy machine adds as much by itself. */
 const noiseMs = 20;
 
@@ -44,6 +49,7 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   const { name, pid, honest, attackers, siegeMs, peaceMs = 1_500, until = () => Promise.resolve(true) } = options;
   const meter = meterHonestTenant(honest, { everyMs: options.everyMs ?? 25 });
   const memory = watchMemory(pid);
+  const stolenShare = watchStolenTime();
   await using running = new AsyncDisposableStack();
   running.defer(memory.stop);
   running.defer(async () => void await meter.stop());
@@ -73,8 +79,10 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     if (!isServed && passedMs < recoveryLimitMs) continue;
     const recoveryMs = isServed ? passedMs : Infinity;
     const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
-    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control };
+    const isUnsteady = stolenShare() > stolenAtMost;
+    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control, isUnsteady };
     console.log(describe(name, result));
+    if (isUnsteady) console.log(`NOT JUDGED: ${(100 * stolenShare()).toFixed(0)} % of this machine's time was stolen`);
     return result;
   }
 }
