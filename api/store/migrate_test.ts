@@ -101,7 +101,7 @@ testWhen(postgresInstalled, "migrations on PostgreSQL", async (t) => {
       const url = await server.createDatabase();
       const databases: Database[] = [];
       const connect = (): Database => {
-        const database = connectDatabase(plainText(url), { maxConnections: 2, deadlineMs: 1500 });
+        const database = connectDatabase(plainText(url), { maxConnections: 2, deadlineMs: 15_000 });
         databases.push(database);
         return database;
       };

@@ -1,6 +1,6 @@
 /**
- * How late the event loop runs, smoothed: one long garbage collection is not a reason to refuse clients, a second of
- * lateness is.
+ * How late the event loop runs, smoothed. Only what lasts counts: one long garbage collection, or a machine that stood still for
+ * a second because its host did something else, is not a reason to refuse clients. Turn after turn that is late is one.
  */
 
 const intervalMs = 100;
@@ -12,16 +12,23 @@ export interface LoopLag {
 }
 
 export function watchLoopLag(): LoopLag {
+  const smooth = smoothLag();
   let lagMs = 0;
   let dueMs = performance.now() + intervalMs;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    lagMs = smoothLag(lagMs, Math.max(0, nowMs - dueMs));
+    lagMs = smooth(Math.max(0, nowMs - dueMs));
     dueMs = nowMs + intervalMs;
   }, intervalMs);
   return { currentMs: () => lagMs, stop: () => clearInterval(timer) };
 }
 
-export function smoothLag(beforeMs: number, sampleMs: number): number {
-  return beforeMs + weight * (sampleMs - beforeMs);
+/** Takes one sample after the other. Of two in a row the smaller one counts. */
+export function smoothLag(): (sampleMs: number) => number {
+  let [smoothMs, beforeMs] = [0, 0];
+  return (sampleMs) => {
+    smoothMs += weight * (Math.min(sampleMs, beforeMs) - smoothMs);
+    beforeMs = sampleMs;
+    return smoothMs;
+  };
 }

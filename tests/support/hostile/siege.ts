@@ -2,10 +2,10 @@
  * One attack on a real process with an honest tenant beside it: first in peace, then under attack, then until it is served as
  * in peace again. The figures are printed, because a note wants them; what they must be is for each test to say.
  */
+import { watchStolenTime } from "../../../tools/stolen_time.ts";
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
 import { residentBytes, watchMemory } from "./memory.ts";
 import { type Attacker, launchAttacker } from "./attacker.ts";
-import { watchStolenTime } from "./stolen_time.ts";
 
 export interface SiegeOptions {
   readonly name: string;
