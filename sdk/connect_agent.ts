@@ -9,8 +9,8 @@ import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import type { Platform } from "./platform/platform.ts";
 import { createEndedSession } from "./session/ended_session.ts";
+import { firstConnection } from "./session/first_connection.ts";
 import { openRelaySession } from "./session/open_session.ts";
-import type { RelaySession, SessionState } from "./session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
 
 /** Of tests alone. */
@@ -73,7 +73,9 @@ async function connectWith(
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
     const agent = await Agent.open({ store, session, runtime, signatures, identity, ...internals });
-    if (await hasCredential(options, runtime)) await online(session, options.signal);
+    if (await hasCredential(options, runtime)) {
+      await firstConnection(session, { nowMs: runtime.nowMs, signal: options.signal });
+    }
     return agent;
   } catch (error) {
     await session.close();
@@ -97,33 +99,6 @@ async function openStore(
 /** Without one, what is local works and the rest fails with `auth_failed`. */
 async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
   return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
-}
-
-/** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
-async function online(session: RelaySession, signal: AbortSignal | undefined): Promise<void> {
-  let stop = (): void => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const look = (state: SessionState): void => {
-        if (state.kind === "online") resolve();
-        else if (state.kind === "offline") reject(state.error);
-        else if (state.kind === "ended") {
-          reject(state.error ?? createError("connection_error", "The session was closed"));
-        }
-      };
-      const abort = (): void => reject(signal?.reason);
-      const forget = session.onState(look);
-      signal?.addEventListener("abort", abort);
-      stop = () => {
-        forget();
-        signal?.removeEventListener("abort", abort);
-      };
-      if (signal?.aborted === true) abort();
-      look(session.state);
-    });
-  } finally {
-    stop();
-  }
 }
 
 function bytesOf(identity: Uint8Array | string): Uint8Array {

@@ -159,28 +159,28 @@ export const source =
   "sync i=>{try{await r.write(i)}catch(y){throw c(),y}},close:i=>{o({message:\"it was closed by this side\"}),i===0" +
   "?c():t.close(i)},closed:a}}function Ne(t){let e=H(t);return e===void 0?{message:\"the relay closed the connecti" +
   "on\"}:{code:e,message:`the relay closed the connection with ${e}`}}var je=\"static-relay/1\",Ve={maxIdleTimeout:1" +
-  "e4,keepAliveInterval:4e3},Je=\"low-latency\",be={transport:\"quic\",carrier:\"udp\",unusable:()=>ge()===void 0?\"Deno" +
-  " offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===voi" +
-  "d 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let a=r.certificateHashes." +
-  "map(i=>({algorithm:\"sha-256\",value:i})),l=ze(o),u=i=>l.close({closeCode:i,reason:\"\"}),c=()=>u(0);n.addEventLis" +
-  "tener(\"abort\",c);try{let i=await o.connectQuic({hostname:t,port:e,alpnProtocols:[je],caCerts:r.caCerts,...a.le" +
-  "ngth>0&&{serverCertificateHashes:a},endpoint:l,...Ve,congestionControl:Je}),{readable:y,writable:v}=await i.cr" +
-  "eateBidirectionalStream(),w=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:w,close:u,after" +
-  ":_})}catch(i){throw u(0),n.aborted?n.reason:i}finally{n.removeEventListener(\"abort\",c)}}};function ze({QuicEnd" +
-  "point:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function ge(){let{Deno:t" +
-  "}=globalThis;return t?.connectQuic===void 0?void 0:t}var W=class{#e=new Map;offer(e,r){this.#e.delete(e),this." +
-  "#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ge=2e3;function x" +
-  "e(t,e){let r,n,o=0,a=new W,l=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},u=async" +
-  "({transport:i,target:y})=>{let v=e.connectors.find(x=>x.transport===i);if(v===void 0)throw new Error(`no way t" +
-  "o connect by ${i} in a thread of its own`);let w=r=await v.connect(y,new AbortController().signal),K=n=new P({" +
-  "cellBytes:m.cellBytes,write:(x,Ce)=>w.write(x,Ce),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.random" +
-  "Bytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(K),onFailed:()=>t.post({kind:\"failed\"})" +
-  "});w.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read" +
-  "();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void u(i).catch(y" +
-  "=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.lane,i.envelope);c" +
-  "ase\"offer\":return a.offer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure" +
-  "\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return" +
-  " void n?.flush(i.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:i.id,flushed:y})});case\"read\":return void c();c" +
-  "ase\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(Ge,e.exit)}})}function ve(t){" +
-  "let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:he" +
-  ",after:_,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";
+  "e4},Je=\"low-latency\",be={transport:\"quic\",carrier:\"udp\",unusable:()=>ge()===void 0?\"Deno offers QUIC only with" +
+  " --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===void 0)throw new Error(\"D" +
+  "eno offers QUIC only with --unstable-net\");n.throwIfAborted();let a=r.certificateHashes.map(i=>({algorithm:\"sh" +
+  "a-256\",value:i})),l=ze(o),u=i=>l.close({closeCode:i,reason:\"\"}),c=()=>u(0);n.addEventListener(\"abort\",c);try{l" +
+  "et i=await o.connectQuic({hostname:t,port:e,alpnProtocols:[je],caCerts:r.caCerts,...a.length>0&&{serverCertifi" +
+  "cateHashes:a},endpoint:l,...Ve,congestionControl:Je}),{readable:y,writable:v}=await i.createBidirectionalStrea" +
+  "m(),w=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:w,close:u,after:_})}catch(i){throw u(" +
+  "0),n.aborted?n.reason:i}finally{n.removeEventListener(\"abort\",c)}}};function ze({QuicEndpoint:t}){try{return n" +
+  "ew t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function ge(){let{Deno:t}=globalThis;return t?" +
+  ".connectQuic===void 0?void 0:t}var W=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){fo" +
+  "r(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ge=2e3;function xe(t,e){let r,n,o=0,a=n" +
+  "ew W,l=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},u=async({transport:i,target:y" +
+  "})=>{let v=e.connectors.find(x=>x.transport===i);if(v===void 0)throw new Error(`no way to connect by ${i} in a" +
+  " thread of its own`);let w=r=await v.connect(y,new AbortController().signal),K=n=new P({cellBytes:m.cellBytes," +
+  "write:(x,Ce)=>w.write(x,Ce),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUi" +
+  "nt32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(K),onFailed:()=>t.post({kind:\"failed\"})});w.closed.then(x=>t." +
+  "post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read();t.post({kind:\"chunk" +
+  "\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void u(i).catch(y=>t.post({kind:\"refuse" +
+  "d\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.lane,i.envelope);case\"offer\":return a.of" +
+  "fer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(" +
+  "i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeo" +
+  "utMs).then(y=>{t.post({kind:\"flushed\",id:i.id,flushed:y})});case\"read\":return void c();case\"stop\":return n?.st" +
+  "op();case\"close\":return r?.close(i.closeCode),void e.after(Ge,e.exit)}})}function ve(t){let e=globalThis;xe({p" +
+  "ost:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:he,after:_,randomBytes:L" +
+  ",exit:()=>e.close()})}ve([be,fe]);\n";

@@ -16,7 +16,6 @@ interface DenoQuic {
     readonly serverCertificateHashes?: readonly { readonly algorithm: "sha-256"; readonly value: Uint8Array }[];
     readonly endpoint: QuicEndpoint;
     readonly maxIdleTimeout: number;
-    readonly keepAliveInterval: number;
     readonly congestionControl: "low-latency";
   }): Promise<QuicConnection>;
 }
@@ -39,8 +38,11 @@ interface QuicCloseInfo {
 }
 
 const protocol = "static-relay/1";
-/** A relay that vanished is noticed after the idle time; keep-alives hold a quiet but living one. */
-const liveness = { maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
+/**
+ * A relay that vanished is noticed after the idle time. The relay's own keep-alives hold a quiet connection: each is answered,
+ * so that networks between keep it open too. Ours as well would double what an idle agent costs.
+ */
+const liveness = { maxIdleTimeout: 10_000 };
 /** As the relay does: BBR, which does not take a lossy network for a full one. */
 const congestionControl = "low-latency";
 
