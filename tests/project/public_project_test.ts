@@ -52,3 +52,16 @@ Deno.test("the glossary is in alphabetical order and names each term once", () =
   assert(terms.length >= 30);
   assertEquals(terms, [...new Set(terms)].sort((a, b) => a.localeCompare(b, "en")));
 });
+
+Deno.test("the changelog has short entries, below the headings that other pages name", () => {
+  const [head = "", ...versions] = read("CHANGELOG.md").split(/^## /m);
+  assert(head.includes("docs/versioning.md"));
+  assert(versions[0]?.startsWith("Unreleased\n"));
+  for (const text of versions.slice(1)) assert(/^\d+\.\d+\.\d+\S*, \d{4}-\d{2}-\d{2}\n/.test(text), text.slice(0, 40));
+  const headings = versions.flatMap((text) => Array.from(text.matchAll(/^### (.+)$/gm), ([, heading = ""]) => heading));
+  const known = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+  assertEquals(headings.filter((heading) => !known.includes(heading)), []);
+  const entries = versions.flatMap((text) => text.split(/\n(?=- |\n|### )/)).filter((text) => text.startsWith("- "));
+  assert(entries.length > 10);
+  assertEquals(entries.filter((entry) => entry.length > 320), []);
+});
