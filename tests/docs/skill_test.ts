@@ -32,3 +32,16 @@ Deno.test("the skill has the form of one, and names commands, flags and tools th
     assert(text.includes(`\`${tool}\``) && tools.includes(tool), tool);
   }
 });
+
+Deno.test("the page about language models lists exactly the tools that there are", async () => {
+  const page = await Deno.readTextFile(new URL("agents.md", docs));
+  const [, section = ""] = page.split(/^## (?:Tools|Resources and hints)$/m);
+  const listed = Array.from(section.matchAll(/^\| `(\w+)` +\|/gm), ([, name = ""]) => name);
+  const sources = await Promise.all(
+    ["tools.ts", "allowed_tools.ts"].map((file) => Deno.readTextFile(new URL(`../cli/mcp/${file}`, docs))),
+  );
+  const registered = sources.flatMap((text) =>
+    Array.from(text.matchAll(/registerTool\("(\w+)"/g), ([, name = ""]) => name)
+  );
+  assertEquals(listed.toSorted(), registered.toSorted());
+});
