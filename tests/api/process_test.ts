@@ -48,9 +48,9 @@ testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", 
     const { apiKey } = await api.signUp();
     const { json: spare } = await api.call("POST", "/v1/keys", { key: apiKey });
     await eventually(
-      { withinMs: 3000, what: "a flush" },
+      { withinMs: 20_000, what: "a flush" },
       () => api.call("GET", "/v1/keys", { key: apiKey }),
-      ({ json }) => json.keys.some(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null),
+      ({ json }) => json.keys?.some(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null),
     );
     // A flush has just been, so the next one is almost a second away.
     assertEquals((await api.call("POST", "/v1/tokens", { key: spare.key })).status, 200);

@@ -1,19 +1,23 @@
 /** Waiting for something that another process does. */
 
-/** Asks again until `check` holds; fails with what was last seen. */
+const pauseMs = 25;
+
+/** Asks again until `check` holds; fails with what was last seen. Time in which the machine stood still is not counted. */
 export async function eventually<T>(
   { withinMs, what }: { withinMs: number; what: string },
   ask: () => Promise<T>,
   check: (value: T) => boolean,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs;
+  let deadline = performance.now() + withinMs;
   while (true) {
     const value = await ask();
     if (check(value)) return value;
     if (performance.now() > deadline) {
       throw new Error(`${what} not within ${withinMs} ms; last: ${JSON.stringify(value)}`);
     }
+    const pausedMs = performance.now();
     // wait: between two looks at a condition
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    deadline += performance.now() - pausedMs - pauseMs;
   }
 }
