@@ -13,7 +13,7 @@ import { readSettings, requireKey, requireRelay, trustOf } from "./service/setti
 export const agentFlag: FlagSpec = {
   name: "agent",
   value: "NAME",
-  summary: 'the agent to act as (STATIC_AGENT, "default")',
+  summary: 'the agent to act as (or STATIC_AGENT; then "default")',
 };
 
 /** Acts as the chosen agent, and lets go of it whatever happens. */
@@ -106,8 +106,8 @@ export function explained(error: unknown, context: Context, asGuest = false): un
       `Agent "${agentName(context)}" is in use by another process, perhaps in another terminal`,
       {
         advice: usesHost(context)
-          ? 'End that one, or let it connect with host: "auto", so that both can work; or act as another with --agent'
-          : "End that one, or unset STATIC_HOST, so that commands share the agent; or act as another with --agent",
+          ? 'End that program, or connect it with host: "auto", so that both can use the agent; or choose another with --agent'
+          : "End that program, or unset STATIC_HOST, so that commands share the agent; or choose another with --agent",
         cause: error,
       },
     );

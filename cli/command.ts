@@ -60,17 +60,22 @@ export interface Context {
 
 export const globalFlags: readonly FlagSpec[] = [
   { name: "json", summary: "print the result as JSON, and errors as JSON on standard error" },
-  { name: "api-url", value: "URL", summary: "the HTTP API (STATIC_API_URL, saved at signup, http://127.0.0.1:8080)" },
+  {
+    name: "api-url",
+    value: "URL",
+    summary: "address of the API (or STATIC_API_URL; then the saved one; then http://127.0.0.1:8080)",
+  },
   {
     name: "relay-url",
     value: "URL",
-    summary: "the relay, or several with commas (STATIC_RELAY_URL, saved at signup, quic://localhost:4433)",
+    summary:
+      "address of the relay, several with commas (or STATIC_RELAY_URL; then the saved one; then the one that the API names)",
   },
-  { name: "ca-file", value: "FILE", summary: "certificates to trust (STATIC_CA_FILE, saved at signup)" },
+  { name: "ca-file", value: "FILE", summary: "file of certificates to trust (or STATIC_CA_FILE; then the saved one)" },
   {
     name: "api-key",
     value: "KEY",
-    summary: "the API key; better set as STATIC_API_KEY, which other users cannot see",
+    summary: "the API key; better in STATIC_API_KEY, which other users cannot see",
     secret: true,
   },
   { name: "no-color", summary: "print without colours; the variable NO_COLOR does the same" },

@@ -17,7 +17,7 @@ export async function ask(
   if (answer !== undefined) return answer;
   if (platform.interrupted.aborted) throw interrupted();
   const what = question.replace(/ \(.*\)$/, "");
-  throw badInput(`${what} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
+  throw badInput(`${what} is missing: the input has ended`, "Run it at a terminal, or pipe the answer in");
 }
 
 export async function askEmail(context: Context): Promise<string> {
@@ -62,7 +62,7 @@ export async function askSavedEmail(context: Context, saved: string | undefined)
 /** Yes only when the user says so; without a terminal only `--yes` says so. */
 export async function confirm(context: Context, question: string): Promise<void> {
   if (context.given.has("yes")) return;
-  if (!context.platform.stdin.isTerminal) throw badInput(question, "Add --yes to go ahead");
+  if (!context.platform.stdin.isTerminal) throw badInput(`Not confirmed: ${question}`, "Add --yes to go ahead");
   const answer = await ask(context, `${question} [y/N]`);
-  if (!/^y(es)?$/i.test(answer.trim())) throw badInput("Nothing was done");
+  if (!/^y(es)?$/i.test(answer.trim())) throw badInput("Cancelled: nothing was changed");
 }

@@ -52,7 +52,9 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
     return "done";
   }
   for (const name of exposed) {
-    await output.warn(`${name} stands on the command line, where other users of this machine and your history see it`);
+    await output.warn(
+      `${name} is on the command line, where other users of this machine and your shell history can see it`,
+    );
   }
   await untilInterrupted(platform, command.run({ given, platform, output }));
   return "done";

@@ -31,13 +31,13 @@ async function watch({ output, platform }: Context, channel: Channel, signal: Ab
   for await (const event of events) {
     if (event.type === "issue") await tell(event.issue);
     else if (event.type === "gap") {
-      await output.warn(`${event.messages} messages are lost to this reader: too many waited`);
+      await output.warn(`${event.messages} messages are lost for this reader: too many were waiting`);
     } else if (event.type === "disconnected" && !isLost) {
       isLost = true;
       const what = event.error?.code === "listener_died"
-        ? "The host of this agent has gone"
+        ? "The host of this agent has ended"
         : "The connection to the relay is lost";
-      await output.warn(`${what}; messages come when it is back, which goes on by itself`);
+      await output.warn(`${what}; reconnecting automatically`);
     } else if (event.type === "connected" && isLost) {
       isLost = false;
       await output.note(output.onStderr("dim", "The connection is back"));

@@ -58,7 +58,7 @@ export const signup: Command = {
     );
     if (found.mailFolder !== undefined) {
       await output.note(
-        `  Mail of this service lies in ${printable(found.mailFolder)}, with the code for your address`,
+        `  This service writes its mail to ${printable(found.mailFolder)}; the code for your address is there`,
       );
     }
     await nextStep(context, "channel create acme/ops/deploy");
@@ -111,7 +111,7 @@ export const logout: Command = {
   run: async ({ platform, output }) => {
     await removeCredentials(platform);
     const file = platform.folders.credentialsFile;
-    await output.result({ file }, [`${output.paint("green", "✓")} ${file} is gone`]);
+    await output.result({ file }, [`${output.paint("green", "✓")} Deleted ${file}`]);
   },
 };
 
@@ -159,7 +159,7 @@ export const whoami: Command = {
 export async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Promise<void> {
   const { platform } = context;
   if (platform.variable("STATIC_API_KEY") !== undefined) {
-    await context.output.warn("STATIC_API_KEY is set and wins over the file that is written now");
+    await context.output.warn("STATIC_API_KEY is set: commands use it instead of the key that is saved now");
   }
   if (saved.api_key === undefined) return;
   const whose = saved.email ?? saved.api_url ?? apiUrl;

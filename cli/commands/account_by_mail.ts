@@ -45,8 +45,8 @@ export const reset: Command = {
 
 export const claim: Command = {
   path: "account claim",
-  summary: "create an account with an address that another account uses without having verified it",
-  details: ["Without a code it sends one. The other account keeps its keys and channels and loses the address."],
+  summary: "create an account with an address that another account uses but has not verified",
+  details: ["Without a code it sends one. The other account keeps its keys and channels but loses the address."],
   arguments: [code],
   flags: [email, password, yes],
   examples: [
@@ -82,7 +82,7 @@ async function send(
   const asked = openApi(platform, settings)((api) => askForCode(api, { purpose, email: address }));
   await output.progress("asking the API", asked);
   await output.result({ asked_for: address }, [
-    `${output.paint("green", "✓")} What is to be done is in the mail to ${printable(address)}`,
+    `${output.paint("green", "✓")} A mail to ${printable(address)} says what to do next`,
   ]);
   await tellCode(context, { settings }, `account ${purpose} CODE --email ${printable(address)}`);
 }

@@ -35,7 +35,7 @@ export const repairAgent: Command = {
   examples: [{ command: "agent repair --yes", what: "without asking" }],
   run: async (context) => {
     await agentPlace(context);
-    await confirm(context, "Repair the agent's files? What is damaged is given up");
+    await confirm(context, "Repair the agent's files? Damaged records are lost");
     const { repairAgentStore } = await loadSdk();
     await show(context, await opened(context, (options) => repairAgentStore(options)));
   },
@@ -54,7 +54,7 @@ export const changePassphrase: Command = {
     const { dataDir } = await agentPlace(context);
     await endIdleHost(context);
     const { changeAgentPassphrase } = await loadSdk();
-    const passphrase = await ask(context, "Present passphrase (not shown; empty for none)", { hidden: true });
+    const passphrase = await ask(context, "Current passphrase (not shown; empty for none)", { hidden: true });
     const to = await ask(context, "New passphrase (not shown; empty for none)", { hidden: true });
     const given = { ...(passphrase !== "" && { passphrase }), ...(to !== "" && { to }) };
     try {

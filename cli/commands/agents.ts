@@ -24,7 +24,7 @@ export const listAgents: Command = {
     }
     const rows = agents.map(({ name, identity, host }) => [name, printable(identity), host ? "host runs" : ""]);
     await output.result({ agents }, agents.length === 0 ? [] : table([["AGENT", "IDENTITY"], ...rows]));
-    if (agents.length === 0) await output.note("This user has no agents; the first channel command makes one");
+    if (agents.length === 0) await output.note("This user has no agents; the first channel command creates one");
   },
 };
 
@@ -42,7 +42,7 @@ export const deleteAgent: Command = {
     const { platform: { files, folders }, output, given } = context;
     const named = actingAs(context, given.value("AGENT") ?? "");
     const { name, identity } = await agentPlace(named);
-    await confirm(context, `Delete agent "${name}" (${printable(identity)}) for good, with the keys of its channels?`);
+    await confirm(context, `Permanently delete agent "${name}" (${printable(identity)}) and the keys of its channels?`);
     await endIdleHost(named);
     await assertFree(named);
     await files.remove(files.join(folders.agents, name));

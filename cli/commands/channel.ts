@@ -44,7 +44,7 @@ export const createChannel: Command = {
         `${output.paint("green", "✓")} Channel ${channel.name} created`,
       ]);
       const next = `${platform.program} channel invite ${channel.name}${agentWords(context)}`;
-      await output.note("", "Let somebody in:", `  ${output.command(next)}`);
+      await output.note("", "Invite an agent:", `  ${output.command(next)}`);
     }),
 };
 
@@ -110,7 +110,7 @@ export const recoverChannel: Command = {
   summary: "restart a channel that a member's commit has stopped",
   details: [
     "Only owners can do this. The channel keeps its name and members, except the sender of the commit that nobody can",
-    "follow. Members follow automatically. Available at once if all members are stopped, otherwise after a minute.",
+    "follow. Members follow automatically. Works at once if all members are stopped, otherwise after a minute.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -134,7 +134,7 @@ export const recoverChannel: Command = {
       const members = channel.members();
       const present = members.filter(({ absent }) => !absent).length;
       await output.result({ channel: channel.name, recovered: true, members: members.map(memberFields) }, [
-        `${output.paint("green", "✓")} ${channel.name} was begun anew, with ${present} members so far`,
+        `${output.paint("green", "✓")} ${channel.name} is recovered, with ${present} members so far`,
       ]);
     }),
 };
@@ -143,8 +143,8 @@ export const showFingerprint: Command = {
   path: "channel fingerprint",
   summary: "show the channel's fingerprint, to compare with other members",
   details: [
-    "Compare the digits with another member outside of Static, for example by telephone. If they are equal, no one is",
-    "between you. They change whenever a member joins or leaves.",
+    "Compare the digits with another member outside of Static, for example by telephone. If they are equal, you are in the",
+    "same group and nobody is in between. The digits change whenever a member joins or leaves.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -179,7 +179,7 @@ export const leaveChannel: Command = {
     withChannel(context, async (channel) => {
       const { output } = context;
       if (channel.members().length === 1) {
-        await confirm(context, `This agent is alone in ${channel.name}. Leave and close it for good?`);
+        await confirm(context, `This agent is the last member of ${channel.name}. Leave and close it permanently?`);
       }
       const named = context.given.value("successor");
       const options = named === undefined ? {} : { successor: findMember(channel, named).agentId };
@@ -199,7 +199,7 @@ export const closeChannel: Command = {
   examples: [{ command: "channel close acme/ops/deploy", what: "" }],
   run: async (context) => {
     const name = nameOf(context);
-    await confirm(context, `Close ${name}? Its members lose it, and nobody can bring it back`);
+    await confirm(context, `Close ${name}? It closes for all members and cannot be restored`);
     await withAgent(context, async (client) => {
       const { output } = context;
       await output.progress("closing the channel", client.closeChannel(name));
@@ -259,7 +259,7 @@ export function findMember(channel: Channel, wanted: string): ChannelMember {
   const [member, another] = found;
   if (member === undefined) {
     throw new Failure("not_found", `There is no member "${wanted}" in ${channel.name}`, {
-      advice: `See who is there with: {} channel members ${channel.name}`,
+      advice: `List the members with: {} channel members ${channel.name}`,
     });
   }
   if (another === undefined) return member;

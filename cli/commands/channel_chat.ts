@@ -9,9 +9,9 @@ import { printMessage } from "./channel_messages.ts";
 
 export const chat: Command = {
   path: "channel chat",
-  summary: "type and read in one terminal: each line is a message",
+  summary: "send and read messages in one terminal",
   details: [
-    "Shows messages of the others and sends each line that you type. Ctrl-D or Ctrl-C ends it. With piped input it sends",
+    "Prints messages of other members and sends each line that you type. Ctrl-D or Ctrl-C ends it. With piped input it sends",
     "the lines and ends.",
   ],
   arguments: [nameArgument],

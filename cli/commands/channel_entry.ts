@@ -32,7 +32,7 @@ export const inviteToChannel: Command = {
     { name: "link", summary: "print a link instead of a token" },
     { name: "guest", summary: "add a guest pass to the link: one agent uses your account in this channel, for 7 days" },
     { name: "web", summary: "print the link as an https address, for people without this program" },
-    { name: "no-wait", summary: "print it and exit; channel listen admits agents, too" },
+    { name: "no-wait", summary: "print it and exit; run channel listen to admit the agent" },
     agentFlag,
   ],
   examples: [
@@ -71,7 +71,12 @@ export const joinChannel: Command = {
     "must be running. A link with a guest pass needs no account.",
   ],
   arguments: [
-    { name: "NAME", summary: "the channel; or only the token or link", optional: true, check: checkNameOrToken },
+    {
+      name: "NAME",
+      summary: "name of the channel, or the token or link alone",
+      optional: true,
+      check: checkNameOrToken,
+    },
     { name: "TOKEN", summary: "the token or link; better pasted when asked", optional: true, secret: true },
   ],
   flags: [
@@ -91,7 +96,7 @@ export const joinChannel: Command = {
     if (alone !== undefined) {
       const what = looksLikeJoinLink(alone) ? "link" : "token";
       await output.warn(
-        `The ${what} stands on the command line, where other users of this machine and your history see it`,
+        `The ${what} is on the command line, where other users of this machine and your shell history can see it`,
       );
     }
     const asking = "Invite token or link (not shown)";
@@ -147,7 +152,7 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
   await output.result({ token, channel: name, expires_at }, [token]);
   await output.note(
     "",
-    `Good for ${span(expiresInMs)}. In another terminal, then paste the token:`,
+    `Valid for ${span(expiresInMs)}. To join, run this in another terminal and paste the token:`,
     `  ${output.command(join)}`,
   );
 }
@@ -161,8 +166,8 @@ async function showLink(
   await output.result({ link, channel: name, expires_at, guest }, [link]);
   await output.note(
     "",
-    `Good for ${span(expiresInMs)}, and as secret as a password. ${
-      guest ? "Its holder needs nothing else:" : "Its holder needs an account of this service:"
+    `Valid for ${span(expiresInMs)}. Keep it as secret as a password. ${
+      guest ? "An agent needs nothing else to join:" : "An agent needs an account of this service to join:"
     }`,
     `  ${output.onStderr("cyan", `${platform.program} channel join`)}`,
   );
@@ -181,7 +186,7 @@ async function letIn(context: Context, { channel, joined, uses, waitMs }: Lettin
   const deadlineMs = platform.nowMs() + waitMs;
   for (let seen = 0; seen < uses; seen++) {
     const more = waitUntil(platform, deadlineMs - platform.nowMs(), [channel], () => joined().length > seen);
-    const inTime = await output.progress(`waiting for somebody to join (${seen} of ${uses})`, more);
+    const inTime = await output.progress(`waiting for an agent to join (${seen} of ${uses})`, more);
     const member = joined()[seen];
     if (!inTime || member === undefined) {
       const how = seen === 0 ? "unused" : `after ${seen} of ${uses} joined`;

@@ -57,19 +57,21 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
 
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
   const names = new Map(channel.members().map(({ agentId, identity }) => [agentId, printable(identity)]));
-  const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "somebody"} (${agentId})`; // cast: a lookup
+  const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "unknown member"} (${agentId})`; // cast: a lookup
   const { state, problem, action, epoch, forked, silent, keys, issues } = health;
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
     ...(problem === undefined ? [] : [`${problem}. ${action ?? ""}`]),
     ...forked.map(({ epoch, signers: [a, b] }) =>
-      `${nameOf(a)} and ${nameOf(b)} are not in one group since epoch ${epoch}`
+      `${nameOf(a)} and ${nameOf(b)} have been in different groups since epoch ${epoch}`
     ),
     ...silent.map(({ agentId, forMs }) =>
-      `${nameOf(agentId)} is connected and has confirmed nothing for ${span(forMs)}`
+      `${nameOf(agentId)} is connected but has confirmed nothing for ${span(forMs)}`
     ),
     ...keys.filter(({ overdue }) => overdue).map(({ agentId, changedAtMs = nowMs }) =>
-      `${nameOf(agentId)} has had its keys for ${span(nowMs - changedAtMs)}: what was copied of them still reads along`
+      `${nameOf(agentId)} has not changed its keys for ${
+        span(nowMs - changedAtMs)
+      }: a copy of them can still read messages`
     ),
     ...issues.map(({ text, count }) => printable(count === 1 ? text : `${text} (${count} times)`)),
   ];

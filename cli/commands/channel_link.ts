@@ -35,11 +35,12 @@ export async function prepareToJoin(context: Context, link: Link): Promise<() =>
   if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) return () => Promise.resolve();
   if (!link.hasPass) {
     throw new Failure("auth_failed", `The link has no guest pass, and you have no key for ${link.apiUrl}`, {
-      advice: `Make an account there with: {} signup --api-url ${link.apiUrl}; or ask for a link with a pass (--guest)`,
+      advice:
+        `Create an account there with: {} signup --api-url ${link.apiUrl}; or ask for a link with a pass (--guest)`,
     });
   }
   if (known !== undefined && !mayTakeOver(known.guest, link)) {
-    const whose = known.guest === undefined ? "uses an account of yours" : "is a guest by another link";
+    const whose = known.guest === undefined ? "uses your account" : "is a guest with another link";
     throw badInput(`Agent "${agentName(context)}" ${whose}`, "Join as a new agent: --agent NAME");
   }
   const place = await openPlace(context);

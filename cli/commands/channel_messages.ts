@@ -19,7 +19,7 @@ export const sendMessage: Command = {
   path: "channel send",
   summary: "send a message to all members of a channel",
   details: [
-    "Without TEXT it sends its input as one message, without the final line break. At a terminal, and with --lines, it",
+    "Without TEXT it sends standard input as one message, without the final line break. At a terminal, and with --lines, it",
     "sends each line that is not empty as a message.",
   ],
   arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
@@ -90,7 +90,7 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
   const { given, platform } = context;
   const [as, tail] = [given.value("as"), given.has("tail")];
   if ((as !== undefined || tail) && !usesHost(context)) {
-    throw badInput("--as and --tail need a host, and STATIC_HOST is off", "Unset it");
+    throw badInput("--as and --tail need a host, but STATIC_HOST is off", "Unset STATIC_HOST");
   }
   const reader = channel.envelopes({
     signal: platform.interrupted,

@@ -20,14 +20,19 @@ export const onMessage: Command = {
     "The command gets the message on standard input. Sender, time and properties are in variables:",
     "STATIC_CHANNEL, STATIC_MESSAGE_ID, STATIC_SENDER, STATIC_SENDER_IDENTITY, STATIC_TIME, STATIC_ATTEMPT and, where",
     "present, STATIC_CONTENT_TYPE, STATIC_CONVERSATION, STATIC_REPLY_TO. Exit code 0 acknowledges the message. After any",
-    "other code it is tried again, with growing pauses; after the last try it goes to the folder of dead letters. Ctrl-C",
-    "waits two seconds for running commands; a message whose command takes longer comes again at the next start.",
+    "other code the command runs again, with growing pauses. After the last try the message is written to the folder for",
+    "dead letters. Ctrl-C waits two seconds for running commands. A message whose command takes longer is delivered again",
+    "at the next start.",
   ],
   arguments: [nameArgument, { name: "COMMAND", summary: "the program and its arguments, after --", rest: true }],
   flags: [
     { name: "concurrency", value: "N", summary: "number of commands at once; 1 when not given, which keeps the order" },
     { name: "tries", value: "N", summary: "number of tries for each message; 5 when not given" },
-    { name: "dead-letters", value: "FOLDER", summary: "folder for messages that no try could handle" },
+    {
+      name: "dead-letters",
+      value: "FOLDER",
+      summary: "folder for messages whose last try failed; in the agent's folder when not given",
+    },
     { name: "as", value: "READER", summary: 'name of the reader; "on-message" when not given' },
     agentFlag,
   ],
@@ -87,10 +92,10 @@ async function handle(context: Context, channel: Channel, message: Envelope, tri
     const how = code === undefined ? "was ended by a signal" : `ended with exit code ${code}`;
     if (attempt >= tries) {
       const path = await buryLetter(context, channel, message);
-      await output.warn(`${argv[0]} ${how} for message ${message.id}, ${tries} times; it is in ${path}`);
+      await output.warn(`${argv[0]} ${how} for message ${message.id}, ${tries} times; the message is in ${path}`);
       return await message.ack();
     }
-    await output.warn(`${argv[0]} ${how} for message ${message.id}; it is tried again`);
+    await output.warn(`${argv[0]} ${how} for message ${message.id}; trying again`);
     await pause(context, Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)));
     if (platform.interrupted.aborted) return;
   }

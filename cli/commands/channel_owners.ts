@@ -86,7 +86,7 @@ function scopeOf({ given }: Context, flag: string): PolicyScope | undefined {
   const value = given.value(flag);
   if (value === undefined) return undefined;
   const scope = scopes.find((each) => each === value);
-  if (scope === undefined) throw badInput(`--${flag} is "members" or "owners", and not "${value}"`, "");
+  if (scope === undefined) throw badInput(`--${flag} must be "members" or "owners", not "${value}"`, "");
   return scope;
 }
 

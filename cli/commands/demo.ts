@@ -18,10 +18,10 @@ const arriveMs = 15_000;
 
 export const demo: Command = {
   path: "demo",
-  summary: "let two agents talk in this terminal, beside what the relay sees",
+  summary: "show two agents talking, beside what the relay sees",
   details: [
     "Creates two agents and a channel, and removes them at the end. Without an account it creates one, if the service runs",
-    "on this machine. Its messages count like all others.",
+    "on this machine. Its messages count against the quota.",
   ],
   examples: [{ command: "demo", what: "" }],
   run: async (context) => {
@@ -209,7 +209,7 @@ async function keyFor(context: Context, settings: Settings): Promise<string> {
   const secret = encodeHex(platform.randomBytes(16));
   const email = `demo-${secret.slice(0, 8)}@example.org`;
   const created = openApi(platform, settings)((api) => createAccount(api, { email, password: secret }));
-  const { key } = await output.progress("making an account for the demo", created);
-  await output.note(`You are not signed in; account ${email} was made for this demo`);
+  const { key } = await output.progress("creating an account for the demo", created);
+  await output.note(`You are not signed in; account ${email} was created for this demo`);
   return key.apiKey;
 }

@@ -117,7 +117,7 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
   const { used, limit } = messages;
   if (limit === null) return ok(`${grouped(used)} messages this month, no limit`);
   const text = `${grouped(used)} of ${grouped(limit)} messages used this month`;
-  const advice = `It resets ${utc(period.endMs)}; a larger plan resets it now`;
+  const advice = `It resets ${utc(period.endMs)}; a larger plan raises the limit at once`;
   if (used >= limit) return fault(text, advice);
   return used >= limit * quotaWarn ? warning(text, advice) : ok(text);
 }
@@ -179,7 +179,7 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   const shown = (await Promise.all(addresses.map(inspect))).filter((seen) => seen !== undefined);
   const [seen] = shown.sort((a, b) => urgency(a) - urgency(b));
   if (seen === undefined) {
-    return { state: "skipped", text: `no certificate is shown at ${addresses.map(({ url }) => url).join(", ")}` };
+    return { state: "skipped", text: `no certificate is presented at ${addresses.map(({ url }) => url).join(", ")}` };
   }
   const { expiresAtMs, refused, protocol } = seen;
   if (refused !== undefined) {
@@ -190,7 +190,7 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
     );
   }
   const leftMs = expiresAtMs - platform.nowMs();
-  const text = `good for ${span(leftMs)}, ${protocol}`;
+  const text = `valid for ${span(leftMs)}, ${protocol}`;
   return leftMs < certificateWarnMs ? warning(text, "The relay's operator has to renew it") : ok(text);
 }
 
@@ -235,6 +235,6 @@ async function checkDataFolder(context: Context): Promise<Finding> {
     );
   }
   const names = (await files.list(folders.agents)).filter((name) => !name.startsWith("."));
-  const known = names.includes(agent) ? `, "${agent}" among them` : `; "${agent}" will be made when it is needed`;
+  const known = names.includes(agent) ? `, "${agent}" among them` : `; "${agent}" will be created when it is needed`;
   return ok(`${folders.agents} holds ${names.length} agent${names.length === 1 ? "" : "s"}${known}`);
 }

@@ -11,7 +11,7 @@ import { nameArgument, nameOf } from "./channel.ts";
 
 export const startHost: Command = {
   path: "host",
-  summary: "start the host process of this agent, which several commands can use at the same time",
+  summary: "start this agent's host, a process that lets several programs use the agent",
   details: [
     "Commands start it automatically. Start it by hand if a passphrase protects the agent, with STATIC_PASSPHRASE set for",
     "this command. It ends after 10 minutes without use.",
@@ -34,7 +34,7 @@ export const hostStatus: Command = {
 
 export const stopHost: Command = {
   path: "host stop",
-  summary: "end the host of this agent",
+  summary: "stop this agent's host",
   details: [
     "Programs that use it are notified; the next command starts a new host. Only messages that are queued for the next",
     "connection are lost; the command prints their number.",
@@ -81,7 +81,7 @@ export const listReaders: Command = {
 
 export const deleteReader: Command = {
   path: "host readers delete",
-  summary: "delete a reader; messages it has not read are not delivered to it",
+  summary: "delete a reader and its position",
   arguments: [nameArgument, { name: "READER", summary: "name of the reader, as shown by host readers list" }],
   flags: [agentFlag],
   examples: [{ command: "host readers delete acme/ops/deploy audit", what: "" }],
@@ -116,7 +116,7 @@ async function showStatus(context: Context): Promise<void> {
   };
   const forMs = platform.nowMs() - fields.number("startedAtMs");
   await output.result(shown, [
-    `${output.paint("green", "✓")} The host of agent "${shown.agent}" runs for ${span(forMs)}`,
+    `${output.paint("green", "✓")} The host of agent "${shown.agent}" has been running for ${span(forMs)}`,
     ...table([
       ["  process", `${shown.pid}, ${shown.runtime}, version ${shown.version}`],
       ["  programs", String(shown.programs)],

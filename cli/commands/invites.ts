@@ -33,7 +33,7 @@ export const listInvites: Command = {
         { invites: shown },
         rows.length === 0 ? [] : table([["ID", "CHANNEL", "USED", "UNTIL"], ...rows]),
       );
-      if (rows.length === 0) await output.note("This agent has no invites that are still good");
+      if (rows.length === 0) await output.note("This agent has no valid invites");
     }),
 };
 
@@ -50,12 +50,12 @@ export const revokeInvite: Command = {
       const invite = (await agent.invites(undefined)).find((each) => each.id === id);
       if (invite === undefined) {
         throw new Failure("not_found", `This agent has no invite ${id}`, {
-          advice: "See which there are: {} invites list",
+          advice: "List the invites with: {} invites list",
         });
       }
       await agent.revokeInviteById(invite);
       await output.result({ revoked: id, channel: invite.channel }, [
-        `${output.paint("green", "✓")} Nobody joins ${invite.channel} with this invite any more`,
+        `${output.paint("green", "✓")} The invite to ${invite.channel} is revoked`,
       ]);
     }),
 };

@@ -13,10 +13,10 @@ const dayMs = 24 * 3_600_000;
 
 export const rotateKey: Command = {
   path: "keys rotate",
-  summary: "replace a key: the saved key is updated, another key's successor is printed once",
+  summary: "replace the saved key, or another key whose successor is printed once",
   details: [
-    "Replaces the saved key at once. Any other key stays valid for a day, or for --overlap.",
-    "The successor has the same scopes, channels, limit and expiry. A key can be rotated once.",
+    "The old key stays valid for --overlap. Without it, the saved key ends at once and any other key after a day.",
+    "The successor has the same scopes, channels, limit and expiry. A key can be rotated only once.",
   ],
   arguments: [{ name: "KEY", summary: "its id, prefix or name; the saved key when not given", optional: true }],
   flags: [
@@ -25,7 +25,7 @@ export const rotateKey: Command = {
   ],
   examples: [
     { command: "keys rotate", what: "the saved key" },
-    { command: "keys rotate ci --overlap 7d", what: "another one, while its users change over" },
+    { command: "keys rotate ci --overlap 7d", what: "another key; its users have 7 days to change over" },
   ],
   run: async (context) => {
     const { given, output } = context;

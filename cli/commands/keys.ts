@@ -15,15 +15,15 @@ export const createKey: Command = {
   path: "keys create",
   summary: "create an API key and print it, once",
   details: [
-    "Standard output has the key alone, so that it can be piped into a secret store.",
+    "Prints only the key on standard output, so that you can pipe it into a secret store.",
     "Without further flags the key has all rights. Scopes: tokens, keys:read, keys:write, usage:read, account.",
     "Rights in channels: send, receive, create, invite. A guest pass needs --channel-id, --expires and --limit.",
   ],
   flags: [{ name: "name", value: "NAME", summary: 'name of the key; "default" when not given' }, ...traitFlags],
   examples: [
-    { command: "keys create --name ci", what: "a key of its own for each place" },
+    { command: "keys create --name ci", what: "one key for each place" },
     { command: "keys create --name bill --scope usage:read --expires 30d", what: "few rights, for a limited time" },
-    { command: 'keys create --kind publishable --channels "acme/web/*:send,receive"', what: "one for browsers" },
+    { command: 'keys create --kind publishable --channels "acme/web/*:send,receive"', what: "a key for browsers" },
     { command: "keys create --name ci | gh secret set STATIC_API_KEY", what: "straight into a secret store" },
   ],
   run: async (context) => {
@@ -85,7 +85,7 @@ export const revokeKey: Command = {
   summary: "revoke a key: it stops working at once, everywhere",
   arguments: [{ name: "KEY", summary: "id, prefix or name of the key, as shown by keys list" }],
   flags: [{ name: "yes", summary: "do not ask for confirmation, even for the key that this CLI uses" }],
-  examples: [{ command: "keys revoke ci", what: "by its name, if only one has it" }],
+  examples: [{ command: "keys revoke ci", what: "by its name, if only one key has it" }],
   run: async (context) => {
     const { given, platform, output } = context;
     const { ask, apiKey, settings } = await callerOf(context);
@@ -111,7 +111,9 @@ export function findKey(keys: readonly ListedKey[], wanted: string): ListedKey {
   const found = keys.filter(({ id, prefix, name }) => [id, prefix, name].includes(wanted.replace(/…$/, "")));
   const [key, another] = found;
   if (key === undefined) {
-    throw new Failure("not_found", `There is no active key "${wanted}"`, { advice: "See them with: {} keys list" });
+    throw new Failure("not_found", `There is no active key "${wanted}"`, {
+      advice: "List the keys with: {} keys list",
+    });
   }
   if (another === undefined) return key;
   throw badInput(

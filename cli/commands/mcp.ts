@@ -14,28 +14,28 @@ export const mcp: Command = {
   path: "mcp",
   summary: "let a language model use this agent: an MCP server on standard input and output",
   details: [
-    "A harness starts it: give it this command. It is a client of the agent's host, so any number of sessions and other",
-    "commands use one agent at once. Messages are read with a position of their own, and what a session was given and did",
-    "not acknowledge comes again to the next one. Keys, passphrases and invites never reach the model.",
+    "A harness, the program that runs the model, starts this command. The agent's host serves it, so that several sessions",
+    "and commands can use one agent. It reads messages with its own position. Messages that a session received but did not",
+    "acknowledge are delivered again to the next one. Keys, passphrases and invites never reach the model.",
   ],
   flags: [
-    { name: "reader", value: "NAME", summary: 'the position that it reads with; "mcp" when not given' },
+    { name: "reader", value: "NAME", summary: 'name of the reader, which has its own position; "mcp" when not given' },
     {
       name: "policy",
       value: "RULE",
-      summary: "for senders without a rule: accept, hold or refuse; accept when not given",
+      summary: "rule for senders without one: accept, hold or refuse; accept when not given",
     },
     {
       name: "allow",
       value: "LIST",
-      summary: "what else it may do, separated by commas: create, invite, join, remove, leave",
+      summary: "more tools for the model, separated by commas: create, invite, join, remove, leave",
     },
     agentFlag,
   ],
   examples: [{ command: "mcp --agent reviewer", what: "as the agent named reviewer" }],
   run: async (context) => {
     const { given, platform } = context;
-    if (!usesHost(context)) throw badInput("STATIC_HOST is off, and mcp is a client of the host", "Unset it");
+    if (!usesHost(context)) throw badInput("mcp needs a host, but STATIC_HOST is off", "Unset STATIC_HOST");
     const rule = given.value("policy") ?? "accept";
     const policy = parseRule(rule);
     if (policy === undefined) throw badInput(`"${rule}" is not a rule`, `Use one of ${rules.join(", ")}`);

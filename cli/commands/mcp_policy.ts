@@ -9,21 +9,21 @@ import { printable, table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
 
-const idArgument = { name: "ID", summary: "of the message, as mcp held shows it" };
+const idArgument = { name: "ID", summary: "id of the message, as shown by mcp held" };
 
 export const mcpPolicy: Command = {
   path: "mcp policy",
-  summary: "decide whose messages reach the model: accept, hold or refuse",
+  summary: "show or set the rules for senders: accept, hold or refuse",
   details: [
-    "Held messages wait until you release them. SENDER is an agent id, as channel members shows it, or * for all without a",
-    "rule of their own. Without arguments the rules are shown. A change counts at once, for every session.",
+    "Accepted messages reach the model. Held messages wait until you release them. Refused messages are dropped. SENDER is",
+    "an agent id, as shown by channel members, or * for all senders without a rule. Changes take effect at once.",
   ],
   arguments: [
     { name: "SENDER", summary: "an agent id, or *", optional: true },
     { name: "RULE", summary: rules.join(", "), optional: true },
   ],
   flags: [agentFlag],
-  examples: [{ command: "mcp policy '*' hold", what: "nothing reaches the model that you have not seen" }],
+  examples: [{ command: "mcp policy '*' hold", what: "the model sees only messages that you release" }],
   run: async (context) => {
     const { given, output } = context;
     const [sender, text] = [given.value("SENDER"), given.value("RULE")];
@@ -35,7 +35,7 @@ export const mcpPolicy: Command = {
     const policy = await readPolicy(context);
     const rows = Object.entries(policy).map(([each, rule]) => [each, rule]);
     const lines = rows.length === 0
-      ? ["There are no rules: every message reaches the model"]
+      ? ["There are no rules: messages reach the model, unless a session has another --policy"]
       : table([["SENDER", "RULE"], ...rows]);
     await output.result({ policy }, lines);
   },
@@ -43,7 +43,7 @@ export const mcpPolicy: Command = {
 
 export const listHeld: Command = {
   path: "mcp held",
-  summary: "show the messages that are held from the model",
+  summary: "list the messages that are held back from the model",
   flags: [agentFlag],
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
@@ -66,20 +66,20 @@ export const listHeld: Command = {
 
 export const releaseHeld: Command = {
   path: "mcp held release",
-  summary: "hand a held message over to the model",
+  summary: "pass a held message to the model",
   arguments: [idArgument],
   flags: [agentFlag],
   examples: [{ command: "mcp held release 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", what: "" }],
-  run: (context) => decide(context, (held, id) => held.release(id), "is released: the next wait has it"),
+  run: (context) => decide(context, (held, id) => held.release(id), "is released: the next call of wait returns it"),
 };
 
 export const dropHeld: Command = {
   path: "mcp held drop",
-  summary: "throw a held message away",
+  summary: "delete a held message",
   arguments: [idArgument],
   flags: [agentFlag],
   examples: [{ command: "mcp held drop 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", what: "" }],
-  run: (context) => decide(context, (held, id) => held.drop(id), "is thrown away"),
+  run: (context) => decide(context, (held, id) => held.drop(id), "is deleted"),
 };
 
 async function decide(
@@ -90,7 +90,9 @@ async function decide(
   const { output, given } = context;
   const id = given.value("ID") ?? "";
   if (!await act(heldOf(context), id)) {
-    throw new Failure("not_found", `No message ${printable(id)} is held`, { advice: "See them with: {} mcp held" });
+    throw new Failure("not_found", `No message ${printable(id)} is held`, {
+      advice: "List the messages with: {} mcp held",
+    });
   }
   await output.result({ id, done: true }, [`${output.paint("green", "✓")} Message ${id} ${words}`]);
 }

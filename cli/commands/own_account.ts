@@ -22,7 +22,7 @@ export const revokeKeys: FlagSpec = {
   name: "revoke-keys",
   summary: "revoke all keys as well, the one in use included",
 };
-const claimed = "Somebody else has proved to own its address. Give it another one with: {} account email";
+const claimed = "Someone else has verified this account's address. Set another one with: {} account email";
 
 export const showAccount: Command = {
   path: "account show",
@@ -46,7 +46,7 @@ export const verifyAddress: Command = {
     "Without a code it sends a new one to the account's address. A code works once, within 30 minutes.",
     "Confirming a new address ends all console sessions.",
   ],
-  arguments: [{ name: "CODE", summary: "as in 7K3M-9Q2T-XW4B, from the mail", optional: true }],
+  arguments: [{ name: "CODE", summary: "the code from the mail; without it a new one is sent", optional: true }],
   flags: [revokeKeys],
   examples: [
     { command: "account verify", what: "sends a code" },
@@ -68,7 +68,8 @@ export const verifyAddress: Command = {
 
 export const changeEmail: Command = {
   path: "account email",
-  summary: "change the account's address: a code is sent there; confirm it with account verify",
+  summary: "change the account's e-mail address; confirm it with account verify",
+  details: ["Sends a code to the new address. The old address stays in use until you confirm the new one."],
   arguments: [{ name: "ADDRESS", summary: "the new e-mail address", check: checkEmail }],
   flags: [password],
   examples: [{ command: "account email you@example.org", what: "asks for the password" }],
@@ -87,11 +88,11 @@ export const setPassword: Command = {
   path: "account password",
   summary: "change the account's password and end all console sessions",
   flags: [
-    password,
+    { ...password, summary: "the current password; better typed when asked, or piped in" },
     {
       name: "new-password",
       value: "PASSWORD",
-      summary: "the password; better typed when asked, or piped in",
+      summary: "the new password; better typed when asked, or piped in",
       secret: true,
     },
     revokeKeys,
@@ -117,13 +118,16 @@ export const removeAccount: Command = {
   path: "account delete",
   summary: "delete the account permanently: revoke its keys and close its channels",
   flags: [password, yes],
-  examples: [{ command: "account delete", what: "asks whether you are sure, and for the password" }],
+  examples: [{ command: "account delete", what: "asks for confirmation and for the password" }],
   run: async (context) => {
     const { platform, output } = context;
     const caller = await callerOf(context);
     const { ask, apiKey } = caller;
     const { accountId, email } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
-    await confirm(context, `Delete the account ${printable(email ?? accountId)} with its keys and channels, for good?`);
+    await confirm(
+      context,
+      `Permanently delete the account ${printable(email ?? accountId)} with its keys and channels?`,
+    );
     const order = { apiKey, password: await askPassword(context, { again: false }) };
     await output.progress("deleting the account", ask((api) => deleteAccount(api, order)));
     if (caller.settings.key?.from === "file") await removeCredentials(platform);
@@ -151,7 +155,7 @@ export async function tellCode(
   next: string,
 ): Promise<void> {
   const { mailFolder } = await findService(context, settings);
-  if (mailFolder !== undefined) await context.output.note(`  Mail of this service lies in ${printable(mailFolder)}`);
+  if (mailFolder !== undefined) await context.output.note(`  This service writes its mail to ${printable(mailFolder)}`);
   await context.output.note("", "Next:", `  ${context.output.command(`${context.platform.program} ${next}`)}`);
 }
 
@@ -179,7 +183,7 @@ function linesOf(account: OwnAccount): string[] {
   return table([
     ["Account", accountId],
     ["E-mail", address],
-    ...(pendingEmail === undefined ? [] : [["Waits", `${printable(pendingEmail)}, for its code`]]),
+    ...(pendingEmail === undefined ? [] : [["Pending", `${printable(pendingEmail)}, until it is verified`]]),
     ["Plan", plan],
     ["Since", utc(createdAtMs)],
     ...(isSuspended ? [["State", "suspended"]] : []),

@@ -24,7 +24,7 @@ export const token: Command = {
     const issued = issueToken(openApi(platform, settings), requireKey(settings));
     const { token, accountId, plan, expiresAtMs } = await output.progress("asking the API", issued);
     await output.result({ token, account_id: accountId, plan, expires_at: isoTime(expiresAtMs) }, [token]);
-    if (platform.stdout.isTerminal) await output.note(`Good until ${utc(expiresAtMs)}; anyone who has it can use it`);
+    if (platform.stdout.isTerminal) await output.note(`Valid until ${utc(expiresAtMs)}; anyone who has it can use it`);
   },
 };
 

@@ -9,7 +9,7 @@ const variables = [
   ["STATIC_API_KEY", "the API key; overrides the saved one"],
   ["STATIC_API_URL, STATIC_RELAY_URL, STATIC_CA_FILE", "the service; override what is saved"],
   ["STATIC_AGENT", "the agent to act as, like --agent"],
-  ["STATIC_HOST", "off: this command opens the agent itself; no other can use it meanwhile"],
+  ["STATIC_HOST", "off: open the agent without a host; no other program can use it until this command ends"],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME", "where credentials and agents are kept"],
   ["NO_COLOR", "no colours"],
 ] as const;

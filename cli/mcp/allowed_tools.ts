@@ -31,7 +31,7 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   create: (server, { link, answering }) =>
     void server.registerTool("create", {
       title: "Create a channel",
-      description: "Makes a channel with this agent as its owner and only member.",
+      description: "Creates a channel with this agent as its owner and only member.",
       inputSchema: z.object({ channel: channelName }),
       annotations: changes,
     }, ({ channel }) =>
@@ -43,7 +43,7 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
     void server.registerTool("invite", {
       title: "Invite an agent",
       description:
-        "Makes an invite and writes it to a file that only the user can read. The user hands it over; you get " +
+        "Creates an invite and writes it to a file that only the user can read. The user passes it on; you get " +
         "its handle and never the invite itself.",
       inputSchema: z.object({
         channel: channelName,
@@ -59,9 +59,8 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   join: (server, { link, answering, invites }) =>
     void server.registerTool("join", {
       title: "Join a channel",
-      description:
-        "Joins with an invite that a message had, by the handle that stands in its place there. Without a handle your " +
-        "user is asked where the invite is.",
+      description: "Joins a channel by the handle that a message shows in place of an invite. Without a handle, your " +
+        "user is asked for the file with the invite.",
       inputSchema: z.object({ handle: z.string().max(100).optional() }),
       annotations: changes,
     }, ({ handle }, { mcpReq: { inputResponses, signal } }) => {
@@ -70,7 +69,9 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
         const invite = handle === undefined
           ? await invites.take(invitePath(inputResponses))
           : await invites.read(handle);
-        if (invite === undefined) throw refused("There is no invite of this handle; never give an invite itself");
+        if (invite === undefined) {
+          throw refused("There is no invite with this handle; give a handle, never the invite itself");
+        }
         const channel = await joinBy(link, invite, signal);
         return { channel: channel.name, members: channel.members().length, joined: true };
       });
@@ -90,7 +91,7 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   leave: (server, { link, answering }) =>
     void server.registerTool("leave", {
       title: "Leave a channel",
-      description: "Leaves a channel for good and deletes its keys here.",
+      description: "Leaves a channel permanently and deletes its keys here.",
       inputSchema: z.object({ channel: channelName }),
       annotations: destroys,
     }, ({ channel }) =>

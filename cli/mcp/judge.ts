@@ -23,7 +23,7 @@ export async function isAccepted(context: Context, fallback: Rule, message: Enve
 
 const requestTexts = {
   hold: "A person must allow this sender first",
-  refuse: "This agent takes no requests of this sender",
+  refuse: "This agent accepts no requests from this sender",
 } as const;
 
 async function ruleFor(context: Context, { sender }: Envelope, fallback: Rule): Promise<Rule> {

@@ -32,7 +32,7 @@ export async function readPolicy(context: Context): Promise<Readonly<Record<stri
   const isRight = entries?.every(([, rule]) => parseRule(rule) !== undefined) === true;
   if (entries !== undefined && isRight) return Object.fromEntries(entries);
   const advice = "Correct it, or delete it and set the rules again with: {} mcp policy";
-  throw new Failure("store_corrupt", `${policyFile(context)} is no list of rules`, { advice });
+  throw new Failure("store_corrupt", `${policyFile(context)} is not a list of rules`, { advice });
 }
 
 export async function writeRule(context: Context, sender: string, rule: Rule): Promise<void> {

@@ -18,7 +18,7 @@ export function openApi(platform: Platform, { apiUrl: url, caCerts }: Pick<Setti
       case "refused":
         throw refusal(answer, url);
       case "unusable":
-        throw new Failure("connection_error", `${url} sent ${answer.problem}: it is not the API of Static`, {
+        throw new Failure("connection_error", `${url} sent ${answer.problem}: it is not a Static API`, {
           advice: addressAdvice,
         });
       case "unreachable":
@@ -50,7 +50,7 @@ export async function issueToken(ask: AskApi, apiKey: string): Promise<IssuedTok
   const token = await ask((api) => createToken(api, apiKey));
   const { accountId, plan, issuedAtMs, expiresAtMs } = readTokenClaims(token);
   if (accountId === undefined || plan === undefined || issuedAtMs === undefined || expiresAtMs === undefined) {
-    throw new Failure("connection_error", "The API answered with a token that cannot be read");
+    throw new Failure("connection_error", "The API returned a token that cannot be read");
   }
   return { token, accountId, plan, issuedAtMs, expiresAtMs };
 }
@@ -69,7 +69,7 @@ export function openAccess(
 
 /** Instead of what the API tells programs to do. */
 const texts: Readonly<Record<string, string>> = {
-  email_taken: "This e-mail address has an account already",
+  email_taken: "This e-mail address already has an account",
   account_suspended: "This account is suspended",
 };
 export const keyAdvice = "Get a new key with: {} login. Check STATIC_API_KEY if it is set";
@@ -79,15 +79,15 @@ const advices: Readonly<Record<string, string>> = {
   auth_failed: "If you have no account at this address: {} signup",
   email_taken: "Get a key for it with: {} login",
   auth_key_invalid: keyAdvice,
-  account_suspended: "See it with: {} account show; ask the operator of the service",
-  not_allowed: "Use a key that may, with STATIC_API_KEY; see what keys may with: {} keys list --json",
-  key_limit_reached: "See what is there with: {} keys list; revoke one with: {} keys revoke",
+  account_suspended: "Ask the operator of the service. To see the account: {} account show",
+  not_allowed: "Set STATIC_API_KEY to a key with this right. To see the rights of keys: {} keys list --json",
+  key_limit_reached: "List the keys with: {} keys list; revoke one with: {} keys revoke",
 };
 
 function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefusal, url: string): Failure {
   const text = texts[code ?? ""] ?? more.text;
   if (code === undefined || text === undefined) {
-    return new Failure("connection_error", `${url} answered ${status}: it is not the API of Static, or not well`, {
+    return new Failure("connection_error", `${url} answered ${status}: it is not a Static API, or it is not working`, {
       advice: addressAdvice,
     });
   }
@@ -105,7 +105,7 @@ function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefu
 
 /** Where a certificate is shown, something runs. */
 export const authorityAdvice =
-  "It shows a certificate of an unknown authority: give that one with --ca-file, or STATIC_CA_FILE";
+  "Its certificate is from an unknown authority: give the authority's certificate with --ca-file or STATIC_CA_FILE";
 
 export function isUnknownAuthority(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;

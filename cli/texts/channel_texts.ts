@@ -44,12 +44,12 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
 
 export function policyLines({ admission, posting }: ChannelPolicy): string[] {
   const who = (scope: PolicyScope): string => scope === "members" ? "every member" : "owners only";
-  return [`Lets agents in: ${who(admission)}`, `May speak: ${who(posting)}`];
+  return [`May admit agents: ${who(admission)}`, `May post: ${who(posting)}`];
 }
 
 /** How far a member is known to be in the same group. */
 export function confirmedText({ confirmedEpoch, confirmedAtMs }: ChannelMember, nowMs: number): string {
-  return confirmedAtMs === undefined ? "not heard of yet" : `epoch ${confirmedEpoch}, ${ago(confirmedAtMs, nowMs)}`;
+  return confirmedAtMs === undefined ? "not yet" : `epoch ${confirmedEpoch}, ${ago(confirmedAtMs, nowMs)}`;
 }
 
 export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {

@@ -160,10 +160,10 @@ async function own(user: User): Promise<void> {
   assertEquals((await user.run(["channel", "promote", name, guest])).stdout, `✓ ${guest} owns ${name}\n`);
   assertEquals((await user.json(["channel", "demote", name, guest])).member.owner, false);
   const { stdout } = await user.run(["channel", "policy", name, "--posting", "owners"]);
-  assertEquals(stdout, "Lets agents in: every member\nMay speak: owners only\n");
+  assertEquals(stdout, "May admit agents: every member\nMay post: owners only\n");
   assertMatch(
     (await user.run(["channel", "members", name, ...bob])).stdout,
-    /\n\nLets agents in: every member\nMay speak: owners only\n$/,
+    /\n\nMay admit agents: every member\nMay post: owners only\n$/,
   );
   assertEquals((await user.run(["channel", "rotate", name, ...bob])).stdout, `✓ This agent has new keys in ${name}\n`);
   const silent = await user.json(["channel", "send", name, "may I?", ...bob], { code: 4 });
@@ -192,7 +192,7 @@ async function locked(user: User): Promise<void> {
 async function alone(user: User): Promise<void> {
   const { token } = await user.json(["channel", "invite", name, "--no-wait", "--uses", "2", "--expires", "1h"]);
   const late = await user.run(["channel", "join", name, token, "--timeout", "1s", "--agent", "carol"], { code: 5 });
-  assertMatch(late.stderr, /warning: TOKEN stands on the command line/);
+  assertMatch(late.stderr, /warning: TOKEN is on the command line/);
   assertMatch(late.stderr, /error: No member admitted this agent within 1 second\n.*channel listen/);
   await interruptJoining(user);
 
@@ -344,7 +344,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
   assertMatch(
     stdout,
-    /✗ Relay +https:\S+ presents a certificate that this machine does not trust\n +→ It shows a certificate of an unknown authority/,
+    /✗ Relay +https:\S+ presents a certificate that this machine does not trust\n +→ Its certificate is from an unknown authority/,
   );
   assertMatch(stdout, /✗ Certificate +not trusted: .+\n +→ Give the relay's ca.pem with --ca-file/);
   assertMatch(stdout, /- Session +not checked, because of: Relay/);
@@ -388,7 +388,7 @@ async function otherAuthority(user: User): Promise<string> {
 
 async function demonstrate(stack: Stack, user: User): Promise<void> {
   const { stdout, stderr } = await user.run(["demo"], { variables: { STATIC_API_KEY: "" } });
-  assertMatch(stderr, /account demo-\w+@example.org was made for this demo/);
+  assertMatch(stderr, /account demo-\w+@example.org was created for this demo/);
   assertMatch(stdout, /^alice: hello bob +SendMessage: epoch 1, (\d+) bytes$/m);
   const sizes = Array.from(stdout.matchAll(/SendMessage: epoch \d, (\d+) bytes/g), ([, size]) => size);
   assertEquals([sizes.length, new Set(sizes).size], [5, 1], "five messages, long and short, of one size");

@@ -67,7 +67,7 @@ async function shown(running: Running, text: string): Promise<void> {
 }
 
 async function join(user: User): Promise<void> {
-  assertStringIncludes((await user.run(["host"])).stdout, 'The host of agent "default" runs');
+  assertStringIncludes((await user.run(["host"])).stdout, 'The host of agent "default" has been running');
   await user.run(["channel", "create", name]);
   const { token } = await user.json(["channel", "invite", name, "--no-wait"]);
   const joined = await user.run(["channel", "join", ...bob], { input: `${token}\n` });
@@ -91,7 +91,7 @@ async function beside(user: User): Promise<void> {
   await shown(watching, "one\ntwo\n");
   // A host that is killed is told of at once, and when it is back; nothing is lost between the two.
   Deno.kill((await user.json(["host", "status", ...bob])).pid, "SIGKILL");
-  await shown(listening, "The host of this agent has gone");
+  await shown(listening, "The host of this agent has ended");
   await user.run(["channel", "send", name, "three"]);
   await shown(listening, "The connection is back");
   for (const each of [listening, watching]) await shown(each, "two\nthree\n");

@@ -69,7 +69,7 @@ async function visitAsUser(owner: User): Promise<void> {
   await inviting(owner, ["--link", "--web"], async (link) => {
     assertMatch(link, /^http:\/\/127\.0\.0\.1:\d+\/console\/join#[\w-]+$/);
     const joined = await owner.run(["channel", "join", link, ...bob]);
-    assertStringIncludes(joined.stderr, "The link stands on the command line");
+    assertStringIncludes(joined.stderr, "The link is on the command line");
   });
   const record = await Deno.readTextFile(`${owner.folder}/data/static/agents/bob/agent.json`);
   assertEquals(Object.keys(JSON.parse(record)), ["identity"], "it is no guest");

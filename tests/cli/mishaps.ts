@@ -114,7 +114,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "channel policy": {
     argv: [channel],
     down: 5,
-    bad: { argv: [channel, "--posting", "nobody"], code: 2, says: /--posting is "members" or "owners"/ },
+    bad: { argv: [channel, "--posting", "nobody"], code: 2, says: /--posting must be "members" or "owners"/ },
   },
   "channel rotate": { argv: [channel], down: 5, bad: noName },
   "channel recover": { argv: [channel], down: 5, bad: noName },
@@ -314,7 +314,7 @@ async function somethingElse(): Promise<void> {
   });
   while (answers.length > 0) {
     const { error } = await user.json(["whoami"], { code: 5 });
-    assertStringIncludes(error.message, "it is not the API of Static");
+    assertStringIncludes(error.message, "it is not a Static API");
   }
 }
 

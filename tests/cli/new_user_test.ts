@@ -58,7 +58,7 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   await first.see(/Account new@example\.com created/);
   await first.see(/Next:/);
   await first.type(`${create}\n`);
-  const [, invite = ""] = await first.see(new RegExp(`Let somebody in:\\s+(${program} channel invite \\S+)`));
+  const [, invite = ""] = await first.see(new RegExp(`Invite an agent:\\s+(${program} channel invite \\S+)`));
   await first.type(`${invite}\n`);
   const [token] = await first.see(/inv_[\w-]{60,}/);
   const [, join = ""] = await first.see(new RegExp(`paste the token:\\s+(${program} channel join \\S+ --agent \\S+)`));

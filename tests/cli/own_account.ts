@@ -40,7 +40,7 @@ async function verify(api: TestApi, codeOf: CodeOf): Promise<void> {
   const first = await codeOf(email, 1);
   const sent = await user.run(["account", "verify"]);
   assertStringIncludes(sent.stdout, `A code was sent to ${email}`);
-  assertMatch(sent.stderr, /Mail of this service lies in .*\/mail/);
+  assertMatch(sent.stderr, /This service writes its mail to .*\/mail/);
   const wrong = await user.json(["account", "verify", "AAAA-AAAA-AAAA"], { code: 4 });
   assertEquals(wrong.error.code, "code_invalid");
   assertEquals((await user.json(["account", "verify", first])).email_verified, true);
@@ -56,7 +56,10 @@ async function change(api: TestApi, codeOf: CodeOf): Promise<void> {
   const email = `moved-${crypto.randomUUID()}@example.com`;
   await user.run(["account", "email", email], { input: "not the password\n", code: 3 });
   await user.run(["account", "email", email], { input: `${password}\n` });
-  assertMatch((await user.run(["account", "show"])).stdout, new RegExp(`^Waits +${email}, for its code$`, "m"));
+  assertMatch(
+    (await user.run(["account", "show"])).stdout,
+    new RegExp(`^Pending +${email}, until it is verified$`, "m"),
+  );
   await user.run(["account", "verify", await codeOf(email, 1)]);
   assertEquals((await user.json(["account", "show"])).email, email);
   await user.run(["account", "password"], { input: `${password}\nshort\n`, code: 2 });
@@ -94,7 +97,7 @@ async function claim(api: TestApi, codeOf: CodeOf): Promise<void> {
   assertEquals((await victim.json(["account", "show"])).account_id, claimed.account_id);
   const theirs = await squatter.run(["account", "show"]);
   assertMatch(theirs.stdout, /^E-mail +none$/m);
-  assertMatch(theirs.stderr, /warning: Somebody else has proved to own its address.* account email/);
+  assertMatch(theirs.stderr, /warning: Someone else has verified this account's address.* account email/);
   const nothing = await squatter.json(["account", "verify"], { code: 4 });
   assertMatch(nothing.error.advice, /account email/);
 }
@@ -103,7 +106,7 @@ async function remove(api: TestApi): Promise<void> {
   const { user, email } = await member(api);
   await using _ = user;
   const unasked = await user.json(["account", "delete"], { input: `${password}\n`, code: 2 });
-  assertStringIncludes(unasked.error.message, `Delete the account ${email}`);
+  assertStringIncludes(unasked.error.message, `Permanently delete the account ${email}`);
   await user.run(["account", "delete"], { terminal: true, input: `n\n`, code: 2 });
   await user.run(["account", "delete"], { terminal: true, input: `y\nnot the password\n`, code: 3 });
   await user.run(["account", "show"]);

@@ -68,7 +68,7 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
       await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
       await terminal.see(/E-mail: /);
       await terminal.type("\x04");
-      await terminal.see(/\nerror: E-mail is needed[^]*code 2/);
+      await terminal.see(/\nerror: E-mail is missing[^]*code 2/);
     });
     await t.step("Ctrl-C while the stack starts ends its progress, and begins a line of its own", async () => {
       const ports = ["API", "ADMIN", "RELAY_GRPC", "RELAY_QUIC"].map((part) => [`STATIC_${part}_PORT`, "0"]);

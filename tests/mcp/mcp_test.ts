@@ -74,14 +74,14 @@ Deno.test("static mcp", async (t) => {
     for (const secret of secrets) {
       const hidden = `${secret.slice(0, 10)}\u200b${secret.slice(10)}`;
       for (const text of [`the secret is ${secret}.`, hidden]) {
-        await assertRejects(() => session.call("send", { channel: name, text }), Error, "It is not sent");
+        await assertRejects(() => session.call("send", { channel: name, text }), Error, "Not sent");
       }
-      await assertRejects(() => session.call("send", { channel: name, json: { a: [secret] } }), Error, "not sent");
+      await assertRejects(() => session.call("send", { channel: name, json: { a: [secret] } }), Error, "Not sent");
     }
-    await assertRejects(() => session.call("send", { channel: name, text: "x", to: ["nobody"] }), Error, "no member");
+    await assertRejects(() => session.call("send", { channel: name, text: "x", to: ["nobody"] }), Error, "is not a member");
     await assertRejects(() => session.call("send", { channel: name }), Error, "Give text or json");
     const conversation = stack.account.apiKey;
-    await assertRejects(() => session.call("send", { channel: name, text: "x", conversation }), Error, "not sent");
+    await assertRejects(() => session.call("send", { channel: name, text: "x", conversation }), Error, "Not sent");
     await assertRejects(() => session.call("members", { channel: "acme/mcp/none" }), Error);
   });
 
@@ -233,7 +233,7 @@ Deno.test("static mcp", async (t) => {
     await assertRejects(
       () => session.call("join", { handle: invitation.slice(0, 90) }),
       Error,
-      "no invite of this handle",
+      "no invite with this handle",
     );
     assertEquals((await session.call("join", { handle })).channel, other);
     assertEquals(mine.members().length, 2);
