@@ -51,3 +51,16 @@ Deno.test("no sentence that readers marked is left in code, help, errors or page
   }));
   assertEquals(found.flat(), []);
 });
+
+Deno.test("no page has a clause with whoever, who or what as its subject", async () => {
+  const pages = (await listFiles(root)).filter((path) => path.endsWith(".md") && !exempt.includes(path));
+  const found = await Promise.all(pages.map(async (path) => {
+    const text = await Deno.readTextFile(root + path);
+    // Names of tests and samples are quoted, and headings may be questions.
+    const prose = text.replace(/```[^]*?```|`[^`]*`|"[^"\n]*"|^#.*$/gm, "").replace(/\s+/g, " ");
+    const clauses = prose.match(/\bwhoever\b|[.;] (?:What|Who) (?:is|was|has|had|are|were|owns|holds) [^.?]*\./gi) ??
+      [];
+    return clauses.map((clause) => `${path}: ${clause}`);
+  }));
+  assertEquals(found.flat(), []);
+});
