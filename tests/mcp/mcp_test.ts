@@ -78,7 +78,11 @@ Deno.test("static mcp", async (t) => {
       }
       await assertRejects(() => session.call("send", { channel: name, json: { a: [secret] } }), Error, "Not sent");
     }
-    await assertRejects(() => session.call("send", { channel: name, text: "x", to: ["nobody"] }), Error, "is not a member");
+    await assertRejects(
+      () => session.call("send", { channel: name, text: "x", to: ["nobody"] }),
+      Error,
+      "is not a member",
+    );
     await assertRejects(() => session.call("send", { channel: name }), Error, "Give text or json");
     const conversation = stack.account.apiKey;
     await assertRejects(() => session.call("send", { channel: name, text: "x", conversation }), Error, "Not sent");
