@@ -8,6 +8,8 @@ export interface Suite {
   readonly name: string;
   /** Measures time, or loads the machine on purpose: nothing else may run beside it. */
   readonly alone: boolean;
+  /** Has processes, sockets and deadlines of its own: on a machine that stands still it fails without a reason. */
+  readonly processes: boolean;
   /** How much of two cores it takes at most, in files that run side by side. */
   readonly lanes: number;
   /** The files that it runs, when it runs files. */
@@ -60,40 +62,40 @@ export const suites: readonly Suite[] = [
   gate("lint", ["lint", "--quiet"]),
   gate("types", ["check", "--quiet", "."]),
   gate("npm-types", ["check", ...npmProjectFlags, "tools/npm/"]),
-  { name: "browser-types", alone: false, lanes: 1, run: checkBrowserTypes },
+  { name: "browser-types", alone: false, processes: false, lanes: 1, run: checkBrowserTypes },
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
   tests("tools", ["tools", "bench"]),
   // The longest first, so that none of them is left over at the end.
-  tests("faults", longFaults, { lanes: 2, apart: true }),
-  tests("story", ["tests/story"], { lanes: 2 }),
+  tests("faults", longFaults, { processes: true, lanes: 2, apart: true }),
+  tests("story", ["tests/story"], { processes: true, lanes: 2 }),
   tests("scenario", ["tests/scenario"], { lanes: 2 }),
-  tests("relay-processes", ["tests/relay"], { lanes: 2 }),
+  tests("relay-processes", ["tests/relay"], { processes: true, lanes: 2 }),
   tests("sdk", ["sdk"], { without: ["sdk/platform"] }),
-  tests("cli", ["cli", "tests/cli"], { lanes: 2 }),
+  tests("cli", ["cli", "tests/cli"], { processes: true, lanes: 2 }),
   tests("relay", ["relay"]),
   tests("server", ["server"]),
-  tests("sdk-sessions", ["tests/sdk"], { lanes: 2 }),
-  tests("host", ["tests/host"]),
-  tests("python", ["tests/python"]),
-  tests("mcp", ["tests/mcp"]),
-  tests("api", ["api"]),
-  tests("api-processes", ["tests/api"], { without: timedApi, lanes: 2 }),
-  tests("http2", ["tests/http2"], { lanes: 2, apart: true }),
-  tests("faults-agents", ["tests/faults"], { without: longFaults, apart: true }),
-  tests("console", ["tests/console"], { lanes: 2, apart: true }),
-  tests("docs", ["tests/docs"], { lanes: 2 }),
+  tests("sdk-sessions", ["tests/sdk"], { processes: true, lanes: 2 }),
+  tests("host", ["tests/host"], { processes: true }),
+  tests("python", ["tests/python"], { processes: true }),
+  tests("mcp", ["tests/mcp"], { processes: true }),
+  tests("api", ["api"], { processes: true }),
+  tests("api-processes", ["tests/api"], { processes: true, without: timedApi, lanes: 2 }),
+  tests("http2", ["tests/http2"], { processes: true, lanes: 2, apart: true }),
+  tests("faults-agents", ["tests/faults"], { processes: true, without: longFaults, apart: true }),
+  tests("console", ["tests/console"], { processes: true, lanes: 2, apart: true }),
+  tests("docs", ["tests/docs"], { processes: true, lanes: 2 }),
   tests("proto", ["proto"]),
-  tests("project", ["tests"], { without: ownSuites }),
+  tests("project", ["tests"], { processes: true, without: ownSuites }),
   tests("wasm", ["wasm"]),
   // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
   tests("sdk-platform", ["sdk/platform"]),
   tests("deploy", ["deploy"]),
-  alone(tests("api-timing", timedApi, { apart: true })),
-  alone(tests("hostile", ["tests/hostile"], { without: timedHostile, lanes: 2, apart: true })),
-  alone(tests("hostile-tenants", timedHostile, { apart: true })),
-  alone(tests("traffic", ["tests/traffic"], { apart: true })),
+  alone(tests("api-timing", timedApi, { processes: true, apart: true })),
+  alone(tests("hostile", ["tests/hostile"], { processes: true, without: timedHostile, lanes: 2, apart: true })),
+  alone(tests("hostile-tenants", timedHostile, { processes: true, apart: true })),
+  alone(tests("traffic", ["tests/traffic"], { processes: true, apart: true })),
 ];
 
 /** One command that either passes or fails, counted as one test. */
@@ -101,6 +103,7 @@ function gate(name: string, args: readonly string[]): Suite {
   return {
     name,
     alone: false,
+    processes: false,
     lanes: 1,
     run: async (print) => {
       const ok = await runDeno(args, print);
@@ -136,18 +139,20 @@ interface TestOptions {
   readonly lanes?: number;
   /** Each file in an isolate of its own, because it changes what its isolate shares, or loads native code. */
   readonly apart?: boolean;
+  readonly processes?: boolean;
 }
 
 /** Folders of tests. Types were checked by their own suite. */
 function tests(
   name: string,
   paths: readonly string[],
-  { without = [], lanes = 1, apart = false }: TestOptions = {},
+  { without = [], lanes = 1, apart = false, processes = false }: TestOptions = {},
 ): Suite {
   const selection = { paths, without };
   return {
     name,
     alone: false,
+    processes,
     lanes,
     tests: selection,
     run: async (print) => {
