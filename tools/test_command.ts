@@ -44,6 +44,9 @@ const stolenShare = watchStolenTime();
 /** An empty database cluster that tests copy; see `tests/support/postgres.ts`. */
 const clusters = await Deno.makeTempDir({ prefix: "clusters-" });
 Deno.env.set("STATIC_TEST_CLUSTERS", clusters);
+/** Tests that ran and could not judge say so here: what they print is not shown. */
+const unjudgedList = await Deno.makeTempFile({ prefix: "unjudged-" });
+Deno.env.set("STATIC_TEST_UNJUDGED", unjudgedList);
 /** Suites that a starved machine did not let run or judge. */
 const notJudged: string[] = [];
 const failedUnjudged: Finished[] = [];
@@ -83,6 +86,8 @@ async function runBeside(waiting: Suite[]): Promise<void> {
 const [unsteadyAtMost, triesAgain] = stolenShare() > stolenAtMost ? [12, 3] : [4, 1];
 const unsteady = await tryAgain();
 await Deno.remove(clusters, { recursive: true });
+const unjudgedLines = (await Deno.readTextFile(unjudgedList)).split("\n").filter((line) => line !== "");
+await Deno.remove(unjudgedList);
 
 /**
  * Runs failed suites again, with nothing beside them: a test that waits too long for two busy cores passes then, a fault of the
@@ -177,7 +182,7 @@ for (const { suite: { name }, seconds, processorSeconds, result } of results) {
   console.log(`${timeOf(name, seconds, processorSeconds)}   ${outcome}`);
 }
 const all = results.map(({ result }) => result);
-const skipped = [...all.flatMap((result) => result.skipped), ...notJudged];
+const skipped = [...all.flatMap((result) => result.skipped), ...notJudged, ...unjudgedLines];
 const total = (performance.now() - started) / 1000;
 const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
 console.log(timeOf("total", total, processorTotal));
