@@ -1,4 +1,5 @@
-// The console under attack, in a real browser: markup where text belongs, frames, forged requests, and people who cannot see.
+// The console under attack, in a real browser: markup where text belongs, frames, forged requests, and people who cannot
+// see, or have no mouse.
 import { assert, assertEquals } from "@std/assert";
 import { testWhen } from "../support/mod.ts";
 import { anyBackend, startTestApi } from "../support/api/harness.ts";
@@ -6,9 +7,9 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser } from "../support/runtime/tab.ts";
 import { judge, readAxe } from "./accessibility.ts";
 import { attackFrom } from "./evil.ts";
-import { assertClean, newVisitor, signUp } from "./visitor.ts";
+import { walkByKeyboard } from "./keyboard.ts";
+import { assertClean, newVisitor, shows, signUp } from "./visitor.ts";
 
-const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
 const markup = `<img src=x onerror=hacked()>`;
 const pages = ["Home", "Keys", "Channels", "Live", "Account"];
 
@@ -61,6 +62,13 @@ testWhen(chromium, "the console under attack", async (t) => {
       assertEquals(length, 1);
     });
   }
+
+  await t.step("everything is reached by keyboard, the focus is to be seen, and it is never lost", async () => {
+    const person = await (await browser.newPerson()).openTab();
+    await walkByKeyboard(person, api);
+    assertClean(person);
+    await person[Symbol.asyncDispose]();
+  });
 
   await t.step("every page is usable without seeing it, light and dark, from 360 pixels on", async () => {
     const axe = await readAxe();

@@ -3,67 +3,28 @@ import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { RemoteError, StaticClient } from "static-sdk";
 import { parseJoinLink } from "../../proto/mod.ts";
 import { testWhen } from "../support/mod.ts";
+import { python } from "../support/python.ts";
 import { chromium } from "../support/runtime/chromium.ts";
-import { openBrowser, type Tab } from "../support/runtime/tab.ts";
+import { openBrowser } from "../support/runtime/tab.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { choose, connect, connectBy, hears, makeLink, openChannel, say } from "./live_visitor.ts";
+import { startPythonAgent } from "./python_agent.ts";
 import {
   assertClean,
   foundInDatabases,
   logIn,
   newVisitor,
   nothingStored,
+  shows,
   signUp,
   storedBy,
   visited,
 } from "./visitor.ts";
 
-const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
 const room = "acme/ops/live";
+/** An agent in Python takes ten seconds to build and start. */
+const hasPython = Deno.env.get("STATIC_STRESS") === "1" && python.met;
 const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
-
-async function connect(tab: Tab, way: string, transport: string): Promise<void> {
-  await tab.press("Live");
-  await connectBy(tab, way, transport);
-}
-
-async function connectBy(tab: Tab, way: string, transport: string): Promise<void> {
-  await choose(tab, "way", way);
-  const [isOn, isBusy] = [shows(`Connected over ${transport}.`), shows("The relay is busy")];
-  await tab.until(`${isOn} || ${isBusy}`);
-  // A relay on a busy machine may turn somebody away; people do what the page says.
-  while (await tab.evaluate(isBusy) === true) {
-    await tab.press("Connect");
-    await tab.until(`${isOn} || ${isBusy}`);
-  }
-}
-
-async function choose(tab: Tab, id: string, value: string): Promise<void> {
-  await tab.until(`document.getElementById(${JSON.stringify(id)})?.disabled === false`);
-  await tab.evaluate(`(() => {
-    const select = document.getElementById(${JSON.stringify(id)});
-    select.value = ${JSON.stringify(value)};
-    select.dispatchEvent(new Event("change", { bubbles: true }));
-  })()`);
-}
-
-async function say(tab: Tab, text: string): Promise<void> {
-  await tab.fill("Message", text);
-  await tab.press("Send");
-}
-
-/** Once shown, and gone from the page. */
-async function makeLink(tab: Tab, whose = ""): Promise<string> {
-  const [isMade, isBusy] = [`document.querySelector(".secret-text") !== null`, shows("Try again shortly")];
-  // A database on a busy machine may be late; people do what the page says.
-  for (let tries = 0; tries === 0 || (tries < 10 && await tab.evaluate(isBusy) === true); tries++) {
-    await tab.press(`Make a link ${whose}to ${room}`);
-    await tab.until(`${isMade} || ${isBusy}`);
-  }
-  await tab.until(isMade);
-  const link = String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
-  await tab.press("I have kept it");
-  return link;
-}
 
 /** A program with an unpleasant name, that answers requests. */
 async function startProgram(stack: Stack, link: string): Promise<StaticClient> {
@@ -92,9 +53,11 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
   const [one, two] = [await browser.openTab(), await browser.openTab()];
   const visitor = newVisitor();
   const secrets: string[] = [visitor.password];
+  let firstKey = "";
 
   await t.step("each tab is an agent of its own, over WebTransport and over the fallback", async () => {
-    secrets.push(await signUp(one, stack.api, visitor));
+    firstKey = await signUp(one, stack.api, visitor);
+    secrets.push(firstKey);
     await one.press("I have kept it");
     await connect(one, "webtransport", "webtransport");
     await two.open(`${stack.api.url}/console/live`);
@@ -106,10 +69,8 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
   });
 
   await t.step("one makes a channel and a link, the other joins by it, and they talk", async () => {
-    await one.fill("Name", room);
-    await one.press("Open or make it");
-    await one.until(`document.getElementById("chat-title")?.innerText === ${JSON.stringify(room)}`);
-    const link = await makeLink(one);
+    await openChannel(one, room);
+    const link = await makeLink(one, room);
     secrets.push(link, link.split("#")[1] ?? "");
     await two.open(link);
     await connectBy(two, "cells", "cells");
@@ -120,22 +81,20 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await two.until(`["first", "second", "third"].every((text) =>
       [...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText === text))`);
     await say(two, "heard");
-    await one.until(`[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText === "heard")`);
+    await hears(one, "heard");
     assertEquals(await one.evaluate(`document.querySelectorAll(".mine").length`), 3);
   });
 
   const guest = await (await browser.newPerson()).openTab();
   await t.step("somebody without an account joins by a link with a pass, and is heard", async () => {
-    const link = await makeLink(one, "for a guest ");
+    const link = await makeLink(one, room, "for a guest ");
     secrets.push(link, link.split("#")[1] ?? "", parseJoinLink(link).pass ?? link);
     const startMs = performance.now();
     await guest.open(link);
     await guest.press("Join the channel");
     await guest.fill("Message", "here I am");
     await guest.press("Send");
-    await one.until(
-      `[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText === "here I am")`,
-    );
+    await hears(one, "here I am");
     console.log(`from link to first message in a browser: ${Math.round(performance.now() - startMs)} ms`);
     await say(two, "welcome");
     await guest.until(shows("welcome"));
@@ -145,7 +104,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("a link without a pass asks for an account, and one that was changed is told", async () => {
     const stranger = await (await browser.newPerson()).openTab();
-    const link = await makeLink(one);
+    const link = await makeLink(one, room);
     await stranger.open(link);
     await stranger.until(`${shows(`You are invited to ${room}`)} && ${shows("Make an account")}`);
     await stranger.open(`${link.slice(0, -1)}`);
@@ -161,7 +120,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     assertMatch(String(await one.evaluate(number)), /\d/);
   });
 
-  const program = await startProgram(stack, await makeLink(one));
+  const program = await startProgram(stack, await makeLink(one, room));
   opened.defer(() => program.close());
 
   await t.step("a program answers requests, and its name and words are text", async () => {
@@ -182,6 +141,20 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       assertEquals(await tab.evaluate(`[window.hacked, document.querySelector("img, #app script")]`), [null, null]);
     }
   });
+
+  if (hasPython) {
+    await t.step("an agent in Python is heard in the page, and answers its requests", async () => {
+      const link = await makeLink(one, room);
+      secrets.push(link, link.split("#")[1] ?? "");
+      const agent = opened.use(await startPythonAgent(stack, { folder: stack.relayDir, link }));
+      for (const tab of [one, two, guest]) await hears(tab, "from Python");
+      await choose(one, "addressee", agent.agentId);
+      await one.fill("Request to python", "how long?");
+      await one.press("Send");
+      await one.until(`[...document.querySelectorAll(".reply .said-text")]
+        .some((line) => line.innerText === "9 letters, says Python")`);
+    });
+  }
 
   await t.step("a person answers a program", async () => {
     const self = String(await one.evaluate(`document.querySelectorAll("#agent-title ~ p code")[1].innerText`));
@@ -220,11 +193,30 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("Channels shows members, owners and policy, and closes", async () => {
     await one.press("Channels");
-    await one.until(shows("4 members. Members let others in, members write."));
+    await one.until(shows(`${hasPython ? 5 : 4} members. Members let others in, members write.`));
     assert(String(await one.evaluate(`document.querySelector("main").innerText`)).includes("owner"));
     await one.press(`Close ${room}`);
     await one.press("Close it");
     await one.until(shows("There is none yet"));
+  });
+
+  await t.step("Channels asks the relay for the account's other channels, and closes one of them", async () => {
+    const other = "acme/ops/elsewhere";
+    const elsewhere = await StaticClient.connect({
+      endpoint: `${stack.quicUrl},${stack.grpcUrl}`,
+      apiUrl: stack.api.url,
+      apiKey: firstKey,
+      tls: { caFile: stack.caFile },
+      dataDir: `${stack.relayDir}/elsewhere`,
+      identity: "elsewhere",
+    });
+    opened.defer(() => elsewhere.close());
+    await elsewhere.createChannel(other);
+    await one.press("Ask the relay");
+    await one.until(`${shows(other)} && ${shows("1 member")}`);
+    await one.press(`Close ${other}`);
+    await one.press("Close it");
+    await one.until(`!${shows(other)} && ${shows("There is none.")}`);
   });
 
   await t.step("an operator sees that the relay answers", async () => {

@@ -8,6 +8,16 @@ export interface Visitor {
   readonly password: string;
 }
 
+/** An expression: the page shows this text. */
+export function shows(text: string): string {
+  return `document.body.innerText.includes(${JSON.stringify(text)})`;
+}
+
+/** An expression: this is the page's heading. */
+export function titled(text: string): string {
+  return `document.querySelector("h1")?.innerText === ${JSON.stringify(text)}`;
+}
+
 export function newVisitor(email = `user-${crypto.randomUUID()}@example.com`): Visitor {
   return { email, password: `password ${crypto.randomUUID()}` };
 }

@@ -6,7 +6,7 @@ import { AccountPage } from "./account.ts";
 import { type ConsoleContext, ContextProvider, useConsole } from "./context.ts";
 import { Action, Dialog } from "./elements.ts";
 import { Entrance, FirstKey, LogIn } from "./entrance.ts";
-import { follow, joinPath, takeLink, useAnnouncement, usePath, useTitle } from "./frame.ts";
+import { follow, joinPath, skipTo, takeLink, useAnnouncement, usePath, useTitle } from "./frame.ts";
 import { GuestHost } from "./guest_host.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
@@ -86,7 +86,7 @@ function Inside(
   const page = pages.find((each) => each.path === path);
   useTitle(page?.name ?? "Not found");
   return html`
-    <a class="skip" href="#main">To the content</a>
+    <a class="skip" href=${skipTo}>To the content</a>
     <${Header} path=${path} />
     <div class="said" role="status">${said}</div>
     <main id="main" tabindex="-1" class=${page?.live === "live" ? "wide" : ""}>

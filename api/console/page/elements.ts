@@ -119,18 +119,28 @@ export function SecretOnce(
       () => setSaid("The browser did not allow it. Select the text and copy it."),
     );
   };
+  const done = (): void => {
+    onDone?.();
+    document.getElementById("main")?.focus({ preventScroll: true });
+  };
   return html`
     <div class="secret" role="group" aria-label=${what}>
       <p><strong>${what}.</strong> It is shown now and never again. Keep it like a password.</p>
       <p><code class="secret-text" tabindex="0">${secret}</code></p>
       <p><button type="button" onClick=${copy}>Copy</button>
-        ${onDone && html`<button type="button" onClick=${onDone}>I have kept it</button>`}
+        ${onDone && html`<button type="button" onClick=${done}>I have kept it</button>`}
         <span role="status">${said}</span></p>
     </div>
   `;
 }
 
-/** The browser's own dialog: it keeps the focus inside, and Escape closes it. */
+/** Where the focused element has gone, the page goes on at its content, not at its top. */
+function keepFocus(): void {
+  const { activeElement, body } = document;
+  if (activeElement === null || activeElement === body) document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+/** The browser's own dialog: it keeps the focus inside, and Escape closes it. Its end gives the focus back. */
 export function Dialog(
   { title, onClose, children, required }: {
     title: string;
@@ -140,14 +150,25 @@ export function Dialog(
   },
 ): VNode {
   const ref = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
   useEffect(() => {
-    if (ref.current?.open === false) ref.current.showModal();
+    const dialog = ref.current;
+    if (dialog?.open === false) dialog.showModal();
+    return () => {
+      isGone.current = true;
+      // Only an end by `close` gives the focus back.
+      dialog?.close();
+      keepFocus();
+    };
   }, []);
   const cancel = (event: Event): void => {
     if (required) event.preventDefault();
   };
+  const closed = (): void => {
+    if (!isGone.current) onClose?.();
+  };
   return html`
-    <dialog ref=${ref} aria-labelledby="dialog-title" onCancel=${cancel} onClose=${() => onClose?.()}>
+    <dialog ref=${ref} aria-labelledby="dialog-title" onCancel=${cancel} onClose=${closed}>
       <h2 id="dialog-title">${title}</h2>
       ${children}
     </dialog>

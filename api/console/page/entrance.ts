@@ -1,7 +1,7 @@
 /** Before somebody is signed in: sign in, sign up, a new password by mail. */
 import { useConsole } from "./context.ts";
 import { Field, Form, SecretOnce, useForm } from "./elements.ts";
-import { html, useCallback, useState, type VNode } from "./ui.ts";
+import { html, useCallback, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
 type Way = "in" | "up" | "reset" | "code";
 
@@ -10,6 +10,7 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
   const [way, setWay] = useState<Way>("in");
   const [email, setEmail] = useState("");
   const [said, setSaid] = useState("");
+  const ref = useFirstField(way);
   const link = (to: Way, text: string): VNode =>
     html`<button type="button" class="link" onClick=${() => {
       setWay(to);
@@ -24,7 +25,7 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
     setSaid("The password is changed. Sign in with it.");
   }, []);
   return html`
-    <main class="alone" id="main">
+    <main class="alone" id="main" ref=${ref}>
       <h1>Static</h1>
       <p class="quiet">End-to-end encrypted channels for software agents.</p>
       ${notice && html`<p class="text">${notice}</p>`}
@@ -47,6 +48,17 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
       `}
     </main>
   `;
+}
+
+/** Another form takes the focus with it: the button that led there is gone. The first one leaves it where it is. */
+function useFirstField(way: Way): { current: HTMLElement | null } {
+  const ref = useRef<HTMLElement>(null);
+  const shown = useRef(way);
+  useEffect(() => {
+    if (shown.current !== way) ref.current?.querySelector("input")?.focus();
+    shown.current = way;
+  }, [way]);
+  return ref;
 }
 
 /** `email` is given when a session has ended, so that the page goes on for the same person. */

@@ -44,6 +44,9 @@ export function useTitle(name: string): void {
   }, [name]);
 }
 
+/** Where the link for keyboards leads that skips the navigation. */
+export const skipTo = "#main";
+
 /** The page that a link as an https address leads to. */
 export const joinPath = "/console/join";
 
@@ -53,7 +56,7 @@ export const joinPath = "/console/join";
  */
 export function takeLink(): string | undefined {
   const { origin, pathname, hash } = location;
-  if (pathname !== joinPath || hash.length < 2) return undefined;
+  if (pathname !== joinPath || hash.length < 2 || hash === skipTo) return undefined;
   history.replaceState(null, "", pathname);
   return `${origin}${pathname}${hash}`;
 }

@@ -1,6 +1,7 @@
-/** Channels of this tab's agent: members and owners, policy, invites, and the end. */
+/** Channels of this tab's agent: members and owners, policy, invites, and the end. Beside them the account's other channels. */
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
+import type { AccountChannel } from "./account_channels.ts";
 import { InviteLink } from "./invite_link.ts";
 import type { Room } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
@@ -25,6 +26,7 @@ export function ChannelsView({ agent }: { agent: TabAgent }): VNode {
           onEnd=${(how: "close" | "leave") => setEnding({ name: room.name, how })} />
       `
     )}
+    ${agent.state === "on" && html`<${OtherChannels} agent=${agent} />`}
     ${ending && html`
       <${Ask} title=${`${ending.how === "close" ? "Close" : "Leave"} ${ending.name}?`}
         text=${ending.how === "close"
@@ -57,6 +59,40 @@ function ChannelCard(
         ${owns &&
           html`<button type="button" class="danger" onClick=${() =>
             onEnd("close")} aria-label=${`Close ${name}`}>Close</button>`}</p>
+    </section>
+  `;
+}
+
+/** The relay is asked when somebody wants to know: it is a connection of its own, without cover. */
+function OtherChannels({ agent }: { agent: TabAgent }): VNode {
+  const [found, setFound] = useState<readonly AccountChannel[] | undefined>(undefined);
+  const [ending, setEnding] = useState<string | undefined>(undefined);
+  const look = async (): Promise<void> => setFound(await agent.otherChannels());
+  const close = async (name: string): Promise<void> => {
+    await agent.close(name);
+    await look();
+  };
+  return html`
+    <section class="card" aria-labelledby="others-title">
+      <h2 id="others-title">Other channels of this account</h2>
+      <p class="quiet">Made by other agents of yours. The relay knows their names and how many members they have; who is in them,
+        only members are told. Asking takes a connection of its own, without cover.</p>
+      ${found?.length === 0 && html`<p>There is none.</p>`}
+      <ul class="items">
+        ${found?.map(({ id, name, members, createdAt }) =>
+          html`<li key=${id}><span class="grow text"><strong>${name}</strong></span>
+            <span>${members} ${members === 1 ? "member" : "members"}</span>
+            <span class="quiet">made <${Time} at=${createdAt} /></span>
+            <button type="button" class="danger" aria-label=${`Close ${name}`} onClick=${() =>
+            setEnding(name)}>Close</button></li>`
+        )}
+      </ul>
+      <p>
+        <${Action} work=${look}>${found === undefined ? "Ask the relay" : "Ask the relay again"}<//></p>
+      ${ending !== undefined && html`
+        <${Ask} title=${`Close ${ending}?`} text="The channel ends for all its members, and its name is free again."
+          yes="Close it" onClose=${() => setEnding(undefined)} work=${() => close(ending)} />
+      `}
     </section>
   `;
 }

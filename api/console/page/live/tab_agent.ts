@@ -6,6 +6,7 @@
 import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
 import type { Service } from "../service.ts";
 import type { Invitation } from "./invitation.ts";
+import { type AccountChannel, listAccountChannels } from "./account_channels.ts";
 import { Meter } from "./meter.ts";
 import type { CoverChoice } from "./meter.ts";
 import { Room, textOf } from "./room.ts";
@@ -144,6 +145,15 @@ export class TabAgent {
     this.#forget(name);
   }
 
+  /** Channels of the account that this agent is not in. A relay with several addresses is asked at its first. */
+  async otherChannels(): Promise<readonly AccountChannel[]> {
+    const { relay } = await this.service.get<Discovery>("/.well-known/static");
+    const [origin] = overTcp(relay.urls).map(tcpOrigin);
+    if (origin === undefined) throw new Error("The service does not tell where its relay is (STATIC_RELAY_URL)");
+    const own = new Set(this.rooms.map(({ channel }) => channel?.id));
+    return (await listAccountChannels({ origin, token: await this.#token() })).filter(({ id }) => !own.has(id));
+  }
+
   #need(): ChannelManager {
     if (this.#manager === undefined) throw new Error("The agent is not connected. Start it first");
     return this.#manager;
@@ -243,6 +253,13 @@ export class TabAgent {
 function overTcp(urls: readonly string[]): readonly string[] {
   const tcp = urls.filter((url) => !url.startsWith("quic:"));
   return tcp.length === 0 ? urls : tcp;
+}
+
+/** As a browser dials it for typed calls. As in the SDK, a relay's two usual ports belong together. */
+function tcpOrigin(url: string): string {
+  const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
+  const port = digits ?? (scheme === "https" ? "443" : "5000");
+  return `https://${host}:${port === "4433" ? "5000" : port}`;
 }
 
 /** In one line, as text. */

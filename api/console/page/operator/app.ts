@@ -1,6 +1,6 @@
 /** The frame of the operator's pages, and the door before them. */
 import { Field, Form, useForm } from "../elements.ts";
-import { follow, useAnnouncement, usePath, useTitle } from "../frame.ts";
+import { follow, skipTo, useAnnouncement, usePath, useTitle } from "../frame.ts";
 import { html, useCallback, useEffect, useMemo, useState, type VNode } from "../ui.ts";
 import { AccountsPage } from "./accounts.ts";
 import type { AdminService } from "./admin_service.ts";
@@ -28,7 +28,7 @@ export function App({ service }: { service: AdminService }): VNode {
   if (!isOpen) return html`<${Door} service=${service} />`;
   return html`
     <${OperatorProvider} value=${context}>
-      <a class="skip" href="#main">To the content</a>
+      <a class="skip" href=${skipTo}>To the content</a>
       <header>
         <span class="brand">Static operator</span>
         <nav aria-label="Pages">
