@@ -13,6 +13,8 @@ const campaigns = [
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
   "tests/api/openapi_test.ts",
+  "tests/console/",
+  "tests/docs/monitoring_test.ts",
   "tests/faults/faults_test.ts",
   "tests/faults/memory_test.ts",
   "tests/faults/several_relays_test.ts",

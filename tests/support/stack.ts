@@ -23,16 +23,31 @@ export interface Stack extends AsyncDisposable {
   startRelay(): Promise<void>;
 }
 
-export async function startStack(): Promise<Stack> {
+export interface RelayPorts {
+  readonly quicPort: number;
+  readonly grpcPort: number;
+}
+
+export interface StackOptions {
+  /** Ports that clients are told instead of the relay's own: those of something that stands between them. */
+  readonly between?: (relay: RelayPorts) => RelayPorts;
+  /** More variables of the relay. */
+  readonly relayVariables?: Readonly<Record<string, string>>;
+}
+
+export async function startStack(
+  { between = (relay) => relay, relayVariables = {} }: StackOptions = {},
+): Promise<Stack> {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
   const [quicPort, grpcPort] = [freePort(), freePort()];
+  const told = between({ quicPort, grpcPort });
   const api = await startTestApi({
     ...backend.environment,
-    STATIC_RELAY_URL: `quic://localhost:${quicPort},https://localhost:${grpcPort}`,
+    STATIC_RELAY_URL: `quic://localhost:${told.quicPort},https://localhost:${told.grpcPort}`,
     STATIC_CA_FILE: `${dataDir}/ca.pem`,
   });
   opened.defer(() => api.close());
@@ -43,6 +58,9 @@ export async function startStack(): Promise<Stack> {
     STATIC_RELAY_SECRET: relaySecret,
     STATIC_RELAY_QUIC_PORT: String(quicPort),
     STATIC_RELAY_GRPC_PORT: String(grpcPort),
+    // Without this list the relay expects to be dialled at its own ports.
+    ...(told.quicPort !== quicPort && { STATIC_RELAY_ORIGINS: originsOf(told) }),
+    ...relayVariables,
   };
   let relay: RelayProcess = await startRelayProcess(environment);
   opened.defer(() => relay.stop());
@@ -69,6 +87,11 @@ export async function startStack(): Promise<Stack> {
     startRelay: async () => void (relay = await startRelayProcess(environment)),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** A browser dials both ports by https. */
+function originsOf({ quicPort, grpcPort }: RelayPorts): string {
+  return [`quic://localhost:${quicPort}`, `https://localhost:${quicPort}`, `https://localhost:${grpcPort}`].join(",");
 }
 
 async function firstCertificateHash(path: string): Promise<string> {
