@@ -111,11 +111,11 @@ Deno.test("the parts run as their units and images say, and stop with code 0 whe
       const { args, variables } = unitOf(part);
       await serve(stage.place(args, "unit"), stage.environment(part, variables, "unit"), repository);
     });
-    await t.step(`image of the ${part}`, async () => {
+    await t.step(`image of the ${part}, with the variables of the compose file`, async () => {
       const image = imageOf(part);
-      const { args, variables } = image;
+      const variables = { ...image.variables, ...composedFor(part) };
       await stage.build(image);
-      await serve(stage.place(args, "image"), stage.environment(part, variables, "image"), `${stage.folder}/app`);
+      await serve(stage.place(image.args, "image"), stage.environment(part, variables, "image"), `${stage.folder}/app`);
     });
   }
 });
@@ -145,6 +145,16 @@ function imageOf(part: string): Image {
   const copies = Array.from(text.matchAll(/^COPY (.+) \S+$/gm), ([, paths = ""]) => paths.split(" ")).flat();
   const preparations = Array.from(text.matchAll(/^RUN deno (.+)$/gm), ([, words = ""]) => words.split(" "));
   return { args, variables: variablesIn(set), from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "", copies, preparations };
+}
+
+/** The variables that the compose file gives to a part, filled in from `compose.env`. The proxy is not in it. */
+function composedFor(part: string): Record<string, string> {
+  const [, service = ""] = new RegExp(`\\n {2}${part}:\\n([^]*?)\\n(?! {4}|\\n)`).exec(read("deploy/compose.yaml")) ??
+    [];
+  const given = variablesIn(read("deploy/compose.env"));
+  const fill = (text: string): string => text.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name) => given[name] ?? "");
+  const lines = service.matchAll(/^ {6}([A-Z_]+): "?([^"\n]*)"?$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, fill(value)]));
 }
 
 function variablesIn(text: string): Record<string, string> {

@@ -1,0 +1,108 @@
+// Dashboard and alert rules over the metrics of a real API and a real relay, by a real Prometheus. A campaign: it waits for
+// several rounds of scraping.
+import { assertEquals, assertGreater } from "@std/assert";
+import { StaticClient } from "static-sdk";
+import { eventually, freePort, installed, testWhen } from "../support/mod.ts";
+import { startStack } from "../support/stack.ts";
+
+const isStress = Deno.env.get("STATIC_STRESS") === "1";
+const deploy = new URL("../../deploy/", import.meta.url);
+
+interface Prometheus extends AsyncDisposable {
+  /** The number of series that a query finds. Throws when it is not understood. */
+  count(query: string): Promise<number>;
+  get(path: string): Promise<{ readonly [name: string]: unknown }>;
+}
+
+async function startPrometheus(targets: { readonly api: string; readonly relay: string }): Promise<Prometheus> {
+  const folder = await Deno.makeTempDir({ prefix: "static-prometheus-" });
+  const given = await Deno.readTextFile(new URL("prometheus/prometheus.yml", deploy));
+  const config = given.replace("api:9464", targets.api).replace("relay:9465", targets.relay).replaceAll("15s", "1s");
+  await Deno.writeTextFile(`${folder}/prometheus.yml`, config);
+  await Deno.copyFile(new URL("prometheus/alerts.yml", deploy), `${folder}/alerts.yml`);
+  const port = freePort();
+  const child = new Deno.Command("prometheus", {
+    args: [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const get: Prometheus["get"] = async (path) => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
+    const { status, data, error } = await response.json();
+    if (status !== "success") throw new Error(`${path}: ${error}`);
+    return data;
+  };
+  return {
+    get,
+    count: async (query) => {
+      const { result } = await get(`query?query=${encodeURIComponent(query)}`);
+      return (result as readonly unknown[]).length; // cast: a vector, or a scalar's two values
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGTERM");
+      await child.status;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** Queries of the dashboard, with the panel that each is in. */
+async function dashboardQueries(): Promise<readonly { readonly title: string; readonly query: string }[]> {
+  const { panels } = JSON.parse(await Deno.readTextFile(new URL("grafana/dashboard.json", deploy)));
+  return panels.flatMap(({ title, targets = [] }: { title: string; targets?: readonly { expr: string }[] }) =>
+    targets.map(({ expr }) => ({ title, query: expr }))
+  );
+}
+
+if (isStress) {
+  testWhen(
+    installed("prometheus"),
+    "Prometheus reads both parts, every panel has data, and every rule is healthy",
+    async () => {
+      const adminPort = freePort();
+      await using stack = await startStack({ relayVariables: { STATIC_ADMIN_PORT: String(adminPort) } });
+      await using client = await StaticClient.connect({
+        endpoint: `${stack.quicUrl},${stack.grpcUrl}`,
+        apiUrl: stack.api.url,
+        apiKey: stack.account.apiKey,
+        tls: { caFile: stack.caFile },
+        dataDir: `${stack.relayDir}/measured`,
+        identity: "measured",
+      });
+      await using prometheus = await startPrometheus({
+        api: new URL(stack.api.adminUrl).host,
+        relay: `127.0.0.1:${adminPort}`,
+      });
+      const channel = await client.createChannel("acme/ops/measured");
+      const answering = (): Promise<number> =>
+        prometheus.count(`up == 1 and count_over_time(up[1h]) > 3`).catch(() => 0);
+      await eventually({ withinMs: 60_000, what: "four rounds of both parts" }, async () => {
+        await channel.send("a message");
+        return await answering();
+      }, (parts) => parts === 2);
+
+      const empty: string[] = [];
+      const queries = await dashboardQueries();
+      assertGreater(queries.length, 30);
+      for (const { title, query } of queries) {
+        if (await prometheus.count(query) === 0) empty.push(`${title}: ${query}`);
+      }
+      assertEquals(empty, []);
+
+      const { groups } = await prometheus.get("rules");
+      // cast: as Prometheus describes its answer
+      const rules = (groups as { rules: { name: string; health: string; lastError?: string; state: string }[] }[])
+        .flatMap(({ rules }) => rules);
+      assertGreater(rules.length, 10);
+      assertEquals(rules.filter(({ health }) => health === "err").map(({ name, lastError }) => [name, lastError]), []);
+      const firing = rules.filter(({ state }) => state === "firing").map(({ name }) => name);
+      console.log(`${queries.length} queries, ${rules.length} rules, firing: ${firing.join(", ") || "none"}`);
+      assertEquals(firing, []);
+    },
+  );
+}
