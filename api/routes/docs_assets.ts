@@ -11,20 +11,21 @@ export const docsStyle = `
 }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); }
+body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); }
 a { color: var(--link); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -9999px; } .skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem; }
-nav { padding: 1rem; border-bottom: 1px solid var(--line); }
+nav { padding: 1rem; border-bottom: 1px solid var(--line); max-height: 45vh; overflow-y: auto; }
 nav h2 { font-size: .8rem; text-transform: uppercase; color: var(--soft); margin: 1rem 0 .25rem; }
 nav ul { list-style: none; margin: 0; padding: 0; } nav li { padding: .1rem 0; }
 nav a { text-decoration: none; } nav a:hover { text-decoration: underline; }
 main { padding: 1rem; max-width: 62rem; }
 section { border-top: 1px solid var(--line); padding: 1rem 0 2rem; }
 h3 { margin: 0 0 .25rem; font-size: 1.15rem; } h4 { margin: 1.25rem 0 .25rem; font-size: .95rem; }
-code, pre, textarea, input { font: 14px/1.45 ui-monospace, monospace; }
+code, pre, textarea, input { font: .875rem/1.45 ui-monospace, monospace; }
 code { background: var(--code); border-radius: 4px; padding: 1px 4px; overflow-wrap: anywhere; }
 pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .75rem; overflow-x: auto; margin: .5rem 0; }
+pre:not([role]) { white-space: pre-wrap; overflow-wrap: anywhere; }
 .method { font-weight: 700; text-transform: uppercase; font-size: .85em; }
 .wide { overflow-x: auto; } td:first-child code { white-space: nowrap; overflow-wrap: normal; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
@@ -37,10 +38,17 @@ label { display: block; margin: .5rem 0; } label input { display: block; width: 
 [role=tablist] button { border-radius: 6px 6px 0 0; border-bottom: none; } [role=tab][aria-selected=true] { background: var(--code); font-weight: 600; }
 .ok { color: var(--good); } .bad { color: var(--bad); }
 @media (min-width: 60rem) {
-  body { display: grid; grid-template-columns: 19rem minmax(0, 1fr); }
-  nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); border-bottom: none; }
+  body { display: grid; grid-template-columns: 19rem minmax(0, 1fr); max-width: 84rem; margin: 0 auto; }
+  nav { position: sticky; top: 0; height: 100vh; max-height: none; border-right: 1px solid var(--line); border-bottom: none; }
   main { padding: 1rem 2rem; }
 }
+@media (max-width: 48rem) {
+  thead { position: absolute; left: -9999px; }
+  table, tbody, tr, td { display: block; } td { border: none; padding: 0; } td:empty { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } td:first-child code { white-space: normal; overflow-wrap: anywhere; }
+}
+@media (min-width: 120rem) { html { font-size: 125%; } }
+@media (min-width: 200rem) { html { font-size: 175%; } }
 `;
 
 export const docsScript = `"use strict";

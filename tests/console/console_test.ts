@@ -4,10 +4,7 @@ import { testWhen } from "../support/mod.ts";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
-import { assertClean, logIn, newVisitor, nothingStored, signUp, storedBy } from "./visitor.ts";
-
-const title = (text: string): string => `document.querySelector("h1")?.innerText === ${JSON.stringify(text)}`;
-const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
+import { assertClean, logIn, newVisitor, nothingStored, shows, signUp, storedBy, titled } from "./visitor.ts";
 
 testWhen(chromium, "a person at the console", async (t) => {
   await using opened = new AsyncDisposableStack();
@@ -28,7 +25,7 @@ testWhen(chromium, "a person at the console", async (t) => {
     await tab.press("I have kept it");
     await tab.until(`!${shows(key)}`);
     await tab.open(`${api.url}/console`);
-    await tab.until(title("Home"));
+    await tab.until(titled("Home"));
     assertEquals(await tab.evaluate(shows(key)), false);
   });
 
@@ -114,12 +111,25 @@ testWhen(chromium, "a person at the console", async (t) => {
     await tab.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
     await tab.press("Sign out");
     await tab.until(shows("The service does not answer"));
-    assertEquals(await tab.evaluate(title("Account")), true);
+    assertEquals(await tab.evaluate(titled("Account")), true);
     await tab.call("Network.setBlockedURLs", { urls: [] });
     await tab.press("Sign out");
     await tab.until(shows("Make an account"));
     await tab.open(`${api.url}/console/keys`);
     await tab.until(shows("Make an account"));
+  });
+
+  await t.step("the account's end asks for the password, and is an end", async () => {
+    await logIn(tab, visitor);
+    await tab.press("Account");
+    await tab.press("Delete the account …");
+    await tab.fill("Your password", "not the password");
+    await tab.press("Delete it for ever");
+    await tab.until(shows("Wrong password"));
+    await tab.fill("Your password", visitor.password);
+    await tab.press("Delete it for ever");
+    await tab.until(shows("Make an account"));
+    assertEquals((await api.call("POST", "/v1/session", { body: visitor })).status, 401);
   });
 
   await t.step("nothing was stored, nothing broke the policy, and no secret left the page", async () => {
@@ -139,7 +149,7 @@ async function makeRotateRevoke(tab: Tab, api: TestApi): Promise<string[]> {
   const shown = async (): Promise<string> =>
     String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
   await tab.press("Keys");
-  await tab.until(title("Keys"));
+  await tab.until(titled("Keys"));
   await tab.fill("Name", "narrow");
   await tab.evaluate(`(() => {
     const kind = document.querySelector("[name=kind]");

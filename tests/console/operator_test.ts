@@ -6,11 +6,9 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { judge, readAxe } from "./accessibility.ts";
 import { attackFrom } from "./evil.ts";
-import { assertClean, nothingStored, storedBy } from "./visitor.ts";
+import { assertClean, nothingStored, shows, storedBy, titled } from "./visitor.ts";
 
 const secret = `operator-secret-${crypto.randomUUID()}`;
-const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
-const title = (text: string): string => `document.querySelector("h1")?.innerText === ${JSON.stringify(text)}`;
 const hostileEmail = `"><svg/onload=hacked()>${crypto.randomUUID()}@example.com`;
 
 testWhen(chromium, "an operator at the admin port's page", async (t) => {
@@ -39,7 +37,7 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
       await tab.until(shows("That is not the operator's secret"));
     }
     await enter(tab, secret);
-    await tab.until(title("Accounts"));
+    await tab.until(titled("Accounts"));
   });
 
   await t.step("finds accounts, whose addresses are text", async () => {
@@ -81,7 +79,7 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
       const isDark = index % 2 === 1;
       await tab.resize({ width: 360, height: 800, isDark });
       await tab.press(page);
-      await tab.until(`${title(page)} && document.querySelectorAll(".items > li, td, .cards section").length > 3`);
+      await tab.until(`${titled(page)} && document.querySelectorAll(".items > li, td, .cards section").length > 3`);
       assertEquals(await judge(tab, axe), [], `${page}, ${isDark ? "dark" : "light"}`);
       const wide = await tab.evaluate(`document.documentElement.scrollWidth`);
       assert(Number(wide) <= 360, `${page} is ${wide} pixels wide`);
@@ -91,11 +89,11 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
   await t.step("the secret is in the page's memory alone: neither a lock nor a reload keeps it", async () => {
     assertEquals(await storedBy(tab), nothingStored);
     await tab.press("Lock");
-    await tab.until(title("Static operator"));
+    await tab.until(titled("Static operator"));
     await enter(tab, secret);
-    await tab.until(title("Audit"));
+    await tab.until(titled("Audit"));
     await tab.open(`${api.adminUrl}/admin/audit`);
-    await tab.until(title("Static operator"));
+    await tab.until(titled("Static operator"));
     assert(!tab.requests.some(({ url }) => url.includes(secret)));
     assert(!api.logs.some((line) => line.includes(secret)));
     assertEquals(tab.requests.flatMap(({ headers }) => headers["Referer"] || []), []);

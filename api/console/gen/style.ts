@@ -73,6 +73,11 @@ export const text = [
   ".75rem}.line{margin:.4rem 0;padding-left:.6rem;border-left:3px solid var(--border)}.line.mine,.line.asked{bord",
   "er-left-color:var(--accent)}.line.question{border-left-color:var(--cover)}.line.reply{border-left-color:var(--",
   "real)}.line p{margin:0}.said-text{white-space:pre-wrap}.log{max-height:16rem;overflow-y:auto}.log .items>li{pa",
-  "dding:.25rem 0;gap:0 .5rem}.fingerprint{word-spacing:.3rem;font-size:1rem}meter{width:100%;min-width:5rem;heig",
-  "ht:1rem}\n",
+  "dding:.25rem 0;gap:0 .5rem}.fingerprint{word-spacing:.3rem;font-size:1rem}meter{appearance:none;width:100%;min",
+  "-width:5rem;height:1rem;border:none;border-radius:.3rem;overflow:hidden;vertical-align:middle;background:var(-",
+  "-cover)}meter::-webkit-meter-inner-element{display:block;height:100%}meter::-webkit-meter-bar{height:100%;bord",
+  "er:none;border-radius:0;background:var(--cover)}meter::-webkit-meter-optimum-value,meter::-webkit-meter-subopt",
+  "imum-value,meter::-webkit-meter-even-less-good-value{background:var(--real);border-right:2px solid var(--card)",
+  "}meter::-moz-meter-bar{background:var(--real);border-right:2px solid var(--card)}th.real{border-bottom:3px sol",
+  "id var(--real)}th.cover{border-bottom:3px solid var(--cover)}\n",
 ].join("");

@@ -23,8 +23,8 @@ export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
             <tr>
               <th scope="col">Cells</th>
               <th scope="col" class="number">a second</th>
-              <th scope="col" class="number">real</th>
-              <th scope="col" class="number">cover</th>
+              <th scope="col" class="number real">real</th>
+              <th scope="col" class="number cover">cover</th>
               <th scope="col">real against cover</th>
             </tr>
           </thead>
@@ -62,14 +62,17 @@ export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
 function Row(
   { name, rates, totals, direction }: { name: string; rates: Counts; totals: Counts; direction: Direction },
 ): VNode {
+  const all = totals.real + totals.cover;
   return html`
     <tr data-direction=${direction}>
       <th scope="row">${name}</th>
       <td class="number">${rate.format(rates.real + rates.cover)}</td>
       <td class="number" data-real=${totals.real}>${number.format(totals.real)}</td>
       <td class="number" data-cover=${totals.cover}>${number.format(totals.cover)}</td>
-      <td><meter min="0" max=${Math.max(1, totals.real + totals.cover)} value=${totals.real}
-        aria-label=${`${name}: share of real cells`}></meter></td>
+      <td>${all > 0 && html`
+        <meter min="0" max=${all} value=${totals.real}
+          aria-label=${`${name}: share of real cells`}></meter>
+      `}</td>
     </tr>
   `;
 }
