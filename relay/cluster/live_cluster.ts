@@ -132,7 +132,9 @@ export class LiveCluster {
     const { nodes, prefix, relay } = this.#options;
     // So that a loss of the nodes' memory is noticed by relays that have nothing to say.
     this.#stopMarking = every(markMs, () => this.#mark());
-    this.#stopServing = serveState(nodes.connection, { prefix, relay, dump: () => this.#state.dump() });
+    const report = (error: unknown): void =>
+      this.#options.log("error", "fault", { where: "cluster", error: describeError(error) });
+    this.#stopServing = serveState(nodes.connection, { prefix, relay, dump: () => this.#state.dump(), report });
   }
 
   async #mark(): Promise<void> {

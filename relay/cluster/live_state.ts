@@ -138,12 +138,13 @@ export class LiveState {
     const parts: unknown[] = [
       { position: this.position, writers, endings: this.#writers.endings },
       ...[...this.joins.values()].map((join) => ({ join })),
-      ...[...this.#pools.dump()].map((pool) => ({ pool })),
+      ...[...this.#pools.dump()].flatMap((pool) => [...piecesOf(pool)]).map((pool) => ({ pool })),
     ];
     return parts.map((part) => encodeCbor(toCbor(part)));
   }
 
   restore(parts: readonly Uint8Array[]): void {
+    const pools: StoredPool[] = [];
     for (const part of parts) {
       const { position, writers = [], endings, join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
         position?: number;
@@ -157,9 +158,34 @@ export class LiveState {
         this.#writers = new Writers(writers.map(([id, relay, last, at]) => [id, { relay, last, at }]), endings);
       }
       if (join !== undefined) this.joins.set(join.requestId, join);
-      if (pool !== undefined) this.#pools.restore(pool);
+      const last = pools.at(-1);
+      if (pool !== undefined && last?.agentId === pool.agentId) pools.splice(-1, 1, joined(last, pool));
+      else if (pool !== undefined) pools.push(pool);
     }
+    for (const pool of pools) this.#pools.restore(pool);
   }
+}
+
+/** Of each list of a pool in one part: 128 KeyPackages and as many answers are 4 MiB, and fewer items than a decoder takes. */
+const listedPerPart = 128;
+
+/** One after the other; the first has all but the rest of the lists. */
+function* piecesOf({ available, claimed, answers, lastResort, ...rest }: StoredPool): Generator<StoredPool> {
+  const count = Math.max(1, available.length, claimed.length, answers.length);
+  for (let at = 0; at < count; at += listedPerPart) {
+    const slice = <Item>(list: readonly Item[]): readonly Item[] => list.slice(at, at + listedPerPart);
+    const lists = { available: slice(available), claimed: slice(claimed), answers: slice(answers) };
+    yield { ...rest, ...lists, ...(at === 0 && { lastResort }) };
+  }
+}
+
+function joined(first: StoredPool, { available, claimed, answers }: StoredPool): StoredPool {
+  return {
+    ...first,
+    available: [...first.available, ...available],
+    claimed: [...first.claimed, ...claimed],
+    answers: [...first.answers, ...answers],
+  };
 }
 
 function read(bytes: Uint8Array): unknown {

@@ -1,6 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { createHash } from "node:crypto";
+import { assertEquals, assertLess } from "@std/assert";
+import { limits } from "../../proto/mod.ts";
+import type { PooledKeyPackage } from "../engine/engine.ts";
 import { sampleAccount, sampleAgent } from "../engine/testing/sample.ts";
-import { encodeBatch } from "./batch.ts";
+import { encodeBatch, maxBatchBytes } from "./batch.ts";
 import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
 
 const nowMs = 1_000;
@@ -55,4 +58,37 @@ Deno.test("relays agree behind the reset of one that began without the others' s
   log.slice(2).forEach((bytes, index) => fresh.take(index + 3, bytes));
   const counts = [knowing, fresh].map((state) => state.pools.count(sampleAgent(1), nowMs).keyPackages);
   assertEquals(counts, [3, 3]);
+});
+
+function keyPackages(count: number): PooledKeyPackage[] {
+  return Array.from({ length: count }, (_, index) => {
+    const reference = new Uint8Array(32);
+    new DataView(reference.buffer).setUint32(0, index);
+    return { bytes: new Uint8Array(limits.keyPackageBytes), reference, notAfterMs: 10_000 };
+  });
+}
+
+function hashOf(parts: readonly Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+}
+
+Deno.test("a pool that many have claimed from, with the largest KeyPackages, comes over to a relay that begins", () => {
+  const [state, other] = [createState(), createState()];
+  // More bytes than a message has, and more references than a decoder takes.
+  const answers = keyPackages(500).map((each, index) => [`claim ${index}`, each, false] as const);
+  const claimed = Array.from({ length: 12_000 }, (_, index) => [`reference ${index}`, 10_000] as const);
+  const [lastResort] = keyPackages(1);
+  const pool = { account: sampleAccount(1), available: keyPackages(100), lastResort, filled: 100 };
+  state.pools.restore({ ...pool, agentId: sampleAgent(1), claimed, answers });
+  state.pools.restore({ ...pool, agentId: sampleAgent(2), claimed: [], answers: [] });
+  const parts = state.dump();
+  assertLess(Math.max(...parts.map(({ length }) => length)), maxBatchBytes);
+  other.restore(parts);
+  assertEquals(hashOf(other.dump()), hashOf(parts));
+  const sizes = [...other.pools.dump()].map((
+    each,
+  ) => [each.available.length, each.claimed.length, each.answers.length]);
+  assertEquals(sizes, [[100, 12_000, 500], [100, 0, 0]]);
 });

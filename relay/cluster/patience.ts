@@ -28,7 +28,8 @@ export async function patiently<Answer>(
   }
 }
 
-function isUnanswered(error: unknown): boolean {
+/** Whether an error only says that there was no answer. */
+export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = "status" in error ? error.status : undefined;
   return unanswered.has(error.name) || status === unavailable || isUnanswered(error.cause);

@@ -1,6 +1,10 @@
-/** How a relay that begins gets what the others have in memory only: it asks, and takes the first whole answer. */
-import { createInbox, headers, type Msg, type NatsConnection } from "@nats-io/nats-core";
+/**
+ * How a relay that begins gets what the others have in memory only. It asks, the others offer, and it takes the first offer. The
+ * state comes in parts, and the relay that begins confirms them: a node drops a client to which more is sent than it reads.
+ */
+import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core";
 import { after } from "../../server/mod.ts";
+import { isUnanswered } from "./patience.ts";
 
 export interface StateExchange {
   readonly prefix: string;
@@ -10,45 +14,59 @@ export interface StateExchange {
 /** The status of an answer by the nodes themselves. */
 const nobodyListens = 503;
 const answerMs = 1_500;
-/** Once an answer has begun. */
-const wholeMs = 20_000;
+/** Once an answer has begun: until its next part, or the confirmation of one. */
+const longestPartMs = 20_000;
+/** Sent before a part is confirmed. */
+const bytesAtOnce = 8 * 1024 * 1024;
+const goOn = "more";
 /** A relay that begins without the others' state makes all of them begin anew, so it asks for long. */
 const patienceMs = 15_000;
+/** So many answers may stop in the middle before it is given up: their relay or its node went away. */
+const brokenAnswers = 3;
+
+/** `silence`: somebody listens and has much else to do, or is frozen. `broken`: an answer stopped in the middle. */
+type Failed = "nobody" | "silence" | "broken";
+
+export interface Asking extends StateExchange {
+  /** For tests: how long the next part of an answer may take. */
+  readonly partMs?: number;
+}
 
 /** Resolves with the parts of another relay's state; undefined when there is no other relay, or none that answers. */
 export async function askForState(
   connection: NatsConnection,
-  exchange: StateExchange,
+  asking: Asking,
 ): Promise<readonly Uint8Array[] | undefined> {
-  const deadlineMs = performance.now() + patienceMs;
-  for (;;) {
-    const answer = await askOnce(connection, exchange);
+  let deadlineMs = performance.now() + patienceMs;
+  for (let broken = 0;;) {
+    const answer = await askOnce(connection, asking);
     if (answer === "nobody") return undefined;
-    if (answer !== "silence") return answer;
-    // Somebody listens, and has much else to do, or is frozen.
-    if (performance.now() > deadlineMs) return undefined;
+    if (typeof answer !== "string") return answer;
+    // It exists, so it is worth the time.
+    if (answer === "broken" && ++broken < brokenAnswers) deadlineMs = performance.now() + patienceMs;
+    if (performance.now() > deadlineMs || broken === brokenAnswers) return undefined;
   }
 }
 
 async function askOnce(
   connection: NatsConnection,
-  { prefix, relay }: StateExchange,
-): Promise<readonly Uint8Array[] | "nobody" | "silence"> {
+  { prefix, relay, partMs = longestPartMs }: Asking,
+): Promise<readonly Uint8Array[] | Failed> {
   const inbox = createInbox();
-  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | "nobody" | "silence">();
-  const answers = new Map<string, Uint8Array[]>();
+  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | Failed>();
+  const parts: Uint8Array[] = [];
+  let chosen: string | undefined;
   let cancel = after(answerMs, () => resolve("silence"));
   const take = (message: Msg): void => {
     if (message.headers?.code === nobodyListens) return resolve("nobody");
     const from = message.headers?.get("Relay") ?? "";
+    chosen ??= from;
+    if (message.reply) message.respond(from === chosen ? goOn : "no");
+    if (from !== chosen) return;
+    cancel();
+    cancel = after(partMs, () => resolve("broken"));
     const count = Number(message.headers?.get("Parts") ?? 0);
-    const parts = answers.get(from) ?? [];
-    if (answers.size === 0) {
-      cancel();
-      cancel = after(wholeMs, () => resolve("silence"));
-    }
-    answers.set(from, parts);
-    if (parts.push(message.data) === count) resolve(parts);
+    if (count > 0 && parts.push(message.data) === count) resolve(parts);
   };
   const subscription = connection.subscribe(inbox, {
     callback: (error, message) => {
@@ -64,22 +82,52 @@ async function askOnce(
   }
 }
 
+export interface Serving extends StateExchange {
+  readonly dump: () => readonly Uint8Array[];
+  readonly report: (error: unknown) => void;
+}
+
 /** Serves the state to other relays that ask for it; returns a function to stop. */
-export function serveState(
-  connection: NatsConnection,
-  { prefix, relay, dump }: StateExchange & { readonly dump: () => readonly Uint8Array[] },
-): () => void {
+export function serveState(connection: NatsConnection, { prefix, relay, dump, report }: Serving): () => void {
   const subscription = connection.subscribe(`${prefix}.state`, {
     callback: (error, message) => {
-      if (error !== null || message.string() === relay || message.reply === undefined) return;
-      const parts = dump();
-      for (const part of parts) {
-        const head = headers();
-        head.set("Relay", relay);
-        head.set("Parts", String(parts.length));
-        connection.publish(message.reply, part, { headers: head });
-      }
+      if (error !== null || message.string() === relay || !message.reply) return;
+      // An exception here would end the reading of the whole connection.
+      answer(connection, { reply: message.reply, relay, dump }).catch((error: unknown) => {
+        // The relay that asked has gone, or has another answer.
+        if (!isUnanswered(error)) report(error);
+      });
     },
   });
   return () => subscription.unsubscribe();
+}
+
+interface Answer extends Pick<Serving, "relay" | "dump"> {
+  readonly reply: string;
+}
+
+async function answer(connection: NatsConnection, { reply, relay, dump }: Answer): Promise<void> {
+  const head = (count: number): MsgHdrs => {
+    const fields = headers();
+    fields.set("Relay", relay);
+    if (count > 0) fields.set("Parts", String(count));
+    return fields;
+  };
+  const confirmed = async (part: Uint8Array, count: number): Promise<boolean> => {
+    const answer = await connection.request(reply, part, { headers: head(count), timeout: longestPartMs });
+    return answer.string() === goOn;
+  };
+  if (!await confirmed(new Uint8Array(0), 0)) return;
+  // Not before it is wanted: a large state takes its relay seconds.
+  const parts = dump();
+  let bytes = 0;
+  for (const part of parts) {
+    bytes += part.length;
+    if (bytes < bytesAtOnce) {
+      connection.publish(reply, part, { headers: head(parts.length) });
+      continue;
+    }
+    bytes = 0;
+    if (!await confirmed(part, parts.length)) return;
+  }
 }

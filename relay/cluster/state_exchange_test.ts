@@ -1,0 +1,98 @@
+// A relay that begins has another one's state, however large it is, and an answer that cannot be given harms nobody.
+import { assertEquals } from "@std/assert";
+import { createInbox, headers, type NatsConnection } from "@nats-io/nats-core";
+import { connect } from "@nats-io/transport-node";
+import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import { askForState, serveState } from "./state_exchange.ts";
+import { freshPrefix } from "./testing/open_test_cluster.ts";
+
+const MiB = 1024 * 1024;
+const nats: TestNats | undefined = natsInstalled.met ? await startNats({ nodes: 1 }) : undefined;
+Deno.test.afterAll(async () => await nats?.[Symbol.asyncDispose]());
+
+interface Stage {
+  readonly prefix: string;
+  /** Of the relay that begins, and of one that runs. */
+  readonly fresh: NatsConnection;
+  readonly running: NatsConnection;
+}
+
+function testExchange(name: string, run: (stage: Stage) => Promise<void>): void {
+  testWhen(natsInstalled, name, async () => {
+    const servers = [...nats?.urls ?? []];
+    const [fresh, running] = [await connect({ servers }), await connect({ servers })];
+    try {
+      await run({ prefix: freshPrefix(), fresh, running });
+    } finally {
+      await fresh.close();
+      await running.close();
+    }
+  });
+}
+
+function throwIt(error: unknown): never {
+  throw error;
+}
+
+testExchange("a state of many messages comes over whole and in order", async ({ prefix, fresh, running }) => {
+  const parts = Array.from({ length: 12 }, (_, number) => new Uint8Array(2 * MiB).fill(number));
+  const stop = serveState(running, { prefix, relay: "relay-1", dump: () => parts, report: throwIt });
+  await running.flush();
+  const answer = await askForState(fresh, { prefix, relay: "relay-2" });
+  assertEquals(answer?.map((part) => [part.length, part[0], part.at(-1)]), parts.map((_, n) => [2 * MiB, n, n]));
+  stop();
+});
+
+testExchange("of relays that have the state, one sends it", async ({ prefix, fresh, running }) => {
+  const dumped: string[] = [];
+  const stops = ["relay-1", "relay-3", "relay-4"].map((relay) =>
+    serveState(running, {
+      prefix,
+      relay,
+      dump: () => {
+        dumped.push(relay);
+        return [new TextEncoder().encode(relay)];
+      },
+      report: throwIt,
+    })
+  );
+  await running.flush();
+  const [part = new Uint8Array(0)] = await askForState(fresh, { prefix, relay: "relay-2" }) ?? [];
+  // Behind the answers to offers that were refused.
+  await fresh.flush();
+  await running.flush();
+  assertEquals(dumped, [new TextDecoder().decode(part)]);
+  for (const stop of stops) stop();
+});
+
+testExchange("a state that does not fit a message is reported, and its relay reads on", async (stage) => {
+  const { prefix, fresh, running } = stage;
+  const { promise: reported, resolve: report } = Promise.withResolvers<unknown>();
+  serveState(running, { prefix, relay: "relay-1", dump: () => [new Uint8Array(9 * MiB)], report });
+  const heard = Promise.withResolvers<string>();
+  running.subscribe(`${prefix}.other`, { callback: (_, message) => heard.resolve(message.string()) });
+  await running.flush();
+  const inbox = createInbox();
+  fresh.subscribe(inbox, { callback: (_, message) => void message.respond("more") });
+  fresh.publish(`${prefix}.state`, "relay-2", { reply: inbox });
+  assertEquals((await reported) instanceof Error, true);
+  fresh.publish(`${prefix}.other`, "something else");
+  assertEquals(await heard.promise, "something else");
+});
+
+testExchange("an answer that stops in the middle is asked for again", async ({ prefix, fresh, running }) => {
+  let answers = 0;
+  running.subscribe(`${prefix}.state`, {
+    callback: (_, message) => {
+      const head = headers();
+      head.set("Relay", "relay-1");
+      head.set("Parts", "2");
+      message.respond(Uint8Array.of(1), { headers: head });
+      if (++answers > 1) message.respond(Uint8Array.of(2), { headers: head });
+    },
+  });
+  await running.flush();
+  const answer = await askForState(fresh, { prefix, relay: "relay-2", partMs: 1_000 });
+  assertEquals(answer?.map((part) => [...part]), [[1], [2]]);
+});
