@@ -20,11 +20,17 @@ export interface LiveClusterOptions {
   readonly replicas: number;
   readonly nowMs: () => number;
   readonly log: Log;
+  /** The most that the nodes keep in memory. */
+  readonly liveBytes?: number;
   readonly onFenced: () => void;
+  /** The nodes have dropped what this relay has not read. */
+  readonly onBehind: () => void;
 }
 
 /** A relay that begins has the rest from another one: long enough for it to be asked. */
 const keptMs = 10 * 60_000;
+/** Uploads of ten minutes may be more than the memory of the nodes. Each node sets so much aside. */
+const defaultKeptBytes = 256 * 1024 * 1024;
 const markMs = 5_000;
 /** A relay that begins waits so long for the nodes' memory; one that runs waits as long as it takes. */
 const openMs = 90_000;
@@ -47,7 +53,7 @@ export class LiveCluster {
 
   constructor(options: LiveClusterOptions) {
     this.#options = options;
-    const { nodes, prefix, replicas, log, onFenced } = options;
+    const { nodes, prefix, replicas, log, liveBytes = defaultKeptBytes, onBehind } = options;
     const fault = (error: unknown): void => log("error", "fault", { where: "cluster", error: describeError(error) });
     this.#state = new LiveState({
       seen: (batch, standing, results) => {
@@ -75,8 +81,9 @@ export class LiveCluster {
       storage: "memory",
       replicas,
       keptMs,
+      keptBytes: liveBytes,
       onEntry: (position, bytes) => this.#take(position, bytes),
-      onHole: onFenced,
+      onHole: onBehind,
     });
     this.#writer = this.#createWriter();
     this.keyPackages = this.#createPools();

@@ -35,6 +35,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly copyEvery?: number;
   /** A relay that is silent for so long is given up. */
   readonly silentMs?: number;
+  /** The most that the nodes keep in memory; each sets it aside. */
+  readonly liveBytes?: number;
   /** Agents are sent away when nothing has been answered for so long. */
   readonly stalledMs?: number;
   readonly nowMs: () => number;
@@ -131,7 +133,9 @@ class ClusterRelay {
       this.fail(failure(
         "The other relays have given this one up: it was silent for too long. Restart it",
       ));
-    this.#live = new LiveCluster({ ...options, nodes, onFenced });
+    const onBehind = (): void =>
+      this.fail(failure("The nodes' memory has dropped what this relay has not read: it was too slow. Restart it"));
+    this.#live = new LiveCluster({ ...options, nodes, onFenced, onBehind });
     this.#replica = this.#createReplica();
     this.#tripwire = new Tripwire({
       relay,

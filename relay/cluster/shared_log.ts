@@ -22,6 +22,8 @@ export interface SharedLogOptions {
   readonly replicas: number;
   /** How long entries are kept; for ever unless told. */
   readonly keptMs?: number;
+  /** The most that is kept: beyond it the oldest entries go, and a reader that needed them begins anew. */
+  readonly keptBytes?: number;
   /** An entry, in order, each once. */
   readonly onEntry: (position: number, bytes: Uint8Array) => void;
   /** Resolves when more entries can be taken. */
@@ -69,20 +71,26 @@ export class SharedLog {
 
   /** Makes the stream unless it is there. Waits while nodes elect its leader. */
   async create(): Promise<void> {
-    const { manager, name, subject, tail, storage, replicas, keptMs = 0 } = this.#options;
+    const { manager, name, subject, tail, storage, replicas, keptMs = 0, keptBytes } = this.#options;
     const config = {
       name,
       subjects: [subject],
       storage,
       num_replicas: replicas,
       allow_direct: true,
-      discard: DiscardPolicy.New,
+      ...(keptBytes === undefined
+        ? { discard: DiscardPolicy.New }
+        : { discard: DiscardPolicy.Old, max_bytes: keptBytes }),
       max_age: keptMs * nanosecondsPerMs,
       republish: { src: subject, dest: tail },
     };
     await patiently(async () => {
       const found = await manager.streams.info(name).catch(() => undefined);
       if (found === undefined) await manager.streams.add(config);
+      // Made by a relay of another version.
+      else if (keptBytes !== undefined && found.config.max_bytes !== keptBytes) {
+        await manager.streams.update(name, { ...found.config, discard: DiscardPolicy.Old, max_bytes: keptBytes });
+      }
     });
     await patiently(() => this.end());
   }

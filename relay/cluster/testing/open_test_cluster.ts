@@ -10,6 +10,9 @@ export function freshPrefix(): string {
   return `test_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
+/** Nodes set it aside for each log, and a test may have a hundred. */
+const liveBytes = 16 * 1024 * 1024;
+
 /** Whatever the relay says of faults is thrown at the end by who asks for it. */
 export async function openTestCluster(options: TestClusterOptions): Promise<OpenCluster> {
   return await openCluster({
@@ -18,6 +21,7 @@ export async function openTestCluster(options: TestClusterOptions): Promise<Open
     prefix: freshPrefix(),
     relay: "relay-1",
     replicas: 1,
+    liveBytes,
     path: ":memory:",
     nowMs: Date.now,
     log: () => {},
