@@ -234,12 +234,11 @@ export class LogWriter {
     const { nowMs, catchUp } = this.#options;
     if (this.waitingMs < lookMs) return;
     if (this.waitingMs > patienceMs) {
-      // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good.
+      // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good, with all
+      // behind them: those would overtake what is asked for again.
       const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > patienceMs;
       for (const sent of this.#sent) if (isOld(sent)) sent.commands.forEach(giveUp);
-      const given = this.#waiting.filter(isOld);
-      this.#waiting = this.#waiting.filter((one) => !isOld(one));
-      given.forEach(giveUp);
+      if (this.#waiting.some(isOld)) this.#waiting.splice(0).forEach(giveUp);
     }
     try {
       await within(catchUpMs, catchUp());

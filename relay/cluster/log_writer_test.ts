@@ -1,5 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertGreater } from "@std/assert";
 import { eventually } from "../../tests/support/eventually.ts";
+import { EngineError } from "../engine/mod.ts";
 import { decodeBatch } from "./batch.ts";
 import { LogWriter } from "./log_writer.ts";
 
@@ -133,4 +134,54 @@ Deno.test("nothing new is sent while batches are sent again: it would overtake t
   writer.seen(4, "counts", [Promise.resolve("three")]);
   assertEquals(await Promise.all(written), ["one", "two", "three"]);
   await writer.close();
+});
+
+Deno.test("nothing overtakes a command that was given up before it was sent", async () => {
+  const sent: number[] = [];
+  const [timers, refused]: [Set<() => void>, number[]] = [new Set(), []];
+  let [nowMs, areNodesThere] = [0, true];
+  const writer = new LogWriter({
+    writer: "w",
+    relay: "relay-1",
+    publish: (bytes) => {
+      if (!areNodesThere) return Promise.reject(new Error("no answer"));
+      sent.push(...decodeBatch(bytes).commands.map(([first = 0]) => first));
+      return Promise.resolve(1);
+    },
+    position: () => 0,
+    catchUp: () => Promise.resolve(),
+    nowMs: () => nowMs,
+    after: (_, run) => {
+      timers.add(run);
+      return () => timers.delete(run);
+    },
+    onFenced: () => {},
+    onSetBack: () => {},
+  });
+  const pass = async (ms: number): Promise<void> => {
+    nowMs += ms;
+    for (const run of [...timers]) {
+      timers.delete(run);
+      run();
+    }
+    await settled();
+  };
+  const begun = writer.begin();
+  writer.seen(1, "counts", []);
+  await begun;
+  areNodesThere = false;
+  // Four are under way, the others wait.
+  let waited = 0;
+  for (let number = 1; number <= 24; number++) {
+    writer.write(Uint8Array.of(number)).then(() => {}, () => refused.push(number));
+    await pass(2_000);
+    if (waited === 0 && refused.some((each) => each > 4)) waited = number;
+  }
+  areNodesThere = true;
+  for (let round = 0; round < 3; round++) await pass(2_000);
+  for (let batch = 2; batch <= 5; batch++) writer.seen(batch, "counts", [Promise.resolve()]);
+  await pass(1_000);
+  assertGreater(waited, 4);
+  assertEquals(sent.filter((number) => number > 4 && number <= waited), []);
+  writer.abort(new EngineError("closed", "The test is over"));
 });

@@ -34,6 +34,11 @@ export function channelNotFound(): Refusal {
   return new Refusal("not_found", "No such channel, or this agent is not a member of it");
 }
 
+/** Nobody knows whether it stands in the log that relays share; a client that asks again is told. */
+export function logSilent(): Refusal {
+  return new Refusal("overloaded", "The relays' log does not answer; try again", { retryAfterMs: 1_000 });
+}
+
 /** Something was made for another epoch than the channel's. */
 export function epochConflict(epoch: number, why = "apply what was missed and try again"): Refusal {
   return new Refusal("epoch_conflict", `The channel is at epoch ${epoch}; ${why}`, { epoch });

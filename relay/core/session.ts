@@ -27,7 +27,7 @@ import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { FairTurns } from "./fair_turns.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
-import { comesAgain, Refusal } from "./refusal.ts";
+import { comesAgain, logSilent, Refusal } from "./refusal.ts";
 import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
@@ -329,12 +329,7 @@ export class Session implements RelaySession, DeliverySink {
       return this.#send("control", encodeError(id, { code: error.code, message: error.message }));
     }
     if (error instanceof EngineError && error.code === "unavailable") {
-      const busy = {
-        code: "overloaded",
-        message: "The relays' log does not answer; try again",
-        retryAfterMs: 1_000,
-      } as const;
-      return this.#send("control", encodeError(id, busy));
+      return this.#send("control", encodeError(id, logSilent().body));
     }
     log({ event: "fault", where: "request", error });
     this.#send("control", encodeError(id, { code: "internal", message: "The relay failed; try again" }));

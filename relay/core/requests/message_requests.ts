@@ -14,10 +14,11 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Charge, Room } from "../../engine/engine.ts";
+import { EngineError } from "../../engine/mod.ts";
 import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
-import { comesAgain, epochConflict, Refusal } from "../refusal.ts";
+import { comesAgain, epochConflict, logSilent, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
@@ -43,10 +44,11 @@ export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
     try {
       return await admit(asker, channel, { body, count, release });
     } catch (error) {
-      if (run !== undefined && error instanceof Refusal && comesAgain(error, count)) {
-        asker.session.refusedRuns.add(body.channelId, run, error);
+      const refusal = error instanceof EngineError && error.code === "unavailable" ? logSilent() : error;
+      if (run !== undefined && refusal instanceof Refusal && comesAgain(refusal, count)) {
+        asker.session.refusedRuns.add(body.channelId, run, refusal);
       }
-      throw error;
+      throw refusal;
     }
   });
 }

@@ -1,0 +1,57 @@
+/** The log that relays share does not answer, so nobody knows whether a message stands in it. */
+import { assertEquals } from "@std/assert";
+import type { RequestBody } from "../../proto/mod.ts";
+import { type Engine, EngineError, openSqliteEngine } from "../engine/mod.ts";
+import { type Actor, messageRequest } from "./testing/actors.ts";
+import { createPair, refused } from "./testing/scene.ts";
+import { createWorld, type World } from "./testing/world.ts";
+
+type ChannelId = RequestBody<"SendMessage">["channelId"];
+
+/** The fate of the next messages, which nobody can tell. */
+const fate: { next: "answered" | "lost" | "stands" } = { next: "answered" };
+
+function silenced(engine: Engine): Engine {
+  return new Proxy(engine, {
+    get: (target, property): unknown => {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown; // cast: any method of the engine
+      if (property !== "append") return call;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (fate.next === "answered") return await call(...args);
+        if (fate.next === "stands") await call(...args);
+        throw new EngineError("unavailable", "No answer");
+      };
+    },
+  });
+}
+
+function silentTest(name: string, run: (world: World) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const engine = await openSqliteEngine({ path: ":memory:" });
+    const world = await createWorld({ engine: silenced(engine) });
+    fate.next = "answered";
+    try {
+      await run(world);
+    } finally {
+      await world.close();
+      await engine.close();
+    }
+  });
+}
+
+function send({ client }: Actor, channelId: ChannelId, number: number, run: number): ReturnType<Actor["send"]> {
+  return client.call("SendMessage", { ...messageRequest(channelId, 1, number), run });
+}
+
+silentTest("nothing of a run overtakes a message that got no answer from the log", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  fate.next = "lost";
+  await refused("overloaded", send(alice, channelId, 1, 1));
+  fate.next = "answered";
+  await refused("overloaded", send(alice, channelId, 2, 1));
+  const first = await send(alice, channelId, 1, 2);
+  const second = await send(alice, channelId, 2, 2);
+  assertEquals([first.duplicate, second.sequence - first.sequence], [false, 1]);
+});
