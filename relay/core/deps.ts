@@ -30,8 +30,8 @@ export type Reservation =
 export interface Quota {
   /** Returns at once while a lease has room: the usual case. With a key, it is counted under that as well. All or none. */
   reserve(account: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation>;
-  /** The entry was appended (its charge is durable), or it was not and the message goes back. */
-  settle(account: AccountId, charge: Charge, appended: boolean, key?: KeyId): void;
+  /** The entry was appended (its charge is durable), or it was not and the message goes back; undefined: nobody knows. */
+  settle(account: AccountId, charge: Charge, appended: boolean | undefined, key?: KeyId): void;
   /** Fill of cells and cover cells, counted for the account's usage; may be lost in a crash. */
   countBytes(account: AccountId, bytes: { readonly padding: number; readonly cover: number }): void;
 }

@@ -55,3 +55,14 @@ silentTest("nothing of a run overtakes a message that got no answer from the log
   const second = await send(alice, channelId, 2, 2);
   assertEquals([first.duplicate, second.sequence - first.sequence], [false, 1]);
 });
+
+silentTest("a message that may stand in the log stays paid for, and is paid for once", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  world.quota.left = 10;
+  fate.next = "stands";
+  await refused("overloaded", send(alice, channelId, 1, 1));
+  assertEquals(world.quota.left, 9);
+  fate.next = "answered";
+  assertEquals((await send(alice, channelId, 1, 2)).duplicate, true);
+  assertEquals(world.quota.left, 9);
+});

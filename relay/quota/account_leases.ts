@@ -90,15 +90,16 @@ export class AccountLeases {
     return { leaseId: lease.leaseId, fence: lease.fence, messages, payloadBytes };
   }
 
-  settle({ leaseId, messages, payloadBytes }: Charge, appended: boolean): void {
+  /** `appended` undefined: nobody knows. It may stand and be paid for, so it stays taken; the last count of the engine tells. */
+  settle({ leaseId, messages, payloadBytes }: Charge, appended: boolean | undefined): void {
     const lease = this.#leases.find((candidate) => candidate.leaseId === leaseId);
     // One that was closed meanwhile has its final numbers from the engine.
     if (lease === undefined) return;
     lease.underWay -= messages;
-    if (appended) {
+    if (appended === true) {
       lease.appended += messages;
       lease.payloadBytes += payloadBytes;
-    } else {
+    } else if (appended === false) {
       lease.taken -= messages;
     }
   }

@@ -84,7 +84,7 @@ export class LeasedQuota implements Quota {
     return { kind: "reserved", charge };
   }
 
-  settle(accountId: AccountId, charge: Charge, appended: boolean, key?: KeyId): void {
+  settle(accountId: AccountId, charge: Charge, appended: boolean | undefined, key?: KeyId): void {
     this.#accounts.get(payer(accountId, key))?.leases.settle(charge, appended);
   }
 

@@ -133,7 +133,7 @@ function createQuota(granted: number, countBytes: Quota["countBytes"] = () => {}
       return { kind: "reserved", charge: { leaseId, fence: 1, ...cost } };
     },
     settle: (_account, { messages }, appended) => {
-      if (!appended) left += messages;
+      if (appended === false) left += messages;
     },
     countBytes,
   };

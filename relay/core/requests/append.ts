@@ -1,6 +1,7 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { AccountId } from "../../../proto/mod.ts";
 import type { Appended, NewEntry, Room } from "../../engine/engine.ts";
+import { EngineError } from "../../engine/mod.ts";
 import type { Channel } from "../channel.ts";
 import { type Plan, storageBytesOf } from "../plans.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
@@ -15,6 +16,11 @@ const channelFull =
   "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them";
 const accountFull =
   "The channels of the account that made this one take all the storage of its plan; have members read, remove those that are absent, or close channels";
+
+/** Whether the entry may stand in the log although nobody could tell. */
+export function mayStand(error: unknown): boolean {
+  return error instanceof EngineError && error.code === "unavailable";
+}
 
 /** Throws `Refusal` when the entry lost a race or the channel is gone. */
 export async function appendSettled(

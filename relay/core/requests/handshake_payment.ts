@@ -3,7 +3,7 @@ import type { ChannelId } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
 import { type Allowance, allowanceOf } from "../plans.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import type { Settled } from "./append.ts";
+import { mayStand, type Settled } from "./append.ts";
 import { keyOf, keyShareOf } from "../key_share.ts";
 import type { Agent } from "../agent.ts";
 import type { Allowances } from "../allowances.ts";
@@ -11,17 +11,20 @@ import { quotaRefusal } from "./quota_refusal.ts";
 
 export interface Payment {
   readonly charge?: Charge;
-  /** Whether the entry was appended: what was not used goes back. */
-  settle(appended: boolean): void;
+  /** Whether the entry was appended: what was not used goes back; undefined: nobody knows. */
+  settle(appended: boolean | undefined): void;
 }
 
 /** Settles with what becomes of the entry. */
 export async function settling(payment: Payment, appending: Promise<Settled>): Promise<Settled> {
-  let appended = false;
+  let appended: boolean | undefined = false;
   try {
     const settled = await appending;
     appended = !settled.duplicate;
     return settled;
+  } catch (error) {
+    if (mayStand(error)) appended = undefined;
+    throw error;
   } finally {
     payment.settle(appended);
   }
@@ -65,7 +68,7 @@ export async function payHandshake(
   for (const payer of payers) await allowances.load(payer, nowMs());
   const free: Payment = {
     settle: (appended) => {
-      if (appended) return;
+      if (appended !== false) return;
       for (const payer of payers) allowances.giveBack(payer, bytes);
       exemption?.giveBack();
     },

@@ -14,13 +14,12 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Charge, Room } from "../../engine/engine.ts";
-import { EngineError } from "../../engine/mod.ts";
 import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
 import { comesAgain, epochConflict, logSilent, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled, roomIn } from "./append.ts";
+import { appendSettled, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
 
@@ -44,7 +43,7 @@ export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
     try {
       return await admit(asker, channel, { body, count, release });
     } catch (error) {
-      const refusal = error instanceof EngineError && error.code === "unavailable" ? logSilent() : error;
+      const refusal = mayStand(error) ? logSilent() : error;
       if (run !== undefined && refusal instanceof Refusal && comesAgain(refusal, count)) {
         asker.session.refusedRuns.add(body.channelId, run, refusal);
       }
@@ -101,7 +100,7 @@ async function append(
 ): Promise<Reply> {
   const { core, agent } = asker;
   const { quota, meter, nowMs } = core.deps;
-  let appended = false;
+  let appended: boolean | undefined = false;
   try {
     // Its agent may be back already, and have asked whether this message stands in the log.
     const checkWanted = (): void => {
@@ -124,6 +123,9 @@ async function append(
     if (duplicate) meter.messagesDuplicate += charge.messages;
     else meter.messagesAccepted += charge.messages;
     return { sequence, timeMs, duplicate };
+  } catch (error) {
+    if (mayStand(error)) appended = undefined;
+    throw error;
   } finally {
     quota.settle(agent.account, charge, appended, agent.grant?.key ?? undefined);
   }

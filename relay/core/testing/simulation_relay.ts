@@ -221,7 +221,7 @@ function createQuota(quota: { left: number }, answer: Answer): Quota {
         return { kind: "reserved", charge: { leaseId, fence: 1, ...cost } };
       }),
     settle: (_account, { messages }, appended) => {
-      if (!appended) quota.left += messages;
+      if (appended === false) quota.left += messages;
     },
     countBytes: () => {},
   };

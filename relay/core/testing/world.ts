@@ -121,7 +121,7 @@ function createQuota(quota: { left: number }): Quota {
       return { kind: "reserved", charge: { leaseId: "test", fence: 1, ...cost } };
     },
     settle: (_account, { messages }, appended) => {
-      if (!appended) quota.left += messages;
+      if (appended === false) quota.left += messages;
     },
     countBytes: () => {},
   };
