@@ -4,7 +4,7 @@
  * the newest on: a relay that is a little behind finds what it needs.
  */
 import { createHash } from "node:crypto";
-import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
+import { DiscardPolicy, type JetStreamClient, type JetStreamManager, type StoredMsg } from "@nats-io/jetstream";
 import { patiently } from "./patience.ts";
 
 export interface LogCopiesOptions {
@@ -16,8 +16,11 @@ export interface LogCopiesOptions {
 
 export interface CopyHead {
   readonly position: number;
+  /** Of its parts and of this attempt alone: two relays, or a late answer, must not mix theirs. Older ones have the position. */
+  readonly name?: string;
   /** Of the copy before it, if there was one. */
   readonly before?: number;
+  readonly beforeName?: string;
   readonly parts: number;
   readonly sha256: string;
 }
@@ -52,14 +55,42 @@ export class LogCopies {
   }
 
   async newest(): Promise<CopyHead | undefined> {
-    const bytes = await this.#read(`${this.#options.prefix}.copy.head`);
-    return bytes === undefined ? undefined : JSON.parse(new TextDecoder().decode(bytes));
+    return (await this.#newest()).head;
+  }
+
+  /** `revision` changes with the head; 0 while there is none. */
+  async #newest(): Promise<{ readonly head: CopyHead | undefined; readonly revision: number }> {
+    const found = await this.#read(`${this.#options.prefix}.copy.head`);
+    if (found === undefined) return { head: undefined, revision: 0 };
+    return { head: JSON.parse(new TextDecoder().decode(found.data)), revision: found.seq };
   }
 
   /** Stores a file as the copy at a position. Returns the position up to which the log may be shortened. */
   async save(path: string, position: number): Promise<number> {
     const { prefix } = this.#options;
-    const before = await this.newest();
+    const { head: before, revision } = await this.#newest();
+    const name = `${position}-${crypto.randomUUID()}`;
+    const content = await this.#saveParts(path, name).catch(async (error) => {
+      await this.#purge(name).catch(() => {});
+      throw error;
+    });
+    const head: CopyHead = {
+      position,
+      name,
+      ...(before && { before: before.position, beforeName: nameOf(before) }),
+      ...content,
+    };
+    const stored = await this.#stored();
+    // Not over the head of another relay: one that was frozen here must not bring back a copy whose log is gone.
+    const expect = { lastSubjectSequence: revision };
+    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)), expect);
+    // Older ones, and those of attempts that had no head or cannot have it any more.
+    const kept = new Set([name, head.beforeName]);
+    for (const other of stored) if (!kept.has(other)) await this.#purge(other);
+    return head.before ?? 0;
+  }
+
+  async #saveParts(path: string, name: string): Promise<Pick<CopyHead, "parts" | "sha256">> {
     const hash = createHash("sha256");
     let parts = 0;
     using file = await Deno.open(path);
@@ -68,22 +99,29 @@ export class LogCopies {
       if (length === null) break;
       const part = buffer.slice(0, length);
       hash.update(part);
-      await this.#write(`${prefix}.copy.${position}.${parts++}`, part);
+      await this.#write(`${this.#options.prefix}.copy.${name}.${parts++}`, part);
     }
-    const head: CopyHead = { position, ...(before && { before: before.position }), parts, sha256: hash.digest("hex") };
-    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)));
-    if (before?.before !== undefined) {
-      await this.#options.manager.streams.purge(this.#name, { filter: `${prefix}.copy.${before.before}.*` });
-    }
-    return head.before ?? 0;
+    return { parts, sha256: hash.digest("hex") };
+  }
+
+  /** The names of copies that have a part here. */
+  async #stored(): Promise<readonly string[]> {
+    const { manager, prefix } = this.#options;
+    const { state } = await manager.streams.info(this.#name, { subjects_filter: `${prefix}.copy.*.0` });
+    return Object.keys(state.subjects ?? {}).flatMap((subject) => subject.split(".").slice(-2, -1));
+  }
+
+  async #purge(name: string): Promise<void> {
+    await this.#options.manager.streams.purge(this.#name, { filter: `${this.#options.prefix}.copy.${name}.*` });
   }
 
   /** Writes a copy to a file. Throws when a part is missing or damaged. */
-  async load({ position, parts, sha256 }: CopyHead, path: string): Promise<void> {
+  async load(head: CopyHead, path: string): Promise<void> {
+    const { position, parts, sha256 } = head;
     const hash = createHash("sha256");
     using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
     for (let number = 0; number < parts; number++) {
-      const part = await this.#read(`${this.#options.prefix}.copy.${position}.${number}`);
+      const part = (await this.#read(`${this.#options.prefix}.copy.${nameOf(head)}.${number}`))?.data;
       if (part === undefined) throw new Error(`Part ${number} of the copy at ${position} is missing`);
       hash.update(part);
       for (let at = 0; at < part.length;) at += await file.write(part.subarray(at));
@@ -91,18 +129,23 @@ export class LogCopies {
     if (hash.digest("hex") !== sha256) throw new Error(`The copy at ${position} is damaged`);
   }
 
-  async #write(subject: string, bytes: Uint8Array): Promise<void> {
-    await this.#options.jetstream.publish(subject, bytes, { timeout: answerMs });
+  async #write(subject: string, bytes: Uint8Array, expect?: { readonly lastSubjectSequence: number }): Promise<void> {
+    await this.#options.jetstream.publish(subject, bytes, { timeout: answerMs, ...(expect && { expect }) });
   }
 
   /** Asks the leader: another node may not have it yet. */
-  async #read(subject: string): Promise<Uint8Array | undefined> {
+  async #read(subject: string): Promise<StoredMsg | undefined> {
     try {
       const { manager } = this.#options;
-      return (await patiently(() => manager.streams.getMessage(this.#name, { last_by_subj: subject })))?.data;
+      return await patiently(() => manager.streams.getMessage(this.#name, { last_by_subj: subject })) ?? undefined;
     } catch (error) {
       if (error instanceof Error && isMissing.test(error.message)) return undefined;
       throw error;
     }
   }
+}
+
+/** Of its parts. */
+function nameOf({ name, position }: CopyHead): string {
+  return name ?? String(position);
 }

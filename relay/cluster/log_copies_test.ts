@@ -1,0 +1,90 @@
+// Copies of the fold at the nodes: a relay that is late does not replace a newer one, and nothing of a failed attempt stays.
+import { assertEquals, assertRejects } from "@std/assert";
+import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import { LogCopies } from "./log_copies.ts";
+
+interface Stage {
+  readonly folder: string;
+  readonly manager: JetStreamManager;
+  /** A relay's view. `beforeHead` runs when everything but the head is there. */
+  relay(beforeHead?: () => Promise<unknown>): LogCopies;
+  file(content: string): Promise<string>;
+  /** Everything that the nodes have of copies. */
+  subjects(): Promise<string[]>;
+}
+
+function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
+  testWhen(natsInstalled, name, async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const connection = await connect({ servers: [...nats.urls] });
+    const [client, manager] = [jetstream(connection), await jetstreamManager(connection)];
+    let files = 0;
+    const file = async (content: string): Promise<string> => {
+      const path = `${nats.folder}/file-${files++}`;
+      await Deno.writeTextFile(path, content);
+      return path;
+    };
+    const subjects = async (): Promise<string[]> => {
+      const { state } = await manager.streams.info("test_COPY", { subjects_filter: ">" });
+      return Object.keys(state.subjects ?? {}).map((subject) => subject.replace(/-.*\./, ".")).sort();
+    };
+    const relay = (beforeHead?: () => Promise<unknown>): LogCopies =>
+      new LogCopies({ jetstream: interrupted(client, beforeHead), manager, prefix: "test", replicas: 1 });
+    try {
+      await relay().create();
+      await run({ folder: nats.folder, manager, relay, file, subjects });
+    } finally {
+      await connection.close();
+    }
+  });
+}
+
+/** As a process that is frozen for a while, or killed. */
+function interrupted(client: JetStreamClient, beforeHead?: () => Promise<unknown>): JetStreamClient {
+  const publish: JetStreamClient["publish"] = async (subject, ...rest) => {
+    if (subject === "test.copy.head") await beforeHead?.();
+    return await client.publish(subject, ...rest);
+  };
+  return { publish } as JetStreamClient; // cast: copies use nothing else of it
+}
+
+async function contentOf(copies: LogCopies, folder: string): Promise<[number, string]> {
+  const head = await copies.newest();
+  if (head === undefined) return [0, ""];
+  const path = `${folder}/${crypto.randomUUID()}`;
+  await copies.load(head, path);
+  return [head.position, await Deno.readTextFile(path)];
+}
+
+testCopies("a relay that was frozen while it saved a copy does not bring it back", async (stage) => {
+  const { relay, file, folder, subjects } = stage;
+  assertEquals(await relay().save(await file("ten"), 10), 0);
+  const others = async (): Promise<void> => {
+    assertEquals(await relay().save(await file("thirty"), 30), 10);
+    assertEquals(await relay().save(await file("forty"), 40), 30);
+  };
+  const late = relay(others).save(await file("twenty"), 20);
+  await assertRejects(() => late, Error, "wrong last sequence");
+  assertEquals(await contentOf(relay(), folder), [40, "forty"]);
+  assertEquals(await subjects(), ["test.copy.30.0", "test.copy.40.0", "test.copy.head"]);
+});
+
+testCopies("what a relay left that was killed while it saved a copy is deleted with the next one", async (stage) => {
+  const { relay, file, folder, subjects } = stage;
+  await relay().save(await file("ten"), 10);
+  const killed = relay(() => Promise.reject(new Error("killed"))).save(await file("twenty"), 20);
+  await assertRejects(() => killed, Error, "killed");
+  assertEquals(await subjects(), ["test.copy.10.0", "test.copy.20.0", "test.copy.head"]);
+  assertEquals(await relay().save(await file("thirty"), 30), 10);
+  assertEquals(await subjects(), ["test.copy.10.0", "test.copy.30.0", "test.copy.head"]);
+  assertEquals(await contentOf(relay(), folder), [30, "thirty"]);
+});
+
+testCopies("copies of two relays at the same position do not mix", async ({ relay, file, folder }) => {
+  const other = async (): Promise<unknown> => await relay().save(await file("another one"), 10);
+  await assertRejects(async () => await relay(other).save(await file("one"), 10), Error, "wrong last sequence");
+  assertEquals(await contentOf(relay(), folder), [10, "another one"]);
+});
