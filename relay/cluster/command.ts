@@ -114,6 +114,12 @@ export function decodeCommand(bytes: Uint8Array): Command {
   return command as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
 }
 
+/** The operation of a command that may be of a newer version, for an error text. Its content belongs into no log. */
+export function opOf(command: unknown): string {
+  const op = typeof command === "object" && command !== null && "op" in command ? command.op : undefined;
+  return String(op).slice(0, 64);
+}
+
 /** Objects become maps; fields that are undefined are left out. */
 export function toCbor(value: unknown): CborValue {
   if (value === null || value instanceof Uint8Array) return value;

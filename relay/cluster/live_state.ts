@@ -8,7 +8,7 @@ import type { PoolClaim, PoolUpload } from "../engine/engine.ts";
 import { KeyPackageMemory, type StoredPool } from "../engine/key_package_pools.ts";
 import type { SharedJoin } from "../core/cluster.ts";
 import { type Batch, decodeBatch, maxBatchBytes } from "./batch.ts";
-import { fromCbor, toCbor } from "./command.ts";
+import { fromCbor, opOf, toCbor } from "./command.ts";
 import { type Endings, type Standing, Writers } from "./writers.ts";
 
 export type LiveCommand =
@@ -128,7 +128,7 @@ export class LiveState {
       case "mark":
         return undefined;
       default:
-        throw new TypeError(`A command of the shared memory is unknown: ${JSON.stringify(command satisfies never)}`);
+        throw new TypeError(`A command of the shared memory is unknown: ${opOf(command satisfies never)}`);
     }
   }
 

@@ -8,7 +8,7 @@ import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { Cursor, Engine, NewEntry } from "../engine/engine.ts";
 import { EngineError, type ReplicaStore } from "../engine/mod.ts";
 import { type Batch, decodeBatch } from "./batch.ts";
-import { type Command, decodeCommand, type LoggedEntry } from "./command.ts";
+import { type Command, decodeCommand, type LoggedEntry, opOf } from "./command.ts";
 import { ReplicaState } from "./replica_state.ts";
 import type { Standing } from "./writers.ts";
 
@@ -238,7 +238,7 @@ export class Replica {
         this.#listener.digest(batch.relay, command.position, command.digest);
         return Promise.resolve();
       default:
-        throw new TypeError(`A command of the shared log is unknown: ${JSON.stringify(command satisfies never)}`);
+        throw new TypeError(`A command of the shared log is unknown: ${opOf(command satisfies never)}`);
     }
   }
 
