@@ -22,7 +22,8 @@ export interface LiveClusterOptions {
   readonly log: Log;
   /** The most that the nodes keep in memory. */
   readonly liveBytes?: number;
-  readonly onFenced: () => void;
+  /** Resolves when the log on disk shows that this relay was not given up. */
+  readonly stillBegun: () => Promise<unknown>;
   /** The nodes have dropped what this relay has not read. */
   readonly onBehind: () => void;
 }
@@ -48,6 +49,7 @@ export class LiveCluster {
   /** This relay is about to begin in the log. */
   #isEntering = false;
   #isClosed = false;
+  #asking: Promise<void> | undefined;
   #queuedMark: Promise<void> | undefined;
   #runningMark: Promise<unknown> | undefined;
 
@@ -91,7 +93,7 @@ export class LiveCluster {
 
   /** A new one for each life of the nodes' memory. */
   #createWriter(): LogWriter {
-    const { relay, nowMs, onFenced } = this.#options;
+    const { relay, nowMs } = this.#options;
     return new LogWriter({
       writer: this.#state.writer,
       relay,
@@ -99,7 +101,7 @@ export class LiveCluster {
       position: () => this.#state.position,
       catchUp: () => this.#shared.catchUp(),
       nowMs,
-      onFenced,
+      onFenced: () => this.#fenced(),
       onSetBack: () => this.#beginAnew(),
     });
   }
@@ -116,6 +118,16 @@ export class LiveCluster {
     this.#enter({ isAlone: true, forMs: Infinity }).catch((error: unknown) => {
       if (!this.#isClosed) log("error", "fault", { where: "cluster", error: describeError(error) });
     });
+  }
+
+  /**
+   * By a late first batch of this relay's own writer before it, whose beginning was given up. Or by another process with this
+   * relay's name: then the log on disk ends this one, so it is asked first, or the two would fence each other again and again.
+   */
+  #fenced(): void {
+    this.#asking ??= this.#options.stillBegun()
+      .then(() => this.#replaceWriter("This relay begins anew; ask again"), () => {})
+      .finally(() => void (this.#asking = undefined));
   }
 
   /** Nothing that was sent so far counts, or nobody knows. */

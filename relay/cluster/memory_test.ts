@@ -1,6 +1,8 @@
 // State that no disk may hold: KeyPackages are in the memory of the nodes, and end with it. Also the state that a dead
 // relay leaves to the others.
 import { assert, assertEquals } from "@std/assert";
+import { jetstream } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -15,6 +17,7 @@ import {
   sampleLease,
 } from "../engine/testing/sample.ts";
 import type { ClusterListener } from "../core/cluster.ts";
+import { encodeBatch } from "./batch.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
 
 const agentId = sampleAgent(1);
@@ -179,6 +182,25 @@ testWhen(
     await dead.engine.close();
   },
 );
+
+testWhen(natsInstalled, "a late first batch of a relay's own earlier writer does not end the relay", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const prefix = freshPrefix();
+  const failures: Error[] = [];
+  const { engine } = await openTestCluster({ urls: nats.urls, prefix, onFailed: (error) => failures.push(error) });
+  await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
+  const connection = await connect({ servers: [...nats.urls] });
+  const late = { writer: "an earlier one", relay: "relay-1", number: 1, began: Number.MAX_SAFE_INTEGER, commands: [] };
+  await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
+  const count = await eventually(
+    { withinMs: 60_000, what: "the relay takes KeyPackages again" },
+    () => engine.keyPackages.put(agentId, uploadOf(randomPackages())).then(({ keyPackages }) => keyPackages, () => 0),
+    (keyPackages) => keyPackages > 20,
+  );
+  assertEquals([count > 20, failures], [true, []]);
+  await connection.close();
+  await engine.close();
+});
 
 testWhen(natsInstalled, "relays whose nodes were away for long do not give each other up", async () => {
   await using nats = await startNats({ nodes: 1 });

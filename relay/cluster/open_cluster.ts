@@ -135,7 +135,7 @@ class ClusterRelay {
       ));
     const onBehind = (): void =>
       this.fail(failure("The nodes' memory has dropped what this relay has not read: it was too slow. Restart it"));
-    this.#live = new LiveCluster({ ...options, nodes, onFenced, onBehind });
+    this.#live = new LiveCluster({ ...options, nodes, onBehind, stillBegun: () => this.#write({ op: "mark" }) });
     this.#replica = this.#createReplica();
     this.#tripwire = new Tripwire({
       relay,
