@@ -1,5 +1,5 @@
 /** The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for agents of other relays. */
-import type { NoticeBody, NoticeName } from "../../proto/mod.ts";
+import type { AgentId, NoticeBody, NoticeName } from "../../proto/mod.ts";
 import { after, describeError, every, type Log } from "../../server/mod.ts";
 import type { Cluster, ClusterListener } from "../core/cluster.ts";
 import type { KeyPackagePools } from "../engine/engine.ts";
@@ -9,6 +9,7 @@ import type { Command } from "./command.ts";
 import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
 import { LogWriter } from "./log_writer.ts";
 import type { Nodes } from "./nodes.ts";
+import { untilAnswered } from "./patience.ts";
 import type { Sessions } from "./sessions.ts";
 import { SharedLog } from "./shared_log.ts";
 import { askForState, serveState } from "./state_exchange.ts";
@@ -212,13 +213,16 @@ export class LiveCluster {
         this.#runningMark = write({ op: "mark" });
         await this.#runningMark;
       })();
+    // Again while nobody answers: else the agent would count as connected until this relay ends.
+    const endSession = (agentId: AgentId, session: number): Promise<void> =>
+      untilAnswered(() => write({ op: "session_end", agentId, session }), () => this.#isClosed);
     return {
       beginSession: async (agentId) => {
         const beginning = write({ op: "session", agentId, nowMs: nowMs() }) as Promise<number>; // cast: its verdict
         const [session] = await Promise.all([beginning, this.#write({ op: "mark" })]);
         return session;
       },
-      endSession: (agentId, session) => void write({ op: "session_end", agentId, session }).catch(() => {}),
+      endSession: (agentId, session) => void endSession(agentId, session),
       catchUp,
       waitingMs: () => Math.max(waitingMs(), this.#writer.waitingMs),
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),

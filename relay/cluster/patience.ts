@@ -1,5 +1,6 @@
 /** Questions to nodes that may be electing a leader, or may have much else to do. */
 import { after, every } from "../../server/mod.ts";
+import { EngineError } from "../engine/mod.ts";
 
 /** An election takes up to nine seconds, and a busy machine longer. */
 const patienceMs = 30_000;
@@ -33,6 +34,12 @@ export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = "status" in error ? error.status : undefined;
   return unanswered.has(error.name) || status === unavailable || isUnanswered(error.cause);
+}
+
+/** Writes again while the log does not answer. Never rejects: whatever else comes of it is final. */
+export async function untilAnswered(write: () => Promise<unknown>, isOver: () => boolean): Promise<void> {
+  const isFinal = (error: unknown): boolean => !(error instanceof EngineError && error.code === "unavailable");
+  for (let isAnswered = false; !isAnswered && !isOver();) isAnswered = await write().then(() => true, isFinal);
 }
 
 /** How long something may stand still before it is given up. */

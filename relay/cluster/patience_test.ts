@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
+import { EngineError } from "../engine/mod.ts";
 import { openNodes } from "./nodes.ts";
-import { patiently, whileMoving } from "./patience.ts";
+import { patiently, untilAnswered, whileMoving } from "./patience.ts";
 import { SharedLog } from "./shared_log.ts";
 
 function named(name: string): Error {
@@ -70,4 +71,20 @@ testWhen(natsInstalled, "a relay that begins while the nodes elect a leader wait
   } finally {
     await nodes.connection.close();
   }
+});
+
+Deno.test("what the log does not answer is written again, until it is answered, refused for good, or nobody wants it", async () => {
+  const silent = new EngineError("unavailable", "No answer");
+  const count = async (outcomes: readonly (EngineError | undefined)[], isOver = () => false): Promise<number> => {
+    let writes = 0;
+    await untilAnswered(() => {
+      const outcome = outcomes[writes++];
+      return outcome === undefined ? Promise.resolve() : Promise.reject(outcome);
+    }, isOver);
+    return writes;
+  };
+  assertEquals(await count([silent, silent, undefined]), 3);
+  assertEquals(await count([silent, new EngineError("closed", "Closed"), undefined]), 2);
+  let looks = 0;
+  assertEquals(await count([silent, silent, silent], () => ++looks > 2), 2);
 });
