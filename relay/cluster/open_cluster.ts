@@ -287,6 +287,7 @@ class ClusterRelay {
     const live = this.#live;
     return new Replica(this.#store, {
       seen: (batch, standing, results) => {
+        if (standing === "counts") this.#peers?.wrote(batch.relay);
         if (batch.writer === this.#writerId) this.#writer.seen(batch.number, standing, results);
       },
       session: (agentId, place) => {

@@ -33,6 +33,8 @@ const deafMs = 3_000;
 export class Peers {
   readonly #options: PeersOptions;
   readonly #seenMs = new Map<string, number>();
+  /** When batches of relays were read. */
+  readonly #wroteMs = new Map<string, number>();
   /** When relays that have not begun yet were heard of. */
   readonly #beginningMs = new Map<string, number>();
   /** Since when this relay hears: it cannot say of others that they were silent before. */
@@ -73,6 +75,11 @@ export class Peers {
   begun(): void {
     this.#hasBegun = true;
     this.#tell();
+  }
+
+  /** A batch of a relay counts. Its beats may be lost between two nodes while its batches come by way of a third. */
+  wrote(relay: string): void {
+    this.#wroteMs.set(relay, this.#options.nowMs());
   }
 
   /** Relays that are alive, this one included. */
@@ -126,12 +133,13 @@ export class Peers {
   }
 
   #lastHeardMs(relay: string): number {
-    return Math.max(this.#hearingMs, this.#seenMs.get(relay) ?? 0, this.#beginningMs.get(relay) ?? 0);
+    const heard = [this.#seenMs, this.#beginningMs, this.#wroteMs].map((times) => times.get(relay) ?? 0);
+    return Math.max(this.#hearingMs, ...heard);
   }
 
   /** Relays that write or have sessions, and have not been heard of. None while this relay hears nothing itself. */
   async #silent(): Promise<string[]> {
-    const { state, relay, nowMs, leaseHolders, silentMs = givenUpMs } = this.#options;
+    const { state, relay, nowMs, leaseHolders } = this.#options;
     if (nowMs() - this.#ownMs > deafMs) return [];
     const known = new Set([
       ...state.sessions.relays(),
@@ -139,11 +147,18 @@ export class Peers {
       ...await leaseHolders(),
     ]);
     known.delete(relay);
-    return [...known].filter((id) => nowMs() - this.#lastHeardMs(id) > silentMs);
+    return [...known].filter((id) => this.#isSilent(id));
+  }
+
+  #isSilent(relay: string): boolean {
+    const { nowMs, silentMs = givenUpMs } = this.#options;
+    return nowMs() - this.#lastHeardMs(relay) > silentMs;
   }
 
   async #giveUp(silent: string): Promise<void> {
     const { write, log, state } = this.#options;
+    // Settling the one before it may have taken long enough for this one to come back.
+    if (!this.#isSilent(silent)) return;
     log("warn", "relay_given_up", { relay: silent });
     await write({ op: "give_up", relay: silent, behind: state.position });
     // Not silent, but on the other side of a cut.

@@ -1,0 +1,52 @@
+// A relay is given up when it is silent: neither its beats nor its batches come.
+import { assertEquals } from "@std/assert";
+import { connect } from "@nats-io/transport-node";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import { openReplicaStore } from "../engine/mod.ts";
+import type { Command } from "./command.ts";
+import { Peers } from "./peers.ts";
+import { Replica } from "./replica.ts";
+import { freshPrefix } from "./testing/open_test_cluster.ts";
+
+const silentMs = 3_000;
+/** Less than a relay may be silent. */
+const stepMs = 2_900;
+
+testWhen(natsInstalled, "a relay whose beats do not come is not given up while its batches do", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const connection = await connect({ servers: [...nats.urls] });
+  const prefix = freshPrefix();
+  const store = await openReplicaStore({ path: ":memory:" });
+  const ignore = (): void => {};
+  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
+  const { state } = new Replica(store, { ...listener, failed: ignore });
+  const givenUp: string[] = [];
+  let nowMs = 1_000_000;
+  const peers = new Peers({
+    connection,
+    prefix,
+    relay: "relay-1",
+    nowMs: () => nowMs,
+    state,
+    write: (command: Command) => {
+      if (command.op === "give_up") givenUp.push(command.relay);
+      return Promise.resolve();
+    },
+    log: ignore,
+    leaseHolders: () => Promise.resolve(["relay-2", "relay-3"]),
+    silentMs,
+  });
+  // Behind the relay's own subscription, so that it has heard itself when this has.
+  const beats = connection.subscribe(`${prefix}.beat`)[Symbol.asyncIterator]();
+  peers.begun();
+  while (givenUp.length === 0) {
+    await beats.next();
+    nowMs += stepMs;
+    peers.wrote("relay-2");
+  }
+  assertEquals(givenUp, ["relay-3"]);
+  peers.close();
+  await connection.close();
+  await store.engine.close();
+});
