@@ -10,6 +10,8 @@ import {
 import { Secret } from "../../server/mod.ts";
 import { embedded, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
 import { eventually } from "../../tests/support/mod.ts";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { freshPrefix, type OpenCluster, openTestCluster } from "../cluster/testing/open_test_cluster.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
 import { createTokenKeys } from "../tokens/token_keys.ts";
@@ -86,6 +88,31 @@ function freePort(): string {
   return String(listener.addr.port);
 }
 
+async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise<void>): Promise<void> {
+  await setLimit(30);
+  const account = await api.signUp();
+  const id = parseAccountId(account.id);
+  await using nats = await startNats({ nodes: 1 });
+  const prefix = freshPrefix();
+  const relayIds = ["relay-a", "relay-b", "relay-c"];
+  const relays: OpenCluster[] = [];
+  for (const relay of relayIds) relays.push(await openTestCluster({ urls: nats.urls, prefix, relay }));
+  const createSenders = (): Promise<Sender[]> =>
+    Promise.all(relays.map(({ engine }, index) => createSender(api, engine, { relayId: relayIds[index] ?? "" })));
+  const before = await createSenders();
+  for (let sent = 0; sent < 29; sent++) assertEquals(await before[0]?.send(id), "appended");
+  // Given back, so that all three can have it.
+  for (const { quota } of before) await quota.close();
+  const senders = await createSenders();
+  const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => senders[index % 3]?.send(id)));
+  assertEquals(outcomes.filter((kind) => kind === "appended").length, 1);
+  assertEquals(outcomes.filter((kind) => kind === "exhausted").length, 99);
+  for (const { quota } of senders) await quota.close();
+  assertEquals((await usageOf(api, account)).used, 30);
+  for (const { engine } of relays) assertEquals(await engine.leases.list(), []);
+  for (const { engine } of relays) await engine.close();
+}
+
 Deno.test("tokens and quota against the real API and the real engine", async (t) => {
   const backend = await embedded.open();
   const ports = { STATIC_API_PORT: freePort(), STATIC_INTERNAL_PORT: freePort() };
@@ -127,6 +154,9 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
       assertEquals(await usageOf(api, account), { used: 30, payload: 3000, cover: 7 });
       assertEquals(await openLeases(api), 0);
     });
+
+    const atThree = "one left, and a hundred sends at three relays that share a log: exactly one passes";
+    await t.step({ name: atThree, ignore: !natsInstalled.met, fn: () => oneLeftAtThree(api, setLimit) });
 
     await t.step("two relays share what is left without passing the limit, and both give back", async () => {
       await setLimit(250);
