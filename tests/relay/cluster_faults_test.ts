@@ -9,6 +9,7 @@ import { testWhen } from "../support/mod.ts";
 import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/random.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
+import { auditEvery, isTimeOver, missingFaults, tellProgress } from "./fault_campaign.ts";
 
 const asked = Deno.env.get("STATIC_STRESS");
 const stress = asked === "1";
@@ -54,6 +55,7 @@ class WriterProcess {
     // A campaign outlives the log's beginning, so its relays begin with copies, and those need a file.
     const path = stress ? `${folder}/${this.#relay}.sqlite` : ":memory:";
     const life = `${this.#relay}-${++this.#lives}`;
+    this.#ended = false;
     const args = ["run", "-A", "--no-check", writer, urls, prefix, this.#relay, life, "3", path, String(pauseMs)];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" }).spawn();
     this.#child = child;
@@ -254,8 +256,10 @@ async function audit(auditor: OpenCluster, writers: readonly WriterProcess[]): P
 /** STATIC_STRESS=short runs four faults, once each. */
 const requirement = asked === undefined ? { met: false, reason: "a campaign: deno task stress" } : natsInstalled;
 
+type Plan = (random: Random) => readonly string[] | Promise<readonly string[]>;
+
 /** Carries out the plan that the random names of faults are made into, and audits. */
-async function runFaults(makePlan: (random: Random) => readonly string[]): Promise<void> {
+async function runFaults(makePlan: Plan): Promise<void> {
   const seed = seedFromEnvironment();
   const random = createRandom(seed);
   await using nats = await startNats({ nodes: 3 });
@@ -278,16 +282,29 @@ async function runFaults(makePlan: (random: Random) => readonly string[]): Promi
     for (const number of writerChannels) await createChannel(auditor.engine, number);
     for (const one of writers) one.start();
     await untilServed(stage, "the start");
-    for (const name of makePlan(random)) {
+    let audited = 0;
+    const endWithAudit = async (): Promise<void> => {
+      for (const one of writers) await one.end();
+      const answers = await audit(auditor, writers);
+      assertEquals(failures, []);
+      await tellProgress({ seed, audited: done.length - audited, faults: done.length, answers, ...auditor.stats() });
+      audited = done.length;
+    };
+    for (const name of await makePlan(random)) {
+      if (isTimeOver()) break;
+      if (done.length - audited === auditEvery) {
+        await endWithAudit();
+        for (const one of writers) one.start();
+        await untilServed(stage, "an audit");
+      }
       done.push(name);
       await faults[name]?.(stage);
+      const startMs = performance.now();
       await untilServed(stage, name);
-      if (stress) console.log(`${done.length} ${name}`, auditor.stats());
+      const servedMs = Math.round(performance.now() - startMs);
+      if (stress) await tellProgress({ fault: done.length, name, servedMs, ...auditor.stats() });
     }
-    for (const one of writers) await one.end();
-    const answers = await audit(auditor, writers);
-    assertEquals(failures, []);
-    console.log(`seed ${seed}: ${done.length} faults, ${answers} answers`, auditor.stats());
+    await endWithAudit();
   } catch (error) {
     const words = writers.flatMap((one) => one.words).join("\n");
     throw new Error(`Seed ${seed}, faults so far: ${done.join(", ")}\n${words}`, { cause: error });
@@ -299,9 +316,9 @@ async function runFaults(makePlan: (random: Random) => readonly string[]): Promi
 
 testWhen(requirement, "what relays of a cluster have accepted survives the death of relays and nodes", async () => {
   const names = Object.keys(faults).filter((name) => name !== damaged);
-  await runFaults((random) =>
+  await runFaults(async (random) =>
     stress
-      ? Array.from({ length: 200 }, () => random.pick(names))
+      ? Array.from({ length: await missingFaults(200) }, () => random.pick(names))
       : ["a relay is killed", "a node is killed", "a node is frozen", "all nodes are killed"]
   );
 });
