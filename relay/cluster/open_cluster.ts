@@ -9,6 +9,7 @@ import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { writeBackup } from "./backup_file.ts";
 import { type Command, encodeCommand } from "./command.ts";
+import { DeafNode } from "./deaf_node.ts";
 import { LiveCluster } from "./live_cluster.ts";
 import { LogCopies } from "./log_copies.ts";
 import { LogWriter } from "./log_writer.ts";
@@ -58,9 +59,6 @@ const watchMs = 1_000;
 const copyEvery = 50_000;
 const closeMs = 10_000;
 const defaultStalledMs = 30_000;
-/** A node that answers nothing for so long is left for another one. */
-const deafMs = 3_000;
-const reconnectPauseMs = 5_000;
 /** A relay that has nothing to write says that it is there: `give_up` is void for one that has written. */
 const idleMs = 10_000;
 /** The log's end is compared so often with what was read: an entry that its leader did not repeat is found. */
@@ -120,7 +118,7 @@ class ClusterRelay {
   #isComparing = false;
   #isStalled = false;
   #stopWatching: () => void = () => {};
-  #reconnectedMs = 0;
+  readonly #node = new DeafNode();
   #isFailed = false;
   #isReleased = false;
 
@@ -338,10 +336,7 @@ class ClusterRelay {
     if (this.#writer.idleMs > idleMs) void this.#write({ op: "mark" }).catch(() => {});
     void this.#compare();
     this.#watchStall();
-    const nowMs = this.#options.nowMs();
-    if (this.#writer.waitingMs < deafMs || nowMs - this.#reconnectedMs < reconnectPauseMs) return;
-    this.#reconnectedMs = nowMs;
-    await this.#nodes.connection.reconnect();
+    if (this.#node.shouldLeave(this.#writer.waitingMs, this.#options.nowMs())) await this.#nodes.connection.reconnect();
   }
 
   #stats(peers: Peers): ClusterStats {
