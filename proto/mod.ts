@@ -204,6 +204,7 @@ export {
   type OwnersVersion,
 } from "./owners.ts";
 export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type PolicyScope, samePolicy } from "./policy.ts";
+export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";

@@ -2,6 +2,7 @@
  * Token buckets, one per subject (an address, an account), in the memory of this process. The number of subjects is bounded:
  * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
  */
+import { RecentMap } from "../../proto/mod.ts";
 import { Fault } from "./fault.ts";
 import type { Clock } from "./deps.ts";
 
@@ -29,14 +30,13 @@ export interface RateLimiter {
 const maxSubjects = 100_000;
 
 export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  const buckets = new RecentMap<string, { tokens: number; atMs: number }>();
   const perMs = limit / windowMs;
 
   const current = (subject: string): { tokens: number; atMs: number } => {
     const nowMs = clock();
     const bucket = buckets.get(subject);
     if (bucket === undefined) return { tokens: limit, atMs: nowMs };
-    buckets.delete(subject);
     // A clock that steps back must not take tokens away.
     const gained = Math.max(0, nowMs - bucket.atMs) * perMs;
     return { tokens: Math.min(limit, bucket.tokens + gained), atMs: nowMs };

@@ -49,8 +49,8 @@ const maxKept = 1_000;
 
 export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   const signers = new WeakMap<SigningKey, Signer>();
-  /** By their header and claims, which name the second and the key. */
-  const kept = { iat: 0, tokens: new Map<string, string>() };
+  /** Of one second and one key, by account, plan and rights. */
+  let kept: { iat: number; sign?: Sign; tokens: Map<string, string> } = { iat: 0, tokens: new Map() };
   const signerOf = (key: SigningKey): Signer => {
     const known = signers.get(key);
     if (known !== undefined) return known;
@@ -65,21 +65,16 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
       const nowMs = clock();
       const { header, narrowHeader, sign } = signerOf(signingKey(ring(), nowMs));
       const iat = Math.floor(nowMs / 1000);
-      const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds };
-      const all = grant === undefined ? claims : { ...claims, static: formatTokenGrant(grant) };
-      // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
-      const head = grant === undefined ? header : narrowHeader;
-      const payload = JSON.stringify(all);
-      const text = `${head}.${payload}`;
-      if (kept.iat !== iat) {
-        kept.iat = iat;
-        kept.tokens.clear();
-      }
-      const known = kept.tokens.get(text);
+      if (kept.iat !== iat || kept.sign !== sign) kept = { iat, sign, tokens: new Map() };
+      const narrowing = grant === undefined ? {} : { static: formatTokenGrant(grant) };
+      const holder = `${accountId} ${plan} ${grant === undefined ? "" : JSON.stringify(narrowing)}`;
+      const known = kept.tokens.get(holder);
       if (known !== undefined) return known;
-      const signed = `${head}.${encodeText(payload)}`;
+      // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
+      const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds, ...narrowing };
+      const signed = `${grant === undefined ? header : narrowHeader}.${encodePart(claims)}`;
       const token = `${signed}.${base64url(sign(encoder.encode(signed)))}`;
-      if (kept.tokens.size < maxKept) kept.tokens.set(text, token);
+      if (kept.tokens.size < maxKept) kept.tokens.set(holder, token);
       return token;
     },
     publicKeys: () => ({ keys: publishedKeys(ring(), clock()).map(publicJwk) }),
@@ -89,11 +84,7 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
 const encoder = new TextEncoder();
 
 function encodePart(part: object): string {
-  return encodeText(JSON.stringify(part));
-}
-
-function encodeText(text: string): string {
-  return base64url(encoder.encode(text));
+  return base64url(encoder.encode(JSON.stringify(part)));
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -3,6 +3,7 @@
  * When all places are taken, an idle connection of an address that has more than the newcomer's gives way, so that places are
  * neither held by doing nothing nor taken by asking often. Knows neither sockets nor clocks.
  */
+import { RecentMap } from "../../proto/mod.ts";
 import { addressKey } from "../../server/http2/mod.ts";
 
 export interface ConnectionLimits {
@@ -47,7 +48,7 @@ export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;
   /** Those that were active longest ago come first. */
-  readonly #entries = new Set<Entry>();
+  readonly #entries = new RecentMap<Entry, undefined>();
   /** Told to close, and still holding a socket. */
   readonly #ending = new Set<Entry>();
   readonly #perAddress = new Map<string, number>();
@@ -73,7 +74,7 @@ export class Connections {
     // Half of what is left is for addresses with few connections: a crowd must not use up the moment in which others leave.
     if (this.size + (open > fewConnections ? spare / 2 : 0) >= connections) return undefined;
     const entry: Entry = { address, end, requests: 0, hasServed: false, sinceMs: this.#nowMs() };
-    this.#entries.add(entry);
+    this.#entries.set(entry, undefined);
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
     return {
       begin: () => {
@@ -85,7 +86,7 @@ export class Connections {
         entry.hasServed = true;
         entry.sinceMs = this.#nowMs();
         // The order is that of those that are idle.
-        if (this.#entries.delete(entry)) this.#entries.add(entry);
+        if (this.#entries.has(entry)) this.#entries.set(entry, undefined);
       },
       closed: () => this.#remove(entry),
     };
@@ -94,13 +95,13 @@ export class Connections {
   /** Ends those that took too long. Call it about every second. */
   tick(): void {
     const nowMs = this.#nowMs();
-    for (const entry of this.#entries) {
+    for (const entry of this.#entries.keys()) {
       if (nowMs - entry.sinceMs > this.#allowedMs(entry)) this.#end(entry);
     }
   }
 
   endAll(): void {
-    for (const entry of [...this.#entries]) this.#end(entry);
+    for (const entry of [...this.#entries.keys()]) this.#end(entry);
   }
 
   #allowedMs({ requests, hasServed }: Entry): number {
@@ -114,7 +115,7 @@ export class Connections {
    */
   #makePlace(open: number): boolean {
     let [most, loser]: [number, Entry | undefined] = [2 * open, undefined];
-    for (const entry of this.#entries.values().filter(({ requests }) => requests === 0).take(maxCompared)) {
+    for (const entry of this.#entries.keys().filter(({ requests }) => requests === 0).take(maxCompared)) {
       const count = this.#perAddress.get(entry.address) ?? 0;
       if (count > most) [most, loser] = [count, entry];
     }
