@@ -31,8 +31,9 @@ export interface Engine {
   agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
 
   /**
-   * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there) and open. Everything about the entry – its key, the lists of its
-   * agents, the records, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
+   * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there, and without a change behind
+   * `judgedAt`) and open. Everything about the entry – its key, the lists of its agents, the records, the charge – becomes durable
+   * with it or not at all. Resolves when it is durable, and after every watcher of
    * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
    */
   append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome>;
@@ -189,6 +190,11 @@ export interface NewEntry extends EntryHead {
   readonly commitHash?: Uint8Array;
   /** Of a founding, which skips epochs: taken from this one on, as long as the channel has not come to the entry's own. */
   readonly fromEpoch?: number;
+  /**
+   * Of a founding: its sender's rights were checked with the log up to this position. An entry behind it that is neither a message
+   * nor a Welcome makes it a conflict.
+   */
+  readonly judgedAt?: number;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
   /** The sizes of the Welcomes that it carries, by those who wait for them. */

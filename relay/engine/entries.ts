@@ -74,6 +74,7 @@ export class Entries {
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
+  readonly #changeAfter: Statement<{ sequence: number }>;
 
   constructor(database: Database, { heads, leases, logBytes, records }: EntriesDeps) {
     this.#heads = heads;
@@ -112,6 +113,8 @@ export class Entries {
     this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
     this.#trace = database.prepare(`
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
+    this.#changeAfter = database.prepare(`
+      SELECT sequence FROM entry WHERE channel = ? AND sequence > ? AND kind NOT IN ('message', 'welcome') LIMIT 1`);
   }
 
   /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge, room. */
@@ -122,6 +125,7 @@ export class Entries {
       epoch: channel.epoch,
       isPaid: entry.charge === undefined || this.#leases.canPay(entry.charge),
       full: this.#logBytes.full(channel, entry),
+      isOvertaken: this.#isOvertaken(channel, entry),
     });
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
     // Usually it is accepted, and then inserting the key is what finds out whether it is new.
@@ -133,6 +137,11 @@ export class Entries {
     if (entry.charge !== undefined) this.#leases.pay(entry.charge);
     this.#write(channel, entry, appended.sequence);
     return { kind: "appended", ...appended };
+  }
+
+  /** Entries up to a snapshot may have been trimmed, so that nobody can tell what they were. */
+  #isOvertaken({ number, head, snapshotSequence }: ChannelHead, { judgedAt = head }: NewEntry): boolean {
+    return judgedAt < head && (judgedAt < snapshotSequence || this.#changeAfter.get(number, judgedAt) !== undefined);
   }
 
   #rememberKey({ number }: ChannelHead, key: string, { sequence, epoch, timeMs }: Appended): boolean {

@@ -67,6 +67,7 @@ export function checkEntry(entry: NewEntry): void {
     refuse("entry", "a founding says from which epoch on it is taken, and nothing else does");
   }
   if (entry.fromEpoch !== undefined) checkCount("first epoch", entry.fromEpoch, entry.epoch);
+  if (entry.judgedAt !== undefined) checkCount("position", entry.judgedAt);
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
   for (const edit of entry.records ?? []) {
     checkText("record key", edit.key);

@@ -12,13 +12,15 @@ export interface Circumstances {
   readonly isPaid: boolean;
   /** The part that has no room for it. */
   readonly full: "channel" | "account" | undefined;
+  /** An entry that changes the channel stands behind the position by which this one was judged. */
+  readonly isOvertaken: boolean;
 }
 
 export type Refused = Exclude<AppendOutcome, { readonly kind: "appended" | "duplicate" }>;
 
 /** Undefined for an entry that is taken. Checked in the order of `AppendOutcome`: epoch, charge, room. */
 export function judge(entry: Pick<NewEntry, "epoch" | "fromEpoch">, now: Circumstances): Refused | undefined {
-  if (!isCurrent(entry, now.epoch)) return { kind: "conflict", epoch: now.epoch };
+  if (!isCurrent(entry, now.epoch) || now.isOvertaken) return { kind: "conflict", epoch: now.epoch };
   if (!now.isPaid) return { kind: "lease_spent" };
   return now.full === undefined ? undefined : { kind: "full", of: now.full };
 }

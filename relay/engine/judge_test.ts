@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Circumstances, judge } from "./judge.ts";
 
-const now: Circumstances = { epoch: 3, isPaid: true, full: undefined };
+const now: Circumstances = { epoch: 3, isPaid: true, full: undefined, isOvertaken: false };
 
 Deno.test("judge() takes an entry of the channel's epoch, and a founding in any epoch of its range", () => {
   assertEquals(judge({ epoch: 3 }, now), undefined);
@@ -12,8 +12,9 @@ Deno.test("judge() takes an entry of the channel's epoch, and a founding in any 
 });
 
 Deno.test("judge() looks at the epoch first, then at the charge, then at the room", () => {
-  const worst: Circumstances = { epoch: 4, isPaid: false, full: "account" };
+  const worst: Circumstances = { epoch: 4, isPaid: false, full: "account", isOvertaken: false };
   assertEquals(judge({ epoch: 3 }, worst), { kind: "conflict", epoch: 4 });
   assertEquals(judge({ epoch: 4 }, worst), { kind: "lease_spent" });
   assertEquals(judge({ epoch: 4 }, { ...worst, isPaid: true }), { kind: "full", of: "account" });
+  assertEquals(judge({ epoch: 4 }, { ...worst, isOvertaken: true }), { kind: "conflict", epoch: 4 });
 });

@@ -1,7 +1,7 @@
 /**
  * A new generation of a channel, for when nobody can follow its last commit. The relay cannot tell a bad commit from a good one;
  * it takes an owner's word, once for each generation, and members judge it. The epoch of the log does not matter, so that nobody
- * can starve a founding by commits of its own.
+ * can starve a founding by commits of its own: one that an entry overtakes is checked again here, without its sender.
  */
 import {
   type AgentId,
@@ -17,13 +17,15 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import type { NewEntry } from "../../engine/engine.ts";
 import { sentBy } from "../agent.ts";
+import type { Channel } from "../channel.ts";
 import type { ChannelState } from "../channel_state.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
 import { inviteChanges } from "../invite_records.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled, roomIn } from "./append.ts";
+import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { checkOwner, openAsFounder } from "./channel_access.ts";
 import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
@@ -76,11 +78,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     checkLists(body);
     checkSignatures(asker, body);
     await checkBadCommit(asker, channel.state.epoch, body);
-    // Again: an entry that came meanwhile may have made it a member, or an owner, no more.
-    checkOwner(channel, agent.agentId);
-    checkNobodyLeft(channel.state, body);
-    const { epoch } = channel.state;
-    if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
+    checkTurn(asker, channel, body);
     const entryBody = encodeFoundingBody(body);
     const room = await roomIn(core, channel, agent.account);
     core.storage.refuseRemoval();
@@ -90,17 +88,9 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
-      appendSettled(core, channel, {
-        kind: "founding",
-        epoch: foundingEpoch(founding.generation),
-        fromEpoch: foundingEpoch(founding.generation - 1),
-        sender: agent.agentId,
-        timeMs: core.deps.nowMs(),
+      appendJudged(asker, channel, body, {
         ...entryBody,
         key,
-        ...sentBy(agent),
-        added: [],
-        removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
         commitHash: hash,
         records: invites.edits,
         ...(payment.charge && { charge: payment.charge }),
@@ -123,6 +113,53 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     }
     return { ...answer(settled), duplicate: settled.duplicate };
   });
+}
+
+const maxAttempts = 20;
+
+/**
+ * The engine takes it right behind the entries by which it was checked, and refuses it behind any other: one of them may have
+ * removed or demoted its sender, or let a member leave. Then it is checked again.
+ */
+async function appendJudged(
+  asker: AgentAsker,
+  channel: Channel,
+  body: Founding,
+  entry: Pick<NewEntry, "bodyVersion" | "body" | "key" | "commitHash" | "records" | "charge" | "room">,
+): Promise<Settled> {
+  const { core, agent } = asker;
+  const { generation, members } = body.founding;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    checkTurn(asker, channel, body);
+    try {
+      return await appendSettled(core, channel, {
+        ...entry,
+        kind: "founding",
+        epoch: foundingEpoch(generation),
+        fromEpoch: foundingEpoch(generation - 1),
+        judgedAt: channel.state.sequence,
+        sender: agent.agentId,
+        timeMs: core.deps.nowMs(),
+        ...sentBy(agent),
+        added: [],
+        removed: [...channel.state.members.keys()].filter((agentId) => !members.includes(agentId)),
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
+    }
+    await core.catchUp();
+  }
+  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
+}
+
+/** Whether its sender may begin the next generation now, and with these members. */
+function checkTurn({ agent }: AgentAsker, channel: Channel, body: Founding): void {
+  const { epoch } = channel.state;
+  checkOwner(channel, agent.agentId);
+  checkNobodyLeft(channel.state, body);
+  if (generationOf(epoch) !== body.founding.generation - 1) {
+    throw epochConflict(epoch, "another generation has begun");
+  }
 }
 
 function answer(

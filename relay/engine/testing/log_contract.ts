@@ -57,6 +57,24 @@ export function logContract(test: ContractTest): void {
     assertEquals(await engine.findCommit(channelId, 2), undefined);
   });
 
+  test("a founding is not taken behind a change that came after it was judged; messages and Welcomes are none", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const range = { epoch: 10, fromEpoch: 0 };
+    const judgedAt = await appendAll(engine, channelId, [commit("a", 0)]);
+    await appendAll(engine, channelId, [message("b", { epoch: 1 }), message("c", { kind: "welcome", epoch: 1 })]);
+    for (const kind of ["leave", "commit"] as const) {
+      const change = kind === "commit" ? commit(kind, 1) : message(kind, { kind, epoch: 1 });
+      const latest = await appendAll(engine, channelId, [change]);
+      const late = founding("late", range, { judgedAt: latest - 1 });
+      const epoch = kind === "commit" ? 2 : 1;
+      assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch });
+      assertEquals(await engine.append(channelId, { ...late, judgedAt }), { kind: "conflict", epoch });
+    }
+    const last = await appendAll(engine, channelId, [message("d", { epoch: 2 })]);
+    appended(await engine.append(channelId, founding("good", range, { judgedAt: last - 1 })));
+    assertEquals(await engine.findKey(channelId, "late"), undefined);
+  });
+
   test("append() checks key, epoch and charge in this order", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await engine.leases.open(sampleLease({ granted: 0 }));
