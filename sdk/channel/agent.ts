@@ -25,6 +25,7 @@ import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
+import { finishErasing } from "./erasing.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { translating } from "./faults.ts";
 import { createPace, type HealingPace } from "./healing_pace.ts";
@@ -110,7 +111,9 @@ export class Agent {
 
   static async open(parts: AgentParts): Promise<Agent> {
     const agent = new Agent(parts);
-    for (const record of await listChannels(parts.store)) agent.#records.set(record.name, record);
+    for (const record of await listChannels(parts.store)) {
+      if (!await finishErasing(parts.store, record.channelId)) agent.#records.set(record.name, record);
+    }
     agent.#detach.push(
       parts.session.onNotice((notice) => agent.#route(notice)),
       parts.session.onConnection((connection) => agent.#connection(connection)),

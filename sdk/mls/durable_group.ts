@@ -32,6 +32,7 @@ import {
 } from "./state_codec.ts";
 import {
   changesId,
+  epochId,
   foundingId,
   frontierId,
   kindOf,
@@ -133,7 +134,7 @@ export class DurableGroup {
   static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
     const durable = new DurableGroup(group, records, 0, false);
     const stored = await records.list(durable.#kind);
-    const epoch = stored.find(({ id }) => id === "epoch");
+    const epoch = stored.find(({ id }) => id === epochId);
     const known = epoch && decodeEpoch(epoch.value);
     if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
       throw new MlsFault("This epoch of the channel is stored already; load it instead");
@@ -324,8 +325,8 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       const stored = (await this.#records.list(this.#kind)).map(({ id }) => id);
       // Without its epoch a channel cannot be loaded, whatever else a crash leaves behind.
-      await this.#deleteAll(stored.filter((id) => id === "epoch" || id === "candidate"));
-      await this.#deleteAll(stored.filter((id) => id !== "epoch" && id !== "candidate"));
+      await this.#deleteAll(stored.filter((id) => id === epochId || id === "candidate"));
+      await this.#deleteAll(stored.filter((id) => id !== epochId && id !== "candidate"));
       this.#ended = new MlsFault("This channel was erased");
     });
   }
@@ -397,7 +398,7 @@ export class DurableGroup {
   }
 
   #epochChanges(epoch: Epoch): RecordChange[] {
-    return [this.#put("epoch", this.#encode(epoch)), ...this.#treeChanges(epoch)];
+    return [this.#put(epochId, this.#encode(epoch)), ...this.#treeChanges(epoch)];
   }
 
   #ownersChanges(before: readonly OwnersChange[]): RecordChange[] {

@@ -32,6 +32,8 @@ export function kindOf(channelId: ChannelId): string {
   return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
 }
 
+/** Of the record without which a group cannot be loaded. */
+export const epochId = "epoch";
 export const changesId = "owners";
 export const parentId = "parent";
 export const foundingId = "founding";
@@ -89,7 +91,7 @@ export interface StoredGroup {
 /** Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they are damaged. */
 export function readGroup(records: readonly StoredRecord[]): StoredGroup | undefined {
   const stored = new Map(records.map(({ id, value }) => [id, value]));
-  const epochRecord = stored.get("epoch");
+  const epochRecord = stored.get(epochId);
   if (epochRecord === undefined) return undefined;
   const epoch = decodeEpoch(epochRecord);
   const ratchets = ratchetsByEpoch(stored);

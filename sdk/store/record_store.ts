@@ -80,6 +80,12 @@ export class RecordStore {
     return (await this.#read(this.#names.recordName(kind, id).name, kind))?.value;
   }
 
+  /** Whether there is such a record. Reads nothing of the disk. */
+  has(kind: string, id: string): boolean {
+    this.#checkOpen();
+    return this.#opened.index.get(this.#names.recordName(kind, id).name) !== undefined;
+  }
+
   async put(kind: string, id: string, value: Uint8Array): Promise<void> {
     await this.batch([{ type: "put", kind, id, value }]);
   }

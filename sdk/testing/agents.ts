@@ -12,6 +12,7 @@ export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { DurableGroup } from "../mls/durable_group.ts";
+export { kindOf } from "../mls/stored_group.ts";
 export { Group } from "../mls/group.ts";
 export { type MlsIdentity, openIdentity } from "../mls/identity.ts";
 export { createKeyPackage, decodeKeyPackageMessage, type OwnKeyPackage } from "../mls/key_package.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { binaryIdFromBytes, type JoinRequestId, type NoticeBody } from "../../proto/mod.ts";
-import { createError } from "../../sdk/testing/agents.ts";
+import { createError, kindOf } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -53,6 +53,28 @@ Deno.test("an agent that lost a race and its connection before it heard the winn
   await adding;
   assertLess(Date.now() - beganMs, 10_000);
   assertEquals(await read(await alice.channel(), 1), ["here again"]);
+});
+
+Deno.test("an agent that dies while it leaves has the channel after its restart, or nothing of it", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  await alice.manager.create(name);
+  const kept: boolean[] = [];
+  for (let isDead = true; isDead;) {
+    const guest = await stage.actor(`guest ${kept.length}`);
+    const channel = await guest.manager.joinWithToken(name, await alice.manager.invite(name));
+    const dead = guest.diesAfter(kept.length).then(() => true);
+    const leaving = channel.leave().then(() => false, () => true);
+    isDead = await Promise.race([dead, leaving]);
+    // It opens every channel that it finds.
+    await guest.crash();
+    kept.push(guest.client.channels.length > 0);
+    if (kept.at(-1) === true) await guest.channel();
+    await guest.change(async (store) => {
+      if (kept.at(-1) === false) assertEquals(await store.list(kindOf(channel.id)), []);
+    });
+  }
+  assert(kept.length > 2 && kept.at(-1) === false, kept.join());
 });
 
 /** Hears the next request to join; what it answers delivers it once more, under another number. */
