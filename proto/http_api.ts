@@ -4,6 +4,7 @@
  */
 import { decodeBase64url } from "./base64url.ts";
 import { type ApiAccess, type ApiOutcome, callApi, fieldOf, UnusableAnswer } from "./http_call.ts";
+import { parseTokenGrant, rightsIn } from "./token_scopes.ts";
 
 export interface Login {
   readonly email: string;
@@ -180,6 +181,12 @@ export function readTokenClaims(token: string): TokenClaims {
     issuedAtMs: typeof iat === "number" ? iat * 1000 : undefined,
     expiresAtMs: typeof exp === "number" ? exp * 1000 : undefined,
   };
+}
+
+/** Whether the bearer of a token may know of a channel. True of a token that cannot be read: the relay decides. */
+export function tokenCovers(token: string, channel: Parameters<typeof rightsIn>[1]): boolean {
+  const grant = parseTokenGrant(fieldOf(decodeClaims(token), "static"));
+  return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
 }
 
 function decodeClaims(token: string): unknown {

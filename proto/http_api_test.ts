@@ -11,8 +11,10 @@ import {
   readTokenKeys,
   readUsage,
   revokeApiKey,
+  tokenCovers,
 } from "./http_api.ts";
 import type { ApiAccess, ApiOutcome } from "./http_call.ts";
+import { parseChannelId, parseChannelName } from "./ids.ts";
 import { listLeases, reportLeases, takeLease } from "./lease.ts";
 
 const apiKey = "sk_test_key";
@@ -182,6 +184,21 @@ Deno.test("readTokenKeys() returns the key set as it came", async () => {
   const { request, outcome } = await run(readTokenKeys, { keys: [{ kid: "1" }] });
   assertEquals(request, "GET /.well-known/jwks.json");
   assertEquals(outcome, { outcome: "done", value: { keys: [{ kid: "1" }] } });
+});
+
+Deno.test("tokenCovers() tells the channels of a narrow token from others, and takes any other token for one of all", () => {
+  const encode = (claims: unknown): string =>
+    `e30.${encodeBase64url(new TextEncoder().encode(JSON.stringify(claims)))}.signature`;
+  const channel = { name: parseChannelName("acme/ops/deploy"), channelId: parseChannelId("A".repeat(22)) };
+  const pass = encode({ static: { key: null, scopes: [`#${channel.channelId}:send,receive`] } });
+  assertEquals(tokenCovers(pass, channel), true);
+  assertEquals(tokenCovers(pass, { ...channel, channelId: parseChannelId("B".repeat(21) + "A") }), false);
+  const scoped = encode({ static: { key: null, scopes: ["acme/ops/*:receive"] } });
+  assertEquals(tokenCovers(scoped, channel), true);
+  assertEquals(tokenCovers(scoped, { ...channel, name: parseChannelName("acme/other/deploy") }), false);
+  for (const token of ["", "opaque", encode({ sub: accountId }), encode({ static: "other" })]) {
+    assertEquals(tokenCovers(token, channel), true, token);
+  }
 });
 
 Deno.test("readTokenClaims() returns the claims of the interface, and none of what is no token", () => {

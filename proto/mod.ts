@@ -94,6 +94,7 @@ export {
   revokeApiKey,
   type ServiceDiscovery,
   type TokenClaims,
+  tokenCovers,
   type Usage,
 } from "./http_api.ts";
 export {

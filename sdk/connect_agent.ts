@@ -33,7 +33,7 @@ export async function connectAgent(
   }
 }
 
-/** The content of a link is stored once it has led to a connection. */
+/** The service is stored once there was a connection to it. */
 async function connectBy(
   store: RecordStore,
   given: ConnectOptions,
@@ -43,7 +43,8 @@ async function connectBy(
   const { options, remember, explain } = await readLinkOptions(given, store, runtime);
   try {
     const agent = await connectWith(store, options, runtime, internals);
-    await remember();
+    const { state, service } = agent.parts.session;
+    if (state.kind === "online") await remember(service?.apiUrl);
     return agent;
   } catch (error) {
     throw explain(error);

@@ -1,7 +1,8 @@
 /**
  * From a link to the options that connect an agent. The relay, and whom to trust, come from the API that the link names and are
  * compared with the link: a link alone sends no token anywhere. Its authority is trusted with its own pass and never with a key
- * of the user: a forged link must not win one.
+ * of the user: a forged link must not win one. A data directory belongs to the service that it was last connected to, and a link
+ * does not lead it to another: that one would learn its id and its channels.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -21,17 +22,19 @@ import type { RelayOptions } from "./session/open_session.ts";
 import { askApi, done, relayUrlsOf } from "./session/service.ts";
 import type { TlsOptions } from "./session/tls_options.ts";
 
-/** Which service the pass of this agent is for, and by which authority it is known. */
+/** The service that this agent is of, and the authority by which a link knew it. */
 const [kind, id] = ["service", "link"] as const;
 const noAuthority = "none";
+/** Instead of an authority, when the agent was connected with a key of its own: then the user's settings say whom to trust. */
+const ownKey = "own";
 
 type Store = Pick<RecordStore, "get" | "put">;
 
 /** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
   readonly options: Options;
-  /** To be called when the connection stands. */
-  readonly remember: () => Promise<void>;
+  /** To be called when the connection stands, with the address of the API if it is known. */
+  readonly remember: (apiUrl: string | undefined) => Promise<void>;
   /** An error of connecting, in words about the link. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -42,10 +45,14 @@ export async function readLinkOptions<Options extends RelayOptions>(
   store: Store,
   platform: Platform,
 ): Promise<LinkedOptions<Options>> {
-  const asGiven = { options: given, remember: () => Promise.resolve(), explain: (error: unknown) => error };
+  const remember = (apiUrl: string | undefined): Promise<void> => rememberOwn(store, apiUrl);
+  const asGiven = { options: given, remember, explain: (error: unknown) => error };
   if (given.link === undefined) return asGiven;
   const link = parseJoinLink(given.link);
   const { apiUrl, pass } = link;
+  const before = await readService(store);
+  // An address that the user gives beside the link is the user's own word.
+  if (before !== undefined && before.apiUrl !== apiUrl && given.apiUrl === undefined) throw elsewhere(apiUrl, before);
   if (await hasOwnKey(given, apiUrl, platform)) return { ...asGiven, options: { ...given, apiUrl } };
   if (pass === undefined) {
     const text =
@@ -54,7 +61,7 @@ export async function readLinkOptions<Options extends RelayOptions>(
     throw createError("auth_failed", text);
   }
   const fingerprint = fingerprintOf(link);
-  await compareWithBefore(store, { apiUrl, fingerprint });
+  if (before !== undefined) compareWithBefore(before, { apiUrl, fingerprint });
   const found = await discover(link, platform, given.signal);
   const tls = trustOf(link, found, platform);
   const { token: _, ...rest } = given;
@@ -81,7 +88,15 @@ async function discover(
 ): Promise<ServiceDiscovery> {
   const isOwn = authority?.kind === "certificate" && platform.runtime !== "browser";
   const api = { caCerts: isOwn ? [pemOfCertificate(authority.der)] : [], certificateHashes: [] };
-  const answer = await askApi({ ...platform, apiUrl, trust: { api, relay: api } }, readDiscovery, signal);
+  const openHttp: Platform["openHttp"] = (trust) => {
+    try {
+      return platform.openHttp(trust);
+    } catch (cause) {
+      const text = "Cannot use the link: its authority is no certificate; ask for a new link";
+      throw createError("link_invalid", text, { cause });
+    }
+  };
+  const answer = await askApi({ ...platform, openHttp, apiUrl, trust: { api, relay: api } }, readDiscovery, signal);
   signal?.throwIfAborted();
   return done(answer, "Cannot use the link", apiUrl);
 }
@@ -116,21 +131,36 @@ function fingerprintOf({ authority }: JoinLink): string {
   return bytesToHex(authority.kind === "hash" ? authority.sha256 : sha256(authority.der));
 }
 
-/** A data directory is of one service, known by one authority: another relay would know nothing of its channels. */
-async function compareWithBefore(
-  store: Store,
-  { apiUrl, fingerprint }: { readonly apiUrl: string; readonly fingerprint: string },
-): Promise<void> {
+interface KnownService {
+  readonly apiUrl: string;
+  readonly fingerprint: string;
+}
+
+async function readService(store: Store): Promise<KnownService | undefined> {
   const stored = await store.get(kind, id);
-  if (stored === undefined) return;
+  if (stored === undefined) return undefined;
   const fields = decodeFields(stored, kind);
-  const [before, known] = [fields.text(0), fields.text(1)];
-  if (before !== apiUrl) {
-    const text = `Cannot use the link: it is for ${apiUrl}, and this data directory for ${before}; give the agent of ` +
-      "another service a directory of its own";
-    throw createError("invalid_request", text);
-  }
-  if (known !== fingerprint) throw changed(apiUrl, { wanted: known, found: fingerprint });
+  return { apiUrl: fields.text(0), fingerprint: fields.text(1) };
+}
+
+/** The service of an agent with a key of its own. An authority that a link has shown for the same address is kept. */
+async function rememberOwn(store: Store, apiUrl: string | undefined): Promise<void> {
+  if (apiUrl === undefined || (await readService(store))?.apiUrl === apiUrl) return;
+  await store.put(kind, id, encodeFields([apiUrl, ownKey]));
+}
+
+/** A data directory is of one service, known by one authority: another relay would know nothing of its channels. */
+function compareWithBefore(before: KnownService, { apiUrl, fingerprint }: KnownService): void {
+  if (before.apiUrl !== apiUrl) throw elsewhere(apiUrl, before);
+  if (before.fingerprint === ownKey || before.fingerprint === fingerprint) return;
+  throw changed(apiUrl, { wanted: before.fingerprint, found: fingerprint });
+}
+
+function elsewhere(apiUrl: string, before: KnownService): StaticError {
+  const text =
+    `Cannot use the link: it is for ${apiUrl}, and this data directory for ${before.apiUrl}; give the agent ` +
+    "of another service a directory of its own";
+  return createError("invalid_request", text);
 }
 
 function changed(apiUrl: string, { wanted, found }: { readonly wanted: string; readonly found: string }): StaticError {

@@ -320,7 +320,8 @@ export class Agent {
 
   /**
    * A name that is held locally is free only when the relay knows nothing of that channel any more. Returns a channel in which this
-   * agent is and cannot go on: a new invite is the way back. Throws `StaticError` with `name_taken` when it can.
+   * agent is and cannot go on: a new invite is the way back. Throws `StaticError` with `name_taken` when it can, or when the relay
+   * cannot be asked about it with the present token.
    */
   async checkFree(name: ChannelName): Promise<LiveChannel | undefined> {
     const record = this.#records.get(name);
@@ -341,9 +342,13 @@ export class Agent {
       await this.parts.session.call("ListMembers", { channelId: record.channelId });
       return true;
     } catch (error) {
-      if (isCode(error, "not_found")) return false;
-      throw error;
+      if (!isCode(error, "not_found")) throw error;
     }
+    if (this.parts.session.covers?.(record) !== false) return false;
+    const { name } = record;
+    const text = `This agent is in another channel "${name}", which its guest pass or key is not for; leave that one ` +
+      "with the link or key by which it came there, or use another agent (dataDir)";
+    throw createError("name_taken", text, { channel: name });
   }
 
   async #eraseStored(name: ChannelName): Promise<void> {

@@ -50,10 +50,10 @@ export const source =
   "essees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,conte" +
   "ntErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777" +
   "216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverInterv" +
-  "alMs:10,maxCoverIntervalMs:36e5});var g=3,y=4,C=2,R={control:0,data:1};function _(r){if(!Number.isInteger(r)||" +
+  "alMs:10,maxCoverIntervalMs:36e5});var g=3,y=4,w=2,R={control:0,data:1};function _(r){if(!Number.isInteger(r)||" +
   "r<f.minCellBytes||r>f.maxCellBytes)throw new p(\"protocol_error\",`A cell has ${f.minCellBytes} to ${f.maxCellBy" +
   "tes} bytes, not ${r}`);return r}function k(r){if(r===0||r>f.envelopeBytes)throw new p(\"payload_too_large\",`Can" +
-  "not send an envelope of ${r} bytes; 1 to ${f.envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#i=[0,0];" +
+  "not send an envelope of ${r} bytes; 1 to ${f.envelopeBytes} are allowed`)}var C=class{#t;#e=[];#r=[];#i=[0,0];" +
   "#n=0;constructor(e){this.#t=_(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell siz" +
   "e while envelopes are waiting\");this.#t=_(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#n}" +
   "push(e,t){k(t.length),(e===\"control\"?this.#e:this.#r).push(t),this.#n+=t.length+y}next(e){let t=this.#e.length" +
@@ -61,21 +61,21 @@ export const source =
   "t8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=g,a=0,l=this.#i[n]??0;for(let c of t){if(l===0){if(e." +
   "length-o<=y)break;he(e,o,c.length),o+=y,l=y}let d=l-y,h=c.subarray(d,d+e.length-o);if(e.set(h,o),o+=h.length,l" +
   "+=h.length,l-y<c.length)break;a++,l=0}let m=o-g;a===1?t.shift():t.splice(0,a),this.#i[n]=l,this.#n-=m,e[0]=n,e" +
-  "[1]=m>>8,e[2]=m&255,e.fill(0,o)}};function I(r,e,t){let n=e+C;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.leng" +
+  "[1]=m>>8,e[2]=m&255,e.fill(0,o)}};function I(r,e,t){let n=e+w;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.leng" +
   "th&255,n+t.length}function he(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var ue=64*1024,q=.5,ye=2," +
   "B=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#d=0;#h;#u=0;#s=!0;#l=!1;#p=!1;#c=!1;#f=new Set;#y" +
-  "={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new w(e.cellBytes)}get pe" +
+  "={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new C(e.cellBytes)}get pe" +
   "ndingBytes(){return this.#e.pendingBytes+this.#i+this.#n}get counts(){return{...this.#y}}push(e,t){this.#c||(t" +
   "his.#r.length===0?this.#e.push(e,t):(k(t.length),this.#r.push({lane:e,envelope:t}),this.#i+=t.length+y),this.#" +
-  "m())}setCellBytes(e){this.#r.push({cellBytes:_(e)}),this.#C()}configure(e,t){if(!this.#c){if(e!==\"off\"&&!(t>0)" +
+  "m())}setCellBytes(e){this.#r.push({cellBytes:_(e)}),this.#w()}configure(e,t){if(!this.#c){if(e!==\"off\"&&!(t>0)" +
   ")throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#h?.(),this.#h=void 0,this.#a=e,this.#" +
-  "d=t,this.#l=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#s=e}flush(e){retur" +
+  "d=t,this.#l=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#C(),this.#m()}}setCovering(e){this.#s=e}flush(e){retur" +
   "n this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.resolve(!0):new Promi" +
   "se(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}stop(){this.#c=!0,t" +
   "his.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p||this.#c||!this.#x" +
   "()||(this.#p=!0,this.#B())}#x(){return this.#l||this.#a!==\"constant\"&&this.#e.pendingBytes>0}async#B(){await v" +
   "oid 0;try{for(;!this.#c&&this.#x();){let e=this.#a===\"constant\"?this.#_():this.#k();if(await this.#t.write(e,t" +
-  "his.#e.cellBytes),this.#n=0,this.#c)break;this.#C(),this.#t.onWritten?.()}}catch(e){this.#n=0;let t=this.#c;th" +
+  "his.#e.cellBytes),this.#n=0,this.#c)break;this.#w(),this.#t.onWritten?.()}}catch(e){this.#n=0;let t=this.#c;th" +
   "is.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#E()}#E(){if(!(this.#c||this.pendingBytes>0)){this.#o.lengt" +
   "h>ye*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)e(!0)}}#_(){this.#l=!1;let e=this.#g(" +
   "1);return this.#v(e)?e:this.#b(e)}#k(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)return this.#l=!1,this" +
@@ -84,11 +84,11 @@ export const source =
   "ength<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#v(e){let t=this.#e.pendingBytes;if(this.#e.next(e)" +
   "===void 0)return!1;let n=t-this.#e.pendingBytes;return this.#n+=n,this.#y.cells++,this.#y.paddingBytes+=e.leng" +
   "th-g-n,this.#A(e,g+n),!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#" +
-  "A(e.fill(0),g),e}#A(e,t){let{rider:n}=this.#t;if(n!==void 0)for(let o=t;e.length-o>C;){let a=n(e.length-o-C);i" +
-  "f(a===void 0)return;o=I(e,o,a)}}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U()" +
-  ":this.#P(e),()=>{this.#l=this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){retu" +
+  "A(e.fill(0),g),e}#A(e,t){let{rider:n}=this.#t;if(n!==void 0)for(let o=t;e.length-o>w;){let a=n(e.length-o-w);i" +
+  "f(a===void 0)return;o=I(e,o,a)}}#C(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U()" +
+  ":this.#P(e),()=>{this.#l=this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#C(),this.#m()})}#U(){retu" +
   "rn-Math.log(1-this.#t.random())*this.#d}#P(e){this.#u=pe(this.#u,this.#d,e);let t=this.#t.random()*q*this.#d;r" +
-  "eturn Math.max((1-q)*this.#d,this.#u-t-e)}#C(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r" +
+  "eturn Math.max((1-q)*this.#d,this.#u-t-e)}#w(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r" +
   ".findIndex((t,n)=>n>0&&\"cellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?th" +
   "is.#e.cellBytes=t.cellBytes:(this.#i-=t.envelope.length+y,this.#e.push(t.lane,t.envelope))}}};function pe(r,e," +
   "t){if(t<r-e)return t+e;let n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function K(r,e){if(r.length!==e." +
@@ -150,8 +150,8 @@ export const source =
   "ssage:\"it was closed by this side\"}),e===0?this.#d():this.#l()}#d(){this.#e.end(),this.#a??=T(Ae,()=>this.#l()" +
   ")}#h(e){let t=e[x.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`Session was answered ${St" +
   "ring(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"s" +
-  "tring\"&&n!==\"\"?we(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay ended the stream\":o})}#s" +
+  "tring\"&&n!==\"\"?Ce(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay ended the stream\":o})}#s" +
   "(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#d())}#l(){this.#a?.(),this.#a=()=>{},this.#n??={message:\"it " +
-  "was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function we(r){try{return decodeURIComponent(r" +
+  "was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function Ce(r){try{return decodeURIComponent(r" +
   ").slice(0,1024)}catch{return r.slice(0,1024)}}N({post:r=>H.parentPort?.postMessage(r),listen:r=>{H.parentPort?" +
   ".on(\"message\",r)}},{connectors:[ee],nowMs:Y,after:T,randomBytes:X,exit:()=>te.default.exit()});\n";

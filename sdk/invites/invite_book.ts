@@ -169,8 +169,11 @@ export class InviteBook {
       return { id: inviteId, ...ended };
     });
     if (ended === undefined) return false;
-    await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
-    await this.#drop(ended);
+    try {
+      await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
+    } finally {
+      await this.#drop(ended); // the API may be in reach when the relay is not
+    }
     return true;
   }
 

@@ -6,9 +6,11 @@ import {
   type ChannelId,
   parseAgentId,
   parseChannelName,
+  parseJoinLink,
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import type { AgentService } from "../session/service.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteBookDeps } from "./invite_book.ts";
@@ -27,7 +29,7 @@ interface Bench {
   readonly calls: string[];
   readonly service: AgentService;
   /** A life of the agent, on the same disk. */
-  readonly start: (changes?: Partial<InviteBookDeps["store"]>) => InviteBook;
+  readonly start: (changes?: Partial<InviteBookDeps["store"]>, refused?: CallName) => InviteBook;
 }
 
 async function createBench(): Promise<Bench> {
@@ -45,7 +47,7 @@ async function createBench(): Promise<Bench> {
     },
     revokePass: (id) => Promise.resolve(void revoked.push(id)),
   };
-  const start: Bench["start"] = (changes = {}) =>
+  const start: Bench["start"] = (changes, refused) =>
     new InviteBook({
       store: {
         get: (kind, id) => store.get(kind, id),
@@ -57,6 +59,7 @@ async function createBench(): Promise<Bench> {
       session: {
         call: <Name extends CallName>(name: Name) => {
           calls.push(name);
+          if (name === refused) return Promise.reject(createError("transport_error", "The connection was lost"));
           return Promise.resolve({} as ReplyBody<Name>); // cast: nobody looks at it
         },
       },
@@ -91,4 +94,12 @@ Deno.test("a pass whose invite cannot be written, or not registered, is revoked 
   const full = start({ put: () => Promise.reject(new Error("disk full")) });
   await assertRejects(() => createLink(channel, { guest: true }, { service, book: full, nowMs }), Error, "disk full");
   assertEquals(revoked, passes);
+});
+
+Deno.test("a pass ends with its invite, also when the relay cannot be told that the invite ends", async () => {
+  const { passes, revoked, service, start } = await createBench();
+  const book = start({}, "RevokeInvite");
+  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  await assertRejects(() => book.revoke(invite), StaticError, "connection was lost");
+  assertEquals([revoked, await book.list(scene)], [passes, []]);
 });

@@ -3,7 +3,17 @@
  * renewing the token, heartbeats and reconnecting happen behind it; channels are only told that it is online again, and
  * catch up.
  */
-import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody, Usage } from "../../proto/mod.ts";
+import type {
+  AgentId,
+  CallName,
+  ChannelId,
+  ChannelName,
+  NoticeEnvelope,
+  RelayLimits,
+  ReplyBody,
+  RequestBody,
+  Usage,
+} from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { TransportName } from "../transport/transport.ts";
 import type { AgentService } from "./service.ts";
@@ -34,6 +44,8 @@ export interface RelaySession {
   onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void;
   /** Called whenever `state` has changed. */
   onState(listener: (state: SessionState) => void): () => void;
+  /** Whether the present token is for this channel: of others the relay says that they do not exist. Not given: it is for all. */
+  readonly covers?: ((channel: { readonly name: ChannelName; readonly channelId: ChannelId }) => boolean) | undefined;
   /** How much of the plan is used, where there is an API key to ask with. */
   readonly usage?: (() => Promise<Usage | undefined>) | undefined;
   /** The API, where its address is known. */

@@ -11,6 +11,7 @@ import {
   type NoticeEnvelope,
   type ReplyBody,
   type RequestBody,
+  tokenCovers,
 } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { Backoff } from "./backoff.ts";
@@ -103,6 +104,10 @@ class ReconnectingSession implements RelaySession {
 
   get state(): SessionState {
     return this.#state;
+  }
+
+  covers(channel: Parameters<typeof tokenCovers>[1]): boolean {
+    return tokenCovers(this.#token, channel);
   }
 
   async call<Name extends CallName>(

@@ -101,6 +101,26 @@ Deno.test("a guest with nothing but a link", async (t) => {
     await assertRejects(() => guest.inviteLink(name, { guest: true }), StaticError);
   });
 
+  await t.step("keeps its channel when another link is for a channel of the same name", async () => {
+    const { apiKey } = await stack.api.signUp();
+    const theirs = { apiUrl: stack.api.url, apiKey, dataDir: `${scene.folder}/stranger`, identity: "stranger", cover };
+    await using stranger = await ChannelManager.connect(theirs);
+    await stranger.create(name);
+    const link = await owner.inviteLink(name, { guest: true });
+    const options = scene.newcomer(link);
+    const guest = await StaticClient.connect(options);
+    await guest.join(link);
+    await guest.close();
+    const other = await stranger.inviteLink(name, { guest: true });
+    const visitor = await StaticClient.connect({ ...options, link: other });
+    await refused("name_taken", "another channel", () => visitor.join(other));
+    await refused("name_taken", "another channel", () => visitor.createChannel(name));
+    await visitor.close();
+    await using again = await StaticClient.connect(options);
+    await (await again.join(link)).send("still here");
+    assertEquals(await read(await owner.channel(name), 1), ["still here"]);
+  });
+
   await t.step("that is removed loses its pass, too", async () => {
     const link = await owner.inviteLink(name, { guest: true });
     const options = scene.newcomer(link);
@@ -164,6 +184,18 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
     await refused("invalid_request", "https://api.example", () => join(elsewhere));
     const moved = changed(link, (each) => ({ ...each, relayUrls: ["quic://relay.example:4433"] }));
     await refused("link_invalid", "other relays", () => connect(moved));
+  });
+  await t.step("for another service than the one where its agent has a key of its own", async () => {
+    const { link: _, ...agent } = scene.newcomer(link);
+    await (await StaticClient.connect({ ...agent, ...own })).close();
+    const elsewhere = changed(link, (each) => ({ ...each, apiUrl: "https://api.example" }));
+    await refused("invalid_request", "directory of its own", () => StaticClient.connect({ ...agent, link: elsewhere }));
+    await (await StaticClient.connect({ ...agent, link })).close();
+  });
+  await t.step("with an authority that is none", async () => {
+    const der = Uint8Array.of(0x30, 0x82, 1, 0, ...new Uint8Array(256));
+    const wrong = changed(link, (each) => ({ ...each, authority: { kind: "certificate", der } }));
+    await refused("link_invalid", "no certificate", () => connect(wrong));
   });
   await t.step("to a relay with another authority, or another certificate", async () => {
     const other = changed(link, (each) => ({ ...each, authority: { kind: "hash", sha256: new Uint8Array(32) } }));
