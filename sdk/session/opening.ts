@@ -1,6 +1,6 @@
 /**
  * Opens one authenticated connection: takes the ways to the relays in turn until one works, with a token that the relay takes.
- * Each way is tried once; the caller waits before it asks again. Remembers which way failed, which relay was lost and which
+ * Each way is tried once, and on a slow network the best one again; the caller waits before it asks again. Remembers which way failed, which relay was lost and which
  * token was refused, for the next time.
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
@@ -35,14 +35,17 @@ export interface Online extends Authenticated {
 
 interface Attempt {
   readonly signal: AbortSignal;
-  /** No other way follows. */
-  readonly isLast: boolean;
+  /** The handshake may take all the time there is: no other way waits. */
+  readonly isPatient: boolean;
 }
 
 interface Failure {
   readonly error: StaticError;
   /** The rest may work: other ways to this relay, other relays only, or nothing. */
   readonly of: "way" | "relay" | "all";
+  /** The handshake was under way when another way got its turn. */
+  readonly isCutShort?: boolean;
+  readonly tookMs?: number;
 }
 
 /** A network that loses a third and takes a second there and back needs half a minute; a good one must not wait that long. */
@@ -52,6 +55,8 @@ const maxPatience = 4;
  * QUIC port is flooded) must not hold up an agent that TCP serves at once. It is more than two round trips to a satellite.
  */
 const handshakeMs = 1_500;
+/** A network on which a refusal takes longer than this is slow: a handshake takes several times as long. */
+const slowMs = 300;
 /** One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one for a long token. */
 const ticksToAuthenticate = 4;
 /** Codes that may be the transport's fault. An answer of the relay itself is the same over every transport. */
@@ -66,6 +71,7 @@ export class Opening {
   /** The way of the last connection. */
   #last: Way | undefined;
   #refused: string | undefined;
+  #hasWorked = false;
   /** How many times as long as usual an attempt may take. */
   #patience = 1;
 
@@ -99,17 +105,42 @@ export class Opening {
     const ways = this.#choice.round();
     for (const [index, way] of ways.entries()) {
       if ([...failed].some(([other, failure]) => other.relay === way.relay && failure.of === "relay")) continue;
-      const outcome = await this.#try(way, { signal, isLast: index === ways.length - 1 });
-      if (outcome instanceof Connection) {
-        this.#worked(way, failed);
-        return outcome;
-      }
-      if (signal.aborted || outcome.of === "all") return outcome.error;
-      failed.set(way, outcome);
+      const done = await this.#attempt(way, { signal, isPatient: index === ways.length - 1 }, failed);
+      if (done !== undefined) return done;
     }
+    const hurried = this.#hurriedWay(ways, failed);
+    const done = hurried && await this.#attempt(hurried, { signal, isPatient: true }, failed);
+    if (done !== undefined) return done;
     this.#restAll(failed);
     this.#patience = Math.min(this.#patience * 2, maxPatience);
     return refusal(failed) ?? unreachable(failed);
+  }
+
+  /** Returns undefined when the rest of the ways may work. */
+  async #attempt(
+    way: Way,
+    attempt: Attempt,
+    failed: Map<Way, Failure>,
+  ): Promise<Connection | StaticError | undefined> {
+    const startedMs = this.#deps.nowMs();
+    const outcome = await this.#try(way, attempt);
+    failed.delete(way);
+    if (outcome instanceof Connection) {
+      this.#worked(way, failed);
+      return outcome;
+    }
+    if (attempt.signal.aborted || outcome.of === "all") return outcome.error;
+    failed.set(way, { ...outcome, tookMs: this.#deps.nowMs() - startedMs });
+    return undefined;
+  }
+
+  /**
+   * The best way that got less than its whole time, if the network is slow by what the others showed. Only before the first
+   * connection: later rounds are more patient by themselves, and a relay that restarts must be met as soon as it is back.
+   */
+  #hurriedWay(ways: readonly Way[], failed: ReadonlyMap<Way, Failure>): Way | undefined {
+    if (this.#hasWorked || [...failed.values()].some(({ tookMs = 0 }) => tookMs < slowMs)) return undefined;
+    return ways.find((way) => failed.get(way)?.isCutShort);
   }
 
   #worked(way: Way, failed: ReadonlyMap<Way, Failure>): void {
@@ -118,6 +149,7 @@ export class Opening {
     this.#last = way;
     this.#refused = undefined;
     this.#patience = 1;
+    this.#hasWorked = true;
   }
 
   #restAll(failed: ReadonlyMap<Way, Failure>): void {
@@ -125,11 +157,11 @@ export class Opening {
   }
 
   /** With a second token if the first is not taken. */
-  async #try(way: Way, { signal, isLast }: Attempt): Promise<Connection | Failure> {
+  async #try(way: Way, attempt: Attempt): Promise<Connection | Failure> {
     for (;;) {
-      const token = await this.#nextToken(signal);
+      const token = await this.#nextToken(attempt.signal);
       if (token instanceof StaticError) return { error: token, of: "all" };
-      const outcome = await this.#connect(way, token, { signal, isLast });
+      const outcome = await this.#connect(way, token, attempt);
       if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
       if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
       this.#refused = token;
@@ -147,7 +179,7 @@ export class Opening {
   async #connect(
     { connector, target, origin }: Way,
     token: string,
-    { signal, isLast }: Attempt,
+    { signal, isPatient }: Attempt,
   ): Promise<Connection | Failure> {
     const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
     const cover = this.#deps.cover();
@@ -155,10 +187,14 @@ export class Opening {
       (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
-    const giveUp = (ms: number): () => void =>
-      after(ms, () => attempt.abort(createError("connection_error", `no answer within ${ms} ms`)));
-    const cancel = giveUp(connectMs);
-    const cancelHandshake = isLast ? () => {} : giveUp(Math.min(connectMs, handshakeMs * this.#patience));
+    const giveUp = (ms: number): void => attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
+    const cancel = after(connectMs, () => giveUp(connectMs));
+    let isCutShort = false;
+    const shortMs = Math.min(connectMs, handshakeMs * this.#patience);
+    const cancelHandshake = isPatient ? () => {} : after(shortMs, () => {
+      isCutShort = shortMs < connectMs;
+      giveUp(shortMs);
+    });
     signal.addEventListener("abort", abort);
     let connection: Connection | undefined;
     try {
@@ -179,7 +215,7 @@ export class Opening {
       });
       return opened;
     } catch (cause) {
-      return await failure(toError(cause), connection);
+      return { ...await failure(toError(cause), connection), isCutShort };
     } finally {
       cancelHandshake();
       cancel();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import type { CellStream, Connector } from "../transport/transport.ts";
+import type { Connector } from "../transport/transport.ts";
 import { type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
@@ -356,21 +356,55 @@ Deno.test("a way whose packets nobody answers holds up the next one for less tha
   await bench.close();
 });
 
+/** Connects after so long, unless it is given up before. */
+function slowConnect(connector: Connector, bench: () => Bench, ms: number): Connector["connect"] {
+  return async (target, signal) => {
+    await new Promise<void>((resolve, reject) => {
+      const cancel = bench().clock.after(ms, resolve);
+      signal.addEventListener("abort", () => {
+        cancel();
+        reject(signal.reason);
+      });
+    });
+    return await connector.connect(target, signal);
+  };
+}
+
+/** QUIC takes 5 s to connect, and a TCP port that nobody serves so long to refuse. */
+function slowQuic(refusalMs: number): { bench: Bench; blocked: ScriptedRelay } {
+  const blocked = new ScriptedRelay({ nowMs: () => 0 });
+  blocked.unreachable = new Error("no TCP here");
+  const bench: Bench = new Bench({
+    connectors: (relay) => {
+      const [quic, cells] = [relay.connector("quic"), blocked.connector("cells")];
+      return [
+        { ...quic, connect: slowConnect(quic, () => bench, 5_000) },
+        { ...cells, connect: slowConnect(cells, () => bench, refusalMs) },
+      ];
+    },
+  });
+  return { bench, blocked };
+}
+
+Deno.test("on a slow network the first connection gets its whole time when no other way works", async () => {
+  const { bench, blocked } = slowQuic(800);
+  assertEquals((await bench.online(8_000)).transport, "quic");
+  assertEquals(blocked.refused, 1);
+  await bench.close();
+});
+
+Deno.test("where a refusal comes at once nobody waits for packets that are not answered", async () => {
+  const { bench, blocked } = slowQuic(0);
+  await bench.clock.advance(1_600);
+  assertEquals([bench.session.state.kind, blocked.refused], ["offline", 1]);
+  await bench.close();
+});
+
 Deno.test("after attempts that ran out of time the next ones are given longer, so that a slow network is enough", async () => {
   const bench: Bench = new Bench({
     connectors: (relay) => {
       const connector = relay.connector();
-      const slowly = async (...given: Parameters<typeof connector.connect>): Promise<CellStream> => {
-        await new Promise<void>((resolve, reject) => {
-          const cancel = bench.clock.after(20_000, resolve);
-          given[1].addEventListener("abort", () => {
-            cancel();
-            reject(given[1].reason);
-          });
-        });
-        return await connector.connect(...given);
-      };
-      return [{ ...connector, connect: slowly }];
+      return [{ ...connector, connect: slowConnect(connector, () => bench, 20_000) }];
     },
   });
   await bench.online(120_000);
