@@ -16,9 +16,13 @@ export const agentFlag: FlagSpec = {
   summary: 'the agent to act as (or STATIC_AGENT; then "default")',
 };
 
-/** Acts as the chosen agent, and lets go of it whatever happens. */
-export async function withAgent<T>(context: Context, act: (agent: Agent) => Promise<T>): Promise<T> {
-  const agent = await connectAgent(context);
+/** Acts as the chosen agent, and lets go of it whatever happens. As a guest with the pass of `link`, or of the link that it came by. */
+export async function withAgent<T>(
+  context: Context,
+  act: (agent: Agent) => Promise<T>,
+  link?: string,
+): Promise<T> {
+  const agent = await connectAgent(context, link);
   try {
     return await act(agent);
   } finally {
@@ -27,9 +31,9 @@ export async function withAgent<T>(context: Context, act: (agent: Agent) => Prom
 }
 
 /** The chosen agent, to be closed by the caller. */
-export async function connectAgent(context: Context): Promise<Agent> {
+export async function connectAgent(context: Context, given?: string): Promise<Agent> {
   const known = await findPlace(context);
-  const link = known?.guest?.link;
+  const link = given ?? known?.guest?.link;
   const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
   return await connecting(context, openAgent(context, wanted), link !== undefined);
 }
@@ -120,7 +124,7 @@ export function explained(error: unknown, context: Context, asGuest = false): un
     });
   }
   // A guest has no key to replace, and no service of its own to look at.
-  const advice = asGuest ? guestAdvice : adviceFor(code);
+  const advice = asGuest ? guestAdvice(code) : adviceFor(code);
   return new Failure(code, error.message, { advice, cause: error });
 }
 
@@ -129,7 +133,11 @@ function adviceUnreachable(error: Error): string {
   return `${what} To find out more: {} doctor`;
 }
 
-const guestAdvice = "Ask for a new link, and join again with: {} channel join";
+/** Of what a link asks for, only another service than the agent's is `invalid_request`. */
+function guestAdvice(code: string): string {
+  if (code === "invalid_request") return "Join as a new agent: --agent NAME";
+  return "Ask for a new link, and join again with: {} channel join";
+}
 
 function adviceFor(code: string): string {
   if (code === "auth_key_invalid") return keyAdvice;

@@ -13,6 +13,8 @@ const sequences: Readonly<Record<Colour, number>> = { bold: 1, dim: 2, red: 31, 
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const frameMs = 100;
 const clearLine = "\r\x1b[2K";
+/** API keys and invites, as tokens and as links: errors quote a word that no command takes, and it may be one of these. */
+const pasted = /\b(?:sk_(?:live|test)|inv)_[\w-]{20,}|#[\w-]{40,}/g;
 /** Work that is quicker than this shows no progress. */
 const patienceFrames = 4;
 
@@ -53,8 +55,9 @@ export class Output {
     await this.result(value, fitted(lines, this.#platform.stdout).split("\n").slice(0, -1));
   }
 
-  async failure({ code, message, exit, ...more }: Failure): Promise<void> {
+  async failure({ code, message: text, exit, ...more }: Failure): Promise<void> {
     const { code: exit_code } = exitCodes[exit];
+    const message = text.replace(pasted, "[secret removed]");
     const advice = more.advice === undefined ? undefined : withCommands(more.advice, this.#platform.program);
     if (this.json) {
       const error = { code, message, ...(advice !== undefined && { advice: shown(advice) }), exit_code };

@@ -106,18 +106,18 @@ export const joinChannel: Command = {
     if (link !== undefined && link.channel !== name) {
       throw badInput(`The link is for channel ${link.channel}, not for ${name}`, "Leave the name out");
     }
-    const joined = link && await prepareToJoin(context, link);
+    const prepared = link && await prepareToJoin(context, link);
     await withAgent(context, async (manager) => {
       const joining = joinOrExplain(context, manager, { name, token, link, timeoutMs });
       const channel = await output.progress("waiting to be let in", unlessInterrupted(context.platform, joining));
-      await joined?.();
+      await prepared?.joined();
       const members = channel.members();
       const names = members.filter(({ self }) => !self).map(memberName).join(", ");
       await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
         `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
       ]);
       await readAndWrite(context, channel.name);
-    });
+    }, prepared?.pass);
   },
 };
 

@@ -26,13 +26,24 @@ export function readLink(text: string): Link {
   }
 }
 
+/** How an agent joins by a link. */
+export interface Joining {
+  /** The link whose pass it connects with; undefined for the user's own key. */
+  readonly pass: string | undefined;
+  /** To be called when it is in. */
+  readonly joined: () => Promise<void>;
+}
+
 /**
  * Makes ready to join. A user with a key for the link's own address joins with it; otherwise the agent becomes a guest, which has
- * the link's pass and nothing else. Returns what to do when it is in.
+ * the link's pass and nothing else. A guest that is in its channel keeps the pass that led there until the new one has, too:
+ * anybody can make a link that names this channel.
  */
-export async function prepareToJoin(context: Context, link: Link): Promise<() => Promise<void>> {
+export async function prepareToJoin(context: Context, link: Link): Promise<Joining> {
   const known = await findPlace(context);
-  if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) return () => Promise.resolve();
+  if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) {
+    return { pass: undefined, joined: () => Promise.resolve() };
+  }
   if (!link.hasPass) {
     throw new Failure("auth_failed", `The link has no guest pass, and you have no key for ${link.apiUrl}`, {
       advice:
@@ -45,8 +56,8 @@ export async function prepareToJoin(context: Context, link: Link): Promise<() =>
   }
   const place = await openPlace(context);
   const guest = { link: link.text, joined: false };
-  await writePlace(context, { ...place, guest });
-  return () => writePlace(context, { ...place, guest: { ...guest, joined: true } });
+  if (known?.guest?.joined !== true) await writePlace(context, { ...place, guest });
+  return { pass: link.text, joined: () => writePlace(context, { ...place, guest: { ...guest, joined: true } }) };
 }
 
 /** A link that led nowhere gives way to any other; one that is in use, to a new one for the same channel. */

@@ -1,5 +1,6 @@
 /** Links from the command line: a guest on a machine that has never seen the service, and what is wrong with links. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { formatJoinLink, parseJoinLink } from "../../proto/mod.ts";
 import { eventually } from "../support/mod.ts";
 import type { Stack } from "../support/stack.ts";
 import { User } from "./user.ts";
@@ -22,7 +23,7 @@ export async function checkLinks(t: Deno.TestContext, stack: Stack): Promise<voi
 async function inviting(owner: User, flags: readonly string[], act: (link: string) => Promise<void>): Promise<void> {
   const running = owner.start(["channel", "invite", name, ...flags]);
   await eventually(
-    { withinMs: 30_000, what: "a link" },
+    { withinMs: 120_000, what: "a link" },
     () => Promise.resolve(running.stdout()),
     (out) => out.includes("\n"),
   );
@@ -92,9 +93,16 @@ async function refuse(owner: User): Promise<void> {
   assert(!await exists(`${guest.folder}/data`), "nothing was written");
   // Nobody lets it in: the next attempt may be with another link.
   assertEquals((await join(link, 5)).code, "join_timeout");
+  // Its agent knows the service now.
+  const elsewhere = formatJoinLink({ ...parseJoinLink(link), apiUrl: "http://127.0.0.1:1" });
+  const refused = await guest.json(["channel", "join"], { input: `${elsewhere}\n`, code: 2 });
+  assertEquals(refused.error.code, "invalid_request");
+  assertStringIncludes(refused.error.advice, "--agent NAME");
+  // Another one: on a slow machine the owner's next command may still find the request, and let the guest in.
+  const { link: next } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   const { invites } = await owner.json(["invites", "list", name]);
   for (const { id } of invites) await owner.run(["invites", "revoke", id]);
-  const revoked = await join(link, 3);
+  const revoked = await join(next, 3);
   assertEquals(revoked.code, "auth_key_invalid");
   assertStringIncludes(revoked.message, "ask for a new link");
 }
