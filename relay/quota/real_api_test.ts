@@ -104,9 +104,15 @@ async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise
   // Given back, so that all three can have it.
   for (const { quota } of before) await quota.close();
   const senders = await createSenders();
-  const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => senders[index % 3]?.send(id)));
-  assertEquals(outcomes.filter((kind) => kind === "appended").length, 1);
-  assertEquals(outcomes.filter((kind) => kind === "exhausted").length, 99);
+  const outcomes: (string | undefined)[] = [];
+  const hundred = async (): Promise<number> => {
+    outcomes.push(...await Promise.all(Array.from({ length: 100 }, (_, index) => senders[index % 3]?.send(id))));
+    return outcomes.filter((kind) => kind === "appended").length;
+  };
+  // Again when the API was too busy to give it to any of them.
+  await eventually({ withinMs: 60_000, what: "one passes" }, hundred, (appended) => appended > 0);
+  assertEquals(await hundred(), 1);
+  assertEquals(new Set(outcomes).isSubsetOf(new Set(["appended", "exhausted", "unavailable"])), true);
   for (const { quota } of senders) await quota.close();
   assertEquals((await usageOf(api, account)).used, 30);
   for (const { engine } of relays) assertEquals(await engine.leases.list(), []);
