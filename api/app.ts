@@ -130,7 +130,7 @@ function answerStrays({ hono, methodsOf }: Router): void {
   hono.notFound((c) => {
     const allowed = methodsOf(c.req.path);
     if (allowed.length === 0) return notFound(c);
-    return refuse(c, "method_not_allowed", `This path answers ${allowed.join(", ")}`, {
+    return refuse(c, "method_not_allowed", `This path accepts only ${allowed.join(", ")}`, {
       headers: { Allow: allowed.join(", ") },
     });
   });

@@ -56,7 +56,7 @@ export async function readLinkOptions<Options extends RelayOptions>(
   if (await hasOwnKey(given, apiUrl, platform)) return { ...asGiven, options: { ...given, apiUrl } };
   if (pass === undefined) {
     const text =
-      `Cannot use the link: it has no guest pass, and this agent no key for ${apiUrl}; ask for a link with a ` +
+      `Cannot use the link: it has no guest pass, and this agent has no key for ${apiUrl}; ask for a link with a ` +
       `pass, or make an account there (static signup --api-url ${apiUrl}) and give apiUrl and apiKey`;
     throw createError("auth_failed", text);
   }
@@ -92,7 +92,7 @@ async function discover(
     try {
       return platform.openHttp(trust);
     } catch (cause) {
-      const text = "Cannot use the link: its authority is no certificate; ask for a new link";
+      const text = "Cannot use the link: its authority is not a certificate; ask for a new link";
       throw createError("link_invalid", text, { cause });
     }
   };

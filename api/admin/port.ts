@@ -65,7 +65,7 @@ function refuse(
   request: Request,
   { secret, failures }: Pick<AdminPortDeps, "secret" | "failures">,
 ): Response | undefined {
-  if (request.method !== "POST") return answer(405, { error: "This path answers POST" }, { Allow: "POST" });
+  if (request.method !== "POST") return answer(405, { error: "This path accepts only POST" }, { Allow: "POST" });
   if (!isOwn(request)) {
     return answer(403, {
       error:

@@ -158,7 +158,7 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
     },
     success: {
       status: 200,
-      text: "What ended with it.",
+      text: "The keys and sessions that ended with it.",
       schema: endingsBody,
       example: { sessions_ended: 1, keys_revoked: 0 },
     },

@@ -33,7 +33,7 @@ export function addJoinPageRoutes(router: Router, { consoleFiles, discovery }: C
     method: "get",
     path: joinPagePath,
     tag: "Documentation",
-    summary: "What a link as an https address leads to",
+    summary: "The page behind a link that is an https address",
     credential: "none",
     success: { status: 200, text: "HTML." },
     handle: async (c) => {

@@ -17,7 +17,9 @@ export const channelPowers = z.array(z.strictObject({
     .openapi({ example: "acme/ops/*" }),
   allow: z.array(z.enum(channelRights)).min(1).max(channelRights.length).refine(isUnique, "must not repeat"),
 })).min(1).max(maxTokenScopes).refine(fitsToken, "must be fewer or shorter: a token would pass 4 KiB")
-  .openapi({ description: "What the key's tokens may do in which channels; every channel when not given." });
+  .openapi({
+    description: "The rights of the key's tokens in each channel; all rights in every channel when left out.",
+  });
 
 const shared = {
   kind: z.enum(keyKinds),

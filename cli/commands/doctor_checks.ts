@@ -150,7 +150,7 @@ async function checkOneRelay(
   }
   if (answer.outcome !== "unreachable") {
     const status = answer.outcome === "done" ? 200 : answer.status;
-    return fault(`${url} answered ${status}: it is not a relay, or it has a fault`, relayAdvice);
+    return fault(`${url} returned HTTP status ${status}: it is not a relay, or it has a fault`, relayAdvice);
   }
   platform.interrupted.throwIfAborted();
   const { cause } = answer;

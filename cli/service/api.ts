@@ -87,9 +87,13 @@ const advices: Readonly<Record<string, string>> = {
 function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefusal, url: string): Failure {
   const text = texts[code ?? ""] ?? more.text;
   if (code === undefined || text === undefined) {
-    return new Failure("connection_error", `${url} answered ${status}: it is not a Static API, or it is not working`, {
-      advice: addressAdvice,
-    });
+    return new Failure(
+      "connection_error",
+      `${url} returned HTTP status ${status}: it is not a Static API, or it is not working`,
+      {
+        advice: addressAdvice,
+      },
+    );
   }
   const wait = retryAfterMs > 0 ? `Try again in ${retryAfterMs / 1000} s` : undefined;
   const advice = wait ?? advices[code];

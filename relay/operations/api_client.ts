@@ -84,7 +84,7 @@ function faultOf(what: string, url: string, answer: Exclude<ApiOutcome<unknown>,
       return new ApiFault(`Cannot ${what}: the API sent ${answer.problem}`);
     case "refused": {
       const hint = answer.status === 401 ? ". Give API and relay the same STATIC_RELAY_SECRET" : "";
-      return new ApiFault(`Cannot ${what}: the API answered ${answer.status} ${answer.code ?? ""}${hint}`);
+      return new ApiFault(`Cannot ${what}: the API returned ${answer.status} ${answer.code ?? ""}${hint}`);
     }
   }
 }

@@ -78,8 +78,8 @@ function channelMetrics({ meter, core }: MetricSources): Metric[] {
     counter("epoch_conflicts_total", "Commits and messages that came too late for their epoch.", meter.epochConflicts),
     counter("deliveries_total", "Entries that were delivered to sessions.", meter.deliveries),
     counter("delivered_bytes_total", "Bytes of these.", meter.deliveredBytes),
-    gauge("storage_bytes", "What the relay's file holds.", core.storage.usedBytes),
-    gauge("storage_available_bytes", "What there is room for.", finite(core.storage.availableBytes)),
+    gauge("storage_bytes", "Bytes in the relay's file.", core.storage.usedBytes),
+    gauge("storage_available_bytes", "Bytes that still fit.", finite(core.storage.availableBytes)),
     gauge(
       "storage_level",
       "0 room, 1 nearly full: no growth, 2 full: only what makes room.",

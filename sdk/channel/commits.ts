@@ -262,7 +262,10 @@ export class Committer {
   async #conflicting(prepared: PreparedCommit, epoch: number): Promise<Taken | Conflict> {
     const fate = await this.#fateOf(prepared);
     if (fate === "unknown" || "conflict" in fate) return { conflict: epoch };
-    this.#health.report("relay_lied", `The relay took our commit of epoch ${prepared.epoch} and said that it did not`);
+    this.#health.report(
+      "relay_lied",
+      `The relay accepted our commit of epoch ${prepared.epoch} but reported a conflict`,
+    );
     return fate;
   }
 
@@ -291,7 +294,7 @@ export class Committer {
     this.#checkCurrent(durable);
     this.#candidate = undefined;
     if (this.#membership.epoch !== prepared.epoch) {
-      const text = `The relay took our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
+      const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
       this.#health.report("relay_lied", text);
       await durable.discard();
       this.#parts.onForked(text);

@@ -85,7 +85,9 @@ function conditionOf({ state, membership }: LiveChannel, session: SessionState):
   }
   if (session.kind !== "online") {
     const problem = "error" in session ? session.error?.message : undefined;
-    const action = session.kind === "ended" ? "Connect again" : "Connecting to the relay; this goes on by itself";
+    const action = session.kind === "ended"
+      ? "Connect again"
+      : "The agent keeps trying to connect; there is nothing to do";
     return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
   }
   if (caughtUp) return { state: "ok" };

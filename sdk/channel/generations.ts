@@ -121,7 +121,7 @@ export class Generations {
       return reader.founded({ sequence, epoch });
     }
     const text =
-      "The relay delivered the beginning of a new generation that nobody made so: it is not the one that we are in";
+      "The relay delivered a false beginning of a new generation: it is not the generation that this agent is in";
     health.report("relay_lied", text);
   }
 

@@ -227,7 +227,7 @@ export class Intake {
 
   #reportAfterRemoval(sender: AgentId): void {
     const text =
-      `A message of ${sender} was put into the log where it still might speak, after it was removed or silenced. It is ` +
+      `A message of ${sender} was sent after this member was removed or silenced, and placed earlier in the log. It is ` +
       "not shown; the sender or the relay is to blame";
     this.#parts.health.report("spoke_after_removal", text);
   }
@@ -238,7 +238,7 @@ export class Intake {
     const { counter, messageId } = aad;
     const { senders, health } = this.#parts;
     if (senders.wasClosed(sender, { counter, epoch })) {
-      const late = `A message of ${sender} came after its sender had said that it would not, and is not shown`;
+      const late = `A message of ${sender} is not shown: it came after its sender had declared that it would not come`;
       return health.report("reordered", late);
     }
     if (!senders.contradicts(sender, { counter, epoch }, messageId)) return;

@@ -38,7 +38,7 @@ export type IssueKind =
   | "members_changed"
   /** Somebody was refused to join. */
   | "refused_join"
-  /** An answer to our request to come back was worth nothing; another member is asked. */
+  /** An answer to our request to come back cannot be used; another member is asked. */
   | "refused_welcome"
   /** A member said that it leaves, but not about its present leaf: only an owner can remove it. */
   | "void_leave"

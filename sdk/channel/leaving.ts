@@ -133,7 +133,10 @@ function successorOf(membership: Membership, named: AgentId | undefined): AgentI
   const staying = group.members().filter(({ agentId }) => !going.has(agentId));
   if (named !== undefined) {
     if (staying.some(({ agentId }) => agentId === named)) return named;
-    throw createError("invalid_request", `Cannot leave: ${named} is no member that stays; name another successor`);
+    throw createError(
+      "invalid_request",
+      `Cannot leave: ${named} is not a member, or is leaving too; name another successor`,
+    );
   }
   if (!isLastOwner(membership) || staying.length === 0) return undefined;
   const [heir] = staying.filter(({ agentId }) => !lapsed.includes(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);

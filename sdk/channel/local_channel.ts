@@ -54,7 +54,7 @@ export class LocalChannel implements ChannelPort {
       const wanted = parseAgentId(agentId);
       const { membership, committer } = this.#live;
       if (wanted === this.#agent.agentId) {
-        throw createError("invalid_request", "Cannot remove oneself; use leave()");
+        throw createError("invalid_request", "An agent cannot remove itself; use leave()");
       }
       await committer.commit(() => {
         // For every attempt: another owner may have demoted this agent meanwhile.

@@ -437,7 +437,7 @@ export class LogReader {
    */
   async #misattributed(entry: DeliverCommit): Promise<Verdict> {
     const { health, membership } = this.#parts;
-    const text = `The relay delivers a commit of ${entry.sender} that this member did not make so`;
+    const text = `The relay delivered a commit of ${entry.sender} that differs from the one its sender made`;
     health.report("relay_lied", text);
     const { epoch, group: { parent } } = membership;
     if (!this.#wasFetchedFor(entry) || parent?.base.epoch !== epoch - 1) return this.#fetchFor(entry);

@@ -459,7 +459,7 @@ export class Membership {
     }
   }
 
-  /** We were brought in anew, in place of the membership before. All of it is on disk already. */
+  /** Replaces this membership after the agent was added again. Everything is on disk already. */
   replace({ durable, record, changed }: Entered): void {
     this.#durable = durable;
     this.#record = record;
@@ -471,12 +471,13 @@ export class Membership {
   async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
     if (this.epoch >= epoch) return;
     if (await this.#waiters.wait(epoch, timeoutMs) === "arrived" || this.epoch >= epoch) return;
-    const text = `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
-      "did not arrive; see health(), then try again";
+    const text =
+      `Channel "${this.name}" is at epoch ${epoch}, and this agent is at epoch ${this.epoch}: the commits in between ` +
+      "have not arrived. See health(), then try again";
     throw createError("mls_error", text, { retryable: true });
   }
 
-  /** Nobody needs to wait for an epoch any more. */
+  /** Rejects everything that waits for an epoch. */
   end(error: StaticError): void {
     this.#waiters.end(error);
   }

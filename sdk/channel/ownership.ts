@@ -30,7 +30,7 @@ export async function promote(agentId: string, { membership, committer }: Owners
     const owners = stayingOwners(membership);
     if (owners.includes(wanted)) return undefined;
     if (membership.memberOf(wanted) === undefined || isLeaving(membership, wanted)) {
-      throw createError("not_found", `Cannot promote ${wanted}: it is no member of the channel, or is leaving it`);
+      throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel, or is leaving it`);
     }
     if (owners.length >= limits.ownersPerChannel) {
       throw createError(
@@ -119,8 +119,7 @@ export function checkOwner({ group }: Membership, what: string): void {
 }
 
 function mustUpdate(members: readonly AgentId[]): StaticError {
-  const text =
-    "Cannot change the policy: these members run a version that knows no policies, or have not renewed their " +
+  const text = "Cannot change the policy: these members run a version without policies, or have not renewed their " +
     `keys since they were updated: ${
       members.join(", ")
     }. Update them, have them connect or call rotate(), and try again`;

@@ -216,7 +216,7 @@ export class Recovery {
     const { membership, health } = this.#parts;
     const verdict = judgeFounding(entry, this.#bad, membership, this.#deps);
     if (verdict.kind === "forged") {
-      const text = `The relay delivered the beginning of a new generation that nobody made so: ${verdict.reason}`;
+      const text = `The relay delivered a false beginning of a new generation: ${verdict.reason}`;
       health.report("relay_lied", text);
       return "forged";
     }

@@ -382,7 +382,10 @@ export class Rejoiner {
   /** Only a Welcome that names our KeyPackage says that the group may have it now. */
   #refuse(welcome: Welcome, why: string, own: OwnKeyPackage | undefined): "spent" | "refused" {
     const { sender } = welcome;
-    this.#parts.health.report("refused_welcome", `A Welcome of ${sender} to come back was refused: ${why}`);
+    this.#parts.health.report(
+      "refused_welcome",
+      `This agent refused a Welcome of ${sender} that would have let it back in: ${why}`,
+    );
     if (own === undefined || own !== this.#own || !isFor(welcome, own)) return "refused";
     this.#answerers.refused(sender);
     this.#spend(own);
@@ -390,8 +393,8 @@ export class Rejoiner {
   }
 
   #adviseInvite(why: string): void {
-    const text = `No answer to this agent's requests to come back could be accepted; ${why}. ` +
-      "Ask an owner for a new invite token and join with it. The agent goes on asking";
+    const text = `This agent asked to come back and could accept none of the answers: ${why}. ` +
+      "Ask an owner for a new invite token and join with it. The agent keeps asking";
     this.#parts.health.report("refused_welcome", text);
   }
 }

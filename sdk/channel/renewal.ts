@@ -57,7 +57,7 @@ export class Renewal {
     } catch (error) {
       if (this.#isActive && !isCode(error, "transport_error", "connection_error")) {
         const why = toStaticError(error, "Cannot commit").message;
-        health.report("duty_failed", `The channel is not yet what this version can make of it: ${why}`);
+        health.report("duty_failed", `The channel does not use the features of this version yet: ${why}`);
       }
     }
     this.#cancel = undefined;

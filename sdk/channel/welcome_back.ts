@@ -85,7 +85,10 @@ export function reportChanges(present: readonly Member[], membership: Membership
   for (const { agentId, identity } of membership.group.members()) {
     if (staying.has(bytesToHex(identity))) continue;
     const who = new TextDecoder().decode(identity);
-    health.report("members_changed", `"${who}" (${agentId}) is no member any more since this agent came back`);
+    health.report(
+      "members_changed",
+      `"${who}" (${agentId}) is no longer a member; it was one before this agent came back`,
+    );
   }
   const removed = new Set(membership.removed);
   for (const { agentId, identity } of present) {

@@ -297,5 +297,5 @@ function noMember(agentId: AgentId): StaticError {
 }
 
 function goneError(agentId: AgentId): StaticError {
-  return createError("not_found", `${agentId} is no member of the channel any more, and did not reply`);
+  return createError("not_found", `${agentId} is no longer a member of the channel, and did not reply`);
 }

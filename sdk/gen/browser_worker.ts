@@ -132,52 +132,52 @@ export const source =
   ",v,u,t);return i.aborted&&_.close(),Promise.resolve(_)}}}function Le(t,{host:e,port:r},n){let o=`${e.includes(" +
   "\":\")?`[${e}]`:e}:${r}`;return async(i,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${i}`,{" +
   "method:\"POST\",headers:{...We,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-s" +
-  "tore\"});if(c.status===200)return c;let a=await q(c,Ie)??\"\",{code:y,message:v}=ne(a,`${i} was answered ${c.stat" +
-  "us}`);throw Z(y??\"transport_error\",v)}}var oe=class{#e;#r;#t;#o;#n=new Set;#s=new I;#l=0;#i=()=>{};closed;cons" +
-  "tructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#o=n,th" +
-  "is.closed=new Promise(i=>this.#i=i)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.value===" +
-  "void 0)return this.#a({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void " +
-  "0&&this.#a(n),r.length>0)return W(r);if(n!==void 0)return}}catch(e){return this.#a({message:A(e)})}}async writ" +
-  "e(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally((" +
-  ")=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.race(this.#n)}this.#o.si" +
-  "gnal.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#l,e)).arrayBuffer()}catch(r){this.#a({message" +
-  ":A(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return this.#a(e);this.#i(e)" +
-  ";let r=this.#t.after(Oe,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e)})}#u(e){let r=[],n;retur" +
-  "n this.#s.read(e,(o,i)=>{o===0?r.push(le(i).slice()):n=o===ie?Ke(i):{message:\"compressed cells were not asked " +
-  "for\"}}),{cells:r,end:n}}#a(e){this.#i(e),this.#o.abort(Z(\"transport_error\",e.message))}};function Ke(t){return" +
-  " ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function he(){return Date.now()}var se=2**31-1;f" +
-  "unction B(t,e){let r=o=>o>se?setTimeout(()=>n=r(o-se),se):setTimeout(e,o),n=r(t);return()=>clearTimeout(n)}fun" +
-  "ction L(t){return crypto.getRandomValues(new Uint8Array(t))}function Fe(){return{request:(t,e)=>fetch(t,e),clo" +
-  "se:()=>{}}}var He=16,fe=pe({openHttp:Fe,unusable:De,randomBytes:L,callsAtOnce:He,after:B});function De({caCert" +
-  "s:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts only what the browser trusts" +
-  "; tls options do not apply\":void 0}var $e=1500,qe=64*1024;function me(t){let e=t.readable.getReader({mode:\"byo" +
-  "b\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(qe),o=()=>{},i=new Promise(a=>o=a)," +
-  "l,u=a=>{l?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(Ne(a)),a=>u({message:A(a)}));let c=()=>{r.close().catch" +
-  "(()=>{}),l??=t.after($e,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try" +
-  "{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.buffer,a}catch{}c()},write:" +
-  "async a=>{try{await r.write(a)}catch(y){throw c(),y}},close:a=>{o({message:\"it was closed by this side\"}),a===" +
-  "0?c():t.close(a)},closed:i}}function Ne(t){let e=H(t);return e===void 0?{message:\"the relay closed the connect" +
-  "ion\"}:{code:e,message:`the relay closed the connection with ${e}`}}var be={transport:\"webtransport\",carrier:\"u" +
-  "dp\",unusable:({caCerts:t})=>ge()===void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no ce" +
-  "rtificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===vo" +
-  "id 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let i=r.certificateHashes.map(y=>(" +
-  "{algorithm:\"sha-256\",value:y})),l=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://${l}/`,{...i.length>0&" +
-  "&{serverCertificateHashes:i}});u.closed.catch(()=>{});let c=y=>u.close({closeCode:y}),a=()=>c(0);n.addEventLis" +
-  "tener(\"abort\",a);try{await u.ready;let{readable:y,writable:v}=await u.createBidirectionalStream();return me({r" +
-  "eadable:y,writable:v,closed:u.closed,close:c,after:B})}catch(y){throw n.aborted?n.reason:y}finally{n.removeEve" +
-  "ntListener(\"abort\",a)}}};function ge(){return globalThis.WebTransport}var K=class{#e=new Map;offer(e,r){this.#" +
-  "e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var " +
-  "je=2e3;function xe(t,e){let r,n,o=0,i=new K,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pendingBytes,counts:a." +
-  "counts})},u=async({transport:a,target:y})=>{let v=e.connectors.find(x=>x.transport===a);if(v===void 0)throw ne" +
-  "w Error(`no way to connect by ${a} in a thread of its own`);let _=r=await v.connect(y,new AbortController().si" +
-  "gnal),F=n=new P({cellBytes:m.cellBytes,write:(x,we)=>_.write(x,we),after:e.after,nowMs:e.nowMs,random:()=>new " +
-  "DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>i.take(x),onWritten:()=>l(F),onFailed:()=>t.post" +
-  "({kind:\"failed\"})});_.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{le" +
-  "t a=await r?.read();t.post({kind:\"chunk\",bytes:a?.slice()})};t.listen(a=>{switch(a.kind){case\"connect\":return " +
-  "void u(a).catch(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=a.envelope.length+h,n?.push(a.l" +
-  "ane,a.envelope);case\"offer\":return i.offer(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellByte" +
-  "s);case\"configure\":return n?.configure(a.mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);c" +
-  "ase\"flush\":return void n?.flush(a.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:a.id,flushed:y})});case\"read\":" +
-  "return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(a.closeCode),void e.after(je,e.exit)}}" +
-  ")}function ve(t){let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{conn" +
-  "ectors:t,nowMs:he,after:B,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";
+  "tore\"});if(c.status===200)return c;let a=await q(c,Ie)??\"\",{code:y,message:v}=ne(a,`The relay returned HTTP st" +
+  "atus ${c.status} for ${i}`);throw Z(y??\"transport_error\",v)}}var oe=class{#e;#r;#t;#o;#n=new Set;#s=new I;#l=0" +
+  ";#i=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch(()=>{}),this.#r=r," +
+  "this.#t=o,this.#o=n,this.closed=new Promise(i=>this.#i=i)}async read(){try{for(;;){let e=await(await this.#e)?" +
+  ".read();if(e?.value===void 0)return this.#a({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u" +
+  "(e.value);if(n!==void 0&&this.#a(n),r.length>0)return W(r);if(n!==void 0)return}}catch(e){return this.#a({mess" +
+  "age:A(e)})}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.suba" +
+  "rray(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.ra" +
+  "ce(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#l,e)).arrayBuffer()}cat" +
+  "ch(r){this.#a({message:A(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return" +
+  " this.#a(e);this.#i(e);let r=this.#t.after(Oe,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e)})}" +
+  "#u(e){let r=[],n;return this.#s.read(e,(o,i)=>{o===0?r.push(le(i).slice()):n=o===ie?Ke(i):{message:\"compressed" +
+  " cells were not asked for\"}}),{cells:r,end:n}}#a(e){this.#i(e),this.#o.abort(Z(\"transport_error\",e.message))}}" +
+  ";function Ke(t){return ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function he(){return Date." +
+  "now()}var se=2**31-1;function B(t,e){let r=o=>o>se?setTimeout(()=>n=r(o-se),se):setTimeout(e,o),n=r(t);return(" +
+  ")=>clearTimeout(n)}function L(t){return crypto.getRandomValues(new Uint8Array(t))}function Fe(){return{request" +
+  ":(t,e)=>fetch(t,e),close:()=>{}}}var He=16,fe=pe({openHttp:Fe,unusable:De,randomBytes:L,callsAtOnce:He,after:B" +
+  "});function De({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts only w" +
+  "hat the browser trusts; tls options do not apply\":void 0}var $e=1500,qe=64*1024;function me(t){let e=t.readabl" +
+  "e.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(qe),o=()=>{}," +
+  "i=new Promise(a=>o=a),l,u=a=>{l?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(Ne(a)),a=>u({message:A(a)}));let " +
+  "c=()=>{r.close().catch(()=>{}),l??=t.after($e,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};ret" +
+  "urn{read:async()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.buffe" +
+  "r,a}catch{}c()},write:async a=>{try{await r.write(a)}catch(y){throw c(),y}},close:a=>{o({message:\"it was close" +
+  "d by this side\"}),a===0?c():t.close(a)},closed:i}}function Ne(t){let e=H(t);return e===void 0?{message:\"the re" +
+  "lay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var be={transport:\"we" +
+  "btransport\",carrier:\"udp\",unusable:({caCerts:t})=>ge()===void 0?\"this browser has no WebTransport\":t.length>0?" +
+  "\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r},n)=" +
+  ">{let o=ge();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let i=r.cert" +
+  "ificateHashes.map(y=>({algorithm:\"sha-256\",value:y})),l=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://" +
+  "${l}/`,{...i.length>0&&{serverCertificateHashes:i}});u.closed.catch(()=>{});let c=y=>u.close({closeCode:y}),a=" +
+  "()=>c(0);n.addEventListener(\"abort\",a);try{await u.ready;let{readable:y,writable:v}=await u.createBidirectiona" +
+  "lStream();return me({readable:y,writable:v,closed:u.closed,close:c,after:B})}catch(y){throw n.aborted?n.reason" +
+  ":y}finally{n.removeEventListener(\"abort\",a)}}};function ge(){return globalThis.WebTransport}var K=class{#e=new" +
+  " Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this" +
+  ".#e.delete(r),n}};var je=2e3;function xe(t,e){let r,n,o=0,i=new K,l=a=>{t.post({kind:\"written\",takenBytes:o-a." +
+  "pendingBytes,counts:a.counts})},u=async({transport:a,target:y})=>{let v=e.connectors.find(x=>x.transport===a);" +
+  "if(v===void 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let _=r=await v.connect(y,ne" +
+  "w AbortController().signal),F=n=new P({cellBytes:m.cellBytes,write:(x,we)=>_.write(x,we),after:e.after,nowMs:e" +
+  ".nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>i.take(x),onWritten:()=>l(" +
+  "F),onFailed:()=>t.post({kind:\"failed\"})});_.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connec" +
+  "ted\"})},c=async()=>{let a=await r?.read();t.post({kind:\"chunk\",bytes:a?.slice()})};t.listen(a=>{switch(a.kind)" +
+  "{case\"connect\":return void u(a).catch(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=a.envelop" +
+  "e.length+h,n?.push(a.lane,a.envelope);case\"offer\":return i.offer(a.key,a.envelope);case\"cellBytes\":return n?.s" +
+  "etCellBytes(a.cellBytes);case\"configure\":return n?.configure(a.mode,a.intervalMs);case\"covering\":return n?.set" +
+  "Covering(a.covering);case\"flush\":return void n?.flush(a.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:a.id,flu" +
+  "shed:y})});case\"read\":return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(a.closeCode),voi" +
+  "d e.after(je,e.exit)}})}function ve(t){let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({" +
+  "data:n})=>r(n)}},{connectors:t,nowMs:he,after:B,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";

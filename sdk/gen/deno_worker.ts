@@ -132,55 +132,55 @@ export const source =
   ",v,u,t);return a.aborted&&w.close(),Promise.resolve(w)}}}function Le(t,{host:e,port:r},n){let o=`${e.includes(" +
   "\":\")?`[${e}]`:e}:${r}`;return async(a,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${a}`,{" +
   "method:\"POST\",headers:{...De,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-s" +
-  "tore\"});if(c.status===200)return c;let i=await $(c,Ie)??\"\",{code:y,message:v}=ne(i,`${a} was answered ${c.stat" +
-  "us}`);throw Z(y??\"transport_error\",v)}}var oe=class{#e;#r;#t;#o;#n=new Set;#i=new I;#l=0;#a=()=>{};closed;cons" +
-  "tructor(e,r,n,o){this.#e=e.then(a=>a.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#o=n,th" +
-  "is.closed=new Promise(a=>this.#a=a)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.value===" +
-  "void 0)return this.#s({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void " +
-  "0&&this.#s(n),r.length>0)return D(r);if(n!==void 0)return}}catch(e){return this.#s({message:A(e)})}}async writ" +
-  "e(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally((" +
-  ")=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.race(this.#n)}this.#o.si" +
-  "gnal.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#l,e)).arrayBuffer()}catch(r){this.#s({message" +
-  ":A(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return this.#s(e);this.#a(e)" +
-  ";let r=this.#t.after(Oe,()=>this.#s(e));Promise.all(this.#n).then(()=>{r(),this.#s(e)})}#u(e){let r=[],n;retur" +
-  "n this.#i.read(e,(o,a)=>{o===0?r.push(le(a).slice()):n=o===ae?We(a):{message:\"compressed cells were not asked " +
-  "for\"}}),{cells:r,end:n}}#s(e){this.#a(e),this.#o.abort(Z(\"transport_error\",e.message))}};function We(t){return" +
-  " ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function he(){return Date.now()}var ie=2**31-1;f" +
-  "unction _(t,e){let r=o=>o>ie?setTimeout(()=>n=r(o-ie),ie):setTimeout(e,o),n=r(t);return()=>clearTimeout(n)}fun" +
-  "ction L(t){return crypto.getRandomValues(new Uint8Array(t))}var Ke=2e4;function He({caCerts:t}){let{Deno:e}=gl" +
-  "obalThis,r=e.createHttpClient({caCerts:t,http2:!1,poolIdleTimeout:Ke}),n=!0;return{request:(o,a)=>{let l={...a" +
-  ",client:r};return fetch(o,l)},close:()=>{n&&r.close(),n=!1}}}var Fe=4,fe=pe({openHttp:He,unusable:qe,randomByt" +
-  "es:L,callsAtOnce:Fe,after:_});function qe({certificateHashes:t}){return t.length>0?\"Deno can check tls.certifi" +
-  "cateHashes only over QUIC\":void 0}var $e=1500,Qe=64*1024;function me(t){let e=t.readable.getReader({mode:\"byob" +
-  "\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Qe),o=()=>{},a=new Promise(i=>o=i),l" +
-  ",u=i=>{l?.(),o(i)};t.closed.then(({closeCode:i=0})=>u(Ne(i)),i=>u({message:A(i)}));let c=()=>{r.close().catch(" +
-  "()=>{}),l??=t.after($e,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{" +
-  "let{value:i}=await e.read(new Uint8Array(n));if(i!==void 0&&i.length>0)return n=i.buffer,i}catch{}c()},write:a" +
-  "sync i=>{try{await r.write(i)}catch(y){throw c(),y}},close:i=>{o({message:\"it was closed by this side\"}),i===0" +
-  "?c():t.close(i)},closed:a}}function Ne(t){let e=H(t);return e===void 0?{message:\"the relay closed the connecti" +
-  "on\"}:{code:e,message:`the relay closed the connection with ${e}`}}var je=\"static-relay/1\",Ve={maxIdleTimeout:1" +
-  "e4},Je=\"low-latency\",be={transport:\"quic\",carrier:\"udp\",unusable:()=>ge()===void 0?\"Deno offers QUIC only with" +
-  " --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===void 0)throw new Error(\"D" +
-  "eno offers QUIC only with --unstable-net\");n.throwIfAborted();let a=r.certificateHashes.map(i=>({algorithm:\"sh" +
-  "a-256\",value:i})),l=ze(o),u=i=>l.close({closeCode:i,reason:\"\"}),c=()=>u(0);n.addEventListener(\"abort\",c);try{l" +
-  "et i=await o.connectQuic({hostname:t,port:e,alpnProtocols:[je],caCerts:r.caCerts,...a.length>0&&{serverCertifi" +
-  "cateHashes:a},endpoint:l,...Ve,congestionControl:Je}),{readable:y,writable:v}=await i.createBidirectionalStrea" +
-  "m(),w=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:w,close:u,after:_})}catch(i){throw u(" +
-  "0),n.aborted?n.reason:i}finally{n.removeEventListener(\"abort\",c)}}};function ze({QuicEndpoint:t}){try{return n" +
-  "ew t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function ge(){let{Deno:t}=globalThis;return t?" +
-  ".connectQuic===void 0?void 0:t}var W=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){fo" +
-  "r(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ge=2e3;function xe(t,e){let r,n,o=0,a=n" +
-  "ew W,l=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},u=async({transport:i,target:y" +
-  "})=>{let v=e.connectors.find(x=>x.transport===i);if(v===void 0)throw new Error(`no way to connect by ${i} in a" +
-  " thread of its own`);let w=r=await v.connect(y,new AbortController().signal),K=n=new P({cellBytes:m.cellBytes," +
-  "write:(x,Ce)=>w.write(x,Ce),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUi" +
-  "nt32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(K),onFailed:()=>t.post({kind:\"failed\"})});w.closed.then(x=>t." +
-  "post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read();t.post({kind:\"chunk" +
-  "\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void u(i).catch(y=>t.post({kind:\"refuse" +
-  "d\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.lane,i.envelope);case\"offer\":return a.of" +
-  "fer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(" +
-  "i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeo" +
-  "utMs).then(y=>{t.post({kind:\"flushed\",id:i.id,flushed:y})});case\"read\":return void c();case\"stop\":return n?.st" +
-  "op();case\"close\":return r?.close(i.closeCode),void e.after(Ge,e.exit)}})}function ve(t){let e=globalThis;xe({p" +
-  "ost:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:he,after:_,randomBytes:L" +
-  ",exit:()=>e.close()})}ve([be,fe]);\n";
+  "tore\"});if(c.status===200)return c;let i=await $(c,Ie)??\"\",{code:y,message:v}=ne(i,`The relay returned HTTP st" +
+  "atus ${c.status} for ${a}`);throw Z(y??\"transport_error\",v)}}var oe=class{#e;#r;#t;#o;#n=new Set;#i=new I;#l=0" +
+  ";#a=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(a=>a.body?.getReader()),this.#e.catch(()=>{}),this.#r=r," +
+  "this.#t=o,this.#o=n,this.closed=new Promise(a=>this.#a=a)}async read(){try{for(;;){let e=await(await this.#e)?" +
+  ".read();if(e?.value===void 0)return this.#s({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u" +
+  "(e.value);if(n!==void 0&&this.#s(n),r.length>0)return D(r);if(n!==void 0)return}}catch(e){return this.#s({mess" +
+  "age:A(e)})}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.suba" +
+  "rray(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.ra" +
+  "ce(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#l,e)).arrayBuffer()}cat" +
+  "ch(r){this.#s({message:A(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return" +
+  " this.#s(e);this.#a(e);let r=this.#t.after(Oe,()=>this.#s(e));Promise.all(this.#n).then(()=>{r(),this.#s(e)})}" +
+  "#u(e){let r=[],n;return this.#i.read(e,(o,a)=>{o===0?r.push(le(a).slice()):n=o===ae?We(a):{message:\"compressed" +
+  " cells were not asked for\"}}),{cells:r,end:n}}#s(e){this.#a(e),this.#o.abort(Z(\"transport_error\",e.message))}}" +
+  ";function We(t){return ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function he(){return Date." +
+  "now()}var ie=2**31-1;function _(t,e){let r=o=>o>ie?setTimeout(()=>n=r(o-ie),ie):setTimeout(e,o),n=r(t);return(" +
+  ")=>clearTimeout(n)}function L(t){return crypto.getRandomValues(new Uint8Array(t))}var Ke=2e4;function He({caCe" +
+  "rts:t}){let{Deno:e}=globalThis,r=e.createHttpClient({caCerts:t,http2:!1,poolIdleTimeout:Ke}),n=!0;return{reque" +
+  "st:(o,a)=>{let l={...a,client:r};return fetch(o,l)},close:()=>{n&&r.close(),n=!1}}}var Fe=4,fe=pe({openHttp:He" +
+  ",unusable:qe,randomBytes:L,callsAtOnce:Fe,after:_});function qe({certificateHashes:t}){return t.length>0?\"Deno" +
+  " can check tls.certificateHashes only over QUIC\":void 0}var $e=1500,Qe=64*1024;function me(t){let e=t.readable" +
+  ".getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Qe),o=()=>{},a" +
+  "=new Promise(i=>o=i),l,u=i=>{l?.(),o(i)};t.closed.then(({closeCode:i=0})=>u(Ne(i)),i=>u({message:A(i)}));let c" +
+  "=()=>{r.close().catch(()=>{}),l??=t.after($e,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};retu" +
+  "rn{read:async()=>{try{let{value:i}=await e.read(new Uint8Array(n));if(i!==void 0&&i.length>0)return n=i.buffer" +
+  ",i}catch{}c()},write:async i=>{try{await r.write(i)}catch(y){throw c(),y}},close:i=>{o({message:\"it was closed" +
+  " by this side\"}),i===0?c():t.close(i)},closed:a}}function Ne(t){let e=H(t);return e===void 0?{message:\"the rel" +
+  "ay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var je=\"static-relay/1" +
+  "\",Ve={maxIdleTimeout:1e4},Je=\"low-latency\",be={transport:\"quic\",carrier:\"udp\",unusable:()=>ge()===void 0?\"Deno" +
+  " offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===voi" +
+  "d 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let a=r.certificateHashes." +
+  "map(i=>({algorithm:\"sha-256\",value:i})),l=ze(o),u=i=>l.close({closeCode:i,reason:\"\"}),c=()=>u(0);n.addEventLis" +
+  "tener(\"abort\",c);try{let i=await o.connectQuic({hostname:t,port:e,alpnProtocols:[je],caCerts:r.caCerts,...a.le" +
+  "ngth>0&&{serverCertificateHashes:a},endpoint:l,...Ve,congestionControl:Je}),{readable:y,writable:v}=await i.cr" +
+  "eateBidirectionalStream(),w=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:w,close:u,after" +
+  ":_})}catch(i){throw u(0),n.aborted?n.reason:i}finally{n.removeEventListener(\"abort\",c)}}};function ze({QuicEnd" +
+  "point:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function ge(){let{Deno:t" +
+  "}=globalThis;return t?.connectQuic===void 0?void 0:t}var W=class{#e=new Map;offer(e,r){this.#e.delete(e),this." +
+  "#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ge=2e3;function x" +
+  "e(t,e){let r,n,o=0,a=new W,l=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},u=async" +
+  "({transport:i,target:y})=>{let v=e.connectors.find(x=>x.transport===i);if(v===void 0)throw new Error(`no way t" +
+  "o connect by ${i} in a thread of its own`);let w=r=await v.connect(y,new AbortController().signal),K=n=new P({" +
+  "cellBytes:m.cellBytes,write:(x,Ce)=>w.write(x,Ce),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.random" +
+  "Bytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(K),onFailed:()=>t.post({kind:\"failed\"})" +
+  "});w.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read" +
+  "();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void u(i).catch(y" +
+  "=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.lane,i.envelope);c" +
+  "ase\"offer\":return a.offer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure" +
+  "\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return" +
+  " void n?.flush(i.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:i.id,flushed:y})});case\"read\":return void c();c" +
+  "ase\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(Ge,e.exit)}})}function ve(t){" +
+  "let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:he" +
+  ",after:_,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";

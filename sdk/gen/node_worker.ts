@@ -148,10 +148,11 @@ export const source =
   ".#s({message:b(e)})}this.#d()}write(e,t){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(thi" +
   "s.#n.message));this.#e.write(j(e,t),a=>{if(!a)return n();this.#s({message:b(a)}),o(a)})})}close(e){this.#o({me" +
   "ssage:\"it was closed by this side\"}),e===0?this.#d():this.#l()}#d(){this.#e.end(),this.#a??=T(Ae,()=>this.#l()" +
-  ")}#h(e){let t=e[x.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`Session was answered ${St" +
-  "ring(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"s" +
-  "tring\"&&n!==\"\"?Ce(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay ended the stream\":o})}#s" +
-  "(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#d())}#l(){this.#a?.(),this.#a=()=>{},this.#n??={message:\"it " +
-  "was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function Ce(r){try{return decodeURIComponent(r" +
-  ").slice(0,1024)}catch{return r.slice(0,1024)}}N({post:r=>H.parentPort?.postMessage(r),listen:r=>{H.parentPort?" +
-  ".on(\"message\",r)}},{connectors:[ee],nowMs:Y,after:T,randomBytes:X,exit:()=>te.default.exit()});\n";
+  ")}#h(e){let t=e[x.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`The relay returned HTTP s" +
+  "tatus ${String(t)} for Session`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-messag" +
+  "e\":n}=e,o=typeof n==\"string\"&&n!==\"\"?Ce(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay en" +
+  "ded the stream\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#d())}#l(){this.#a?.(),this.#a=()=>{},t" +
+  "his.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function Ce(r){try{retur" +
+  "n decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}N({post:r=>H.parentPort?.postMessage(r),li" +
+  "sten:r=>{H.parentPort?.on(\"message\",r)}},{connectors:[ee],nowMs:Y,after:T,randomBytes:X,exit:()=>te.default.ex" +
+  "it()});\n";

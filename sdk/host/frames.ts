@@ -124,5 +124,8 @@ function readUint32(bytes: Uint8Array): number {
 }
 
 function notAFrame(why: string): Error {
-  return createError("protocol_error", `What the other side sent is no frame: ${why}; end it and start it again`);
+  return createError(
+    "protocol_error",
+    `The other side sent bytes that are not a frame: ${why}; end it and start it again`,
+  );
 }

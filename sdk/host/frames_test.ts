@@ -43,7 +43,7 @@ Deno.test("FrameReader refuses what is no frame", () => {
     try {
       readAll([Uint8Array.fromHex(frame)]);
     } catch (error) {
-      assertStringIncludes(String(error), "is no frame", name);
+      assertStringIncludes(String(error), "are not a frame", name);
       continue;
     }
     throw new Error(`${name} was taken`);

@@ -90,7 +90,7 @@ export class RemoteChannel implements ChannelPort {
   /** The host has gone, and the next one has not said anything. */
   lost(error: StaticError): void {
     if (this.#health.state === "ended") return;
-    const [problem, action] = ["The host of this agent has gone", "Starting it again; this goes on by itself"];
+    const [problem, action] = ["The host of this agent has gone", "It is being started again; there is nothing to do"];
     this.#health = { ...this.#health, state: "offline", problem, action };
     this.#tell({ type: "disconnected", error, ...this.#now });
   }

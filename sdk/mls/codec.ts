@@ -95,7 +95,7 @@ export class KeySet {
   }
 }
 
-/** Returns undefined for what its sender is to blame for. Throws everything else: it says nothing about the sender. */
+/** Returns undefined for a fault of the sender. Throws every other error: it says nothing about the sender. */
 export function attempt<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -202,7 +202,7 @@ export class DurableGroup {
       if (outcome.kind !== "message") return { outcome };
       const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
       const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
-      if (place === undefined || ratchets === undefined) throw new MlsFault("A message came from nowhere");
+      if (place === undefined || ratchets === undefined) throw new MlsFault("A message has no sender in the group");
       const { key: { generation, key, nonce }, sender: { leafIndex } } = outcome;
       const { epoch } = place.context;
       const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };

@@ -36,7 +36,7 @@ type Place = Pick<Epoch, "tree" | "context">;
 
 export function memberAt({ tree, context }: Place, leafIndex: number): Member {
   const leaf = tree.leaf(leafIndex);
-  if (leaf === undefined) throw new MlsFault("Nobody is at this place of the group");
+  if (leaf === undefined) throw new MlsFault("There is no member at this leaf of the group");
   return memberOf(leafIndex, credentialOf(leaf.node), context);
 }
 

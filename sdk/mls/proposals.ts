@@ -92,7 +92,7 @@ export function applyProposals(
   }
   const removed = grouped.removes.map((leafIndex) => {
     const leaf = epoch.tree.leaf(leafIndex);
-    if (leaf === undefined) throw new MlsFault("A commit removes somebody who is not there");
+    if (leaf === undefined) throw new MlsFault("A commit removes a member that does not exist");
     tree = tree.replace(leafIndex, undefined);
     return { leafIndex, leaf: leaf.node };
   });

@@ -102,7 +102,7 @@ class SessionStream implements CellStream {
 
   #answered(headers: Readonly<Record<string, unknown>>): void {
     const status = headers[constants.HTTP2_HEADER_STATUS];
-    if (status !== 200) return this.#gone({ message: `Session was answered ${String(status)}` });
+    if (status !== 200) return this.#gone({ message: `The relay returned HTTP status ${String(status)} for Session` });
     if (headers["grpc-status"] !== undefined) this.#ended(headers);
   }
 

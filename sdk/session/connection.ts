@@ -337,7 +337,7 @@ function broken(what: string): StaticError {
 function explain(cause: unknown): StaticError {
   const code: ErrorCode = cause instanceof WireError ? "protocol_error" : "internal";
   const text = cause instanceof Error ? cause.message : String(cause);
-  return createError(code, `The relay sent what cannot be read (${text}); it is not a relay of this protocol`, {
+  return createError(code, `The relay sent bytes that cannot be read (${text}); it is not a relay of this protocol`, {
     cause,
   });
 }

@@ -165,7 +165,7 @@ function faultOf(
       `${action}: ${apiUrl} sent ${answer.problem}; is it the address of the API?`,
     );
   }
-  const { code, text = `it answered ${answer.status}`, retryAfterMs } = answer;
+  const { code, text = `it returned HTTP status ${answer.status}`, retryAfterMs } = answer;
   const known = code !== undefined && isErrorCode(code) ? code : "connection_error";
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
   return createError(known, `${action}: the API at ${apiUrl} refused (${text})`, options);

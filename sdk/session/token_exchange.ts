@@ -81,5 +81,9 @@ function refusal({ status, code, text, retryAfterMs }: ApiRefusal, origin: strin
     const busy = status === 429 ? "rate_limited" : "overloaded";
     return createError(busy, `The API at ${origin} is too busy to give a token${said}; try again later`, options);
   }
-  return createError("connection_error", `The API at ${origin} answered ${status}; check apiUrl or try again`, options);
+  return createError(
+    "connection_error",
+    `The API at ${origin} returned HTTP status ${status}; check apiUrl or try again`,
+    options,
+  );
 }

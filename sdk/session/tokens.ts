@@ -128,5 +128,8 @@ function lifetimeMsOf(token: string, nowMs: number): number {
 /** A token must fit into the handshake. */
 function checkToken(token: unknown): string {
   if (typeof token === "string" && token.length > 0 && token.length <= limits.tokenBytes) return token;
-  throw createError("auth_failed", `A token is text of 1 to ${limits.tokenBytes} characters; look at what fetches it`);
+  throw createError(
+    "auth_failed",
+    `A token is text of 1 to ${limits.tokenBytes} characters; check the code that fetches it`,
+  );
 }

@@ -73,7 +73,7 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
     });
     if (response.status === 200) return response;
     const text = await readBoundedText(response, maxErrorLength) ?? "";
-    const { code, message } = streamEndOf(text, `${method} was answered ${response.status}`);
+    const { code, message } = streamEndOf(text, `The relay returned HTTP status ${response.status} for ${method}`);
     throw createError(code ?? "transport_error", message);
   };
 }

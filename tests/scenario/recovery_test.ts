@@ -276,7 +276,7 @@ Deno.test("a founding that the relay made up is its lie: the real one is followe
   await talk(alice, carol);
   assertEquals(forged, 2);
   const lies = await issuesOf(carol, "relay_lied");
-  assert(lies.some((text) => text.includes("that nobody made so")), lies.join());
+  assert(lies.some((text) => text.includes("a false beginning of a new generation")), lies.join());
   assertEquals(await issuesOf(carol, "refused_recovery"), []);
 });
 

@@ -35,7 +35,7 @@ class Frames(unittest.TestCase):
     def test_refused(self) -> None:
         """what is no frame is refused"""
         for each in self.golden["refused"]:
-            with self.assertRaisesRegex(StaticError, "is no frame", msg=each["name"]):
+            with self.assertRaisesRegex(StaticError, "are not a frame", msg=each["name"]):
                 list(FrameReader().push(bytes.fromhex(each["frame"])))
 
     def test_too_large(self) -> None:

@@ -80,11 +80,11 @@ def _header(head: bytes) -> Dict[str, Any]:
     try:
         parsed = json.loads(head)
     except (ValueError, RecursionError):
-        raise _not_a_frame("its header is no JSON") from None
+        raise _not_a_frame("its header is not JSON") from None
     if isinstance(parsed, dict):
         return parsed
     raise _not_a_frame("its header is not an object")
 
 
 def _not_a_frame(why: str) -> TransportError:
-    return TransportError("protocol_error", f"What the driver sent is no frame: {why}; close the client and make another")
+    return TransportError("protocol_error", f"The driver sent bytes that are not a frame: {why}; close the client and create another")
