@@ -9,7 +9,9 @@ import { linesOf } from "./lines.ts";
 
 const [urls = "", prefix = "", relay = "", path = ""] = Deno.args;
 const certificate = await createCertificate();
-const cluster = await openTestCluster({ urls: urls.split(","), prefix, relay, path, replicas: 3 });
+/** As relays have it. */
+const liveBytes = 256 * 1024 * 1024;
+const cluster = await openTestCluster({ urls: urls.split(","), prefix, relay, path, replicas: 3, liveBytes });
 const running = await openTestRelay({ cluster, certificate });
 console.log(JSON.stringify({ quicPort: running.quicPort, cert: certificate.cert }));
 for await (const line of linesOf(Deno.stdin.readable)) {

@@ -5,6 +5,8 @@ import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { appended, createChannel, message, readAll } from "../engine/testing/sample.ts";
+import { type Batch, decodeBatch, encodeBatch } from "./batch.ts";
+import { encodeCommand } from "./command.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
 
 interface Stage {
@@ -58,4 +60,30 @@ testBeginning("a relay that needs an entry inside the log that is lost ends with
   await manager.streams.deleteMessage(`${prefix}_LOG`, 20);
   const begun = openTestCluster({ urls, prefix, relay: "relay-2" });
   await assertRejects(() => begun, Error, "The nodes have lost entry 20 of the shared log. Look at their disks");
+});
+
+testBeginning("a relay that is given up in the moment in which it begins begins once more", async (stage) => {
+  const { urls, prefix, manager } = stage;
+  const connection = await connect({ servers: [...urls] });
+  let isSeen = false;
+  connection.subscribe(`${prefix}.log_tail`, {
+    callback: (_, message) => void (isSeen ||= decodeBatch(message.data).relay === "relay-2"),
+  });
+  const log = manager.jetstream();
+  const failures: string[] = [];
+  const begun = openTestCluster({ urls, prefix, relay: "relay-2", onFailed: ({ message }) => failures.push(message) });
+  const publish = async (number: number, fields: Partial<Batch>): Promise<number> => {
+    const batch = { writer: "another relay", relay: "relay-3", number, commands: [], ...fields };
+    return (await log.publish(`${prefix}.log`, encodeBatch(batch))).seq;
+  };
+  let behind = await publish(1, { began: Number.MAX_SAFE_INTEGER });
+  for (let number = 2; !isSeen; number++) {
+    behind = await publish(number, { commands: [encodeCommand({ op: "give_up", relay: "relay-2", behind })] });
+  }
+  const { engine } = await begun;
+  const channelId = await createChannel(engine, 2);
+  appended(await engine.append(channelId, message("served")));
+  assertEquals(failures, []);
+  await engine.close();
+  await connection.close();
 });

@@ -56,6 +56,8 @@ export interface OpenCluster {
 }
 
 const watchMs = 1_000;
+/** So often a relay that begins may be given up in that moment. */
+const beginnings = 10;
 const copyEvery = 50_000;
 const closeMs = 10_000;
 const defaultStalledMs = 30_000;
@@ -104,10 +106,10 @@ class ClusterRelay {
   readonly #options: ClusterOptions;
   readonly #nodes: Nodes;
   readonly #store: ReplicaStore;
-  readonly #writerId = crypto.randomUUID();
+  #writerId = crypto.randomUUID();
   readonly #replica: Replica;
   readonly #shared: SharedLog;
-  readonly #writer: LogWriter;
+  #writer: LogWriter;
   readonly #live: LiveCluster;
   readonly #tripwire: Tripwire;
   readonly #shortening: Shortening;
@@ -119,6 +121,9 @@ class ClusterRelay {
   #isStalled = false;
   #stopWatching: () => void = () => {};
   readonly #node = new DeafNode();
+  /** The log has this relay's writer. */
+  #hasBegun = false;
+  #isFenced = false;
   #isFailed = false;
   #isReleased = false;
 
@@ -126,11 +131,7 @@ class ClusterRelay {
     this.#options = options;
     this.#nodes = nodes;
     this.#store = store;
-    const { prefix, relay, nowMs, log } = options;
-    const onFenced = (): void =>
-      this.fail(failure(
-        "The other relays have given this one up: it was silent for too long. Restart it",
-      ));
+    const { prefix, relay, log } = options;
     const onBehind = (): void =>
       this.fail(failure("The nodes' memory has dropped what this relay has not read: it was too slow. Restart it"));
     this.#live = new LiveCluster({ ...options, nodes, onBehind, stillBegun: () => this.#write({ op: "mark" }) });
@@ -157,16 +158,7 @@ class ClusterRelay {
             : `The nodes have lost entry ${next} of the shared log. Look at their disks`,
         )),
     });
-    this.#writer = new LogWriter({
-      writer: this.#writerId,
-      relay,
-      publish: (bytes) => this.#shared.publish(bytes),
-      position: () => this.#replica.position,
-      catchUp: () => this.#shared.catchUp(),
-      nowMs,
-      onFenced,
-      onSetBack: () => this.#lostLog(),
-    });
+    this.#writer = this.#createWriter();
     void nodes.connection.closed().then(() => {
       if (!this.#isReleased) this.fail(failure("The connection to the nodes cannot be had again. Restart this relay"));
     });
@@ -182,6 +174,43 @@ class ClusterRelay {
       purge: (through) => this.#shared.purge(through),
       log,
     }, copiedAt);
+  }
+
+  #createWriter(): LogWriter {
+    const { relay, nowMs } = this.#options;
+    return new LogWriter({
+      writer: this.#writerId,
+      relay,
+      publish: (bytes) => this.#shared.publish(bytes),
+      position: () => this.#replica.position,
+      catchUp: () => this.#shared.catchUp(),
+      nowMs,
+      onFenced: () => this.#fenced(),
+      onSetBack: () => this.#lostLog(),
+    });
+  }
+
+  #fenced(): void {
+    if (this.#hasBegun) {
+      return this.fail(failure("The other relays have given this one up: it was silent for too long. Restart it"));
+    }
+    this.#isFenced = true;
+    this.#writer.abort(failure("The other relays give this one up again and again while it begins"));
+  }
+
+  /** Others may give up an earlier life of this relay in the moment in which this one begins: then it begins once more. */
+  async #beginWriter(): Promise<void> {
+    for (let count = 1; !this.#hasBegun; count++) {
+      this.#isFenced = false;
+      try {
+        await this.#writer.begin();
+        this.#hasBegun = true;
+      } catch (error) {
+        if (!this.#isFenced || count === beginnings) throw error;
+        this.#writerId = crypto.randomUUID();
+        this.#writer = this.#createWriter();
+      }
+    }
   }
 
   /** Everything that this copy has, in a file. */
@@ -204,7 +233,7 @@ class ClusterRelay {
       moved: () => `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,
     });
     log("info", "log_read", { position: this.#replica.position, ms: Math.round(performance.now() - startedMs) });
-    await this.#writer.begin();
+    await this.#beginWriter();
     // Of its own earlier lives, whatever may still be on its way.
     await this.#write({ op: "give_up", relay });
     await this.#live.open();
