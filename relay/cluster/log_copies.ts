@@ -4,7 +4,13 @@
  * the newest on: a relay that is a little behind finds what it needs.
  */
 import { createHash } from "node:crypto";
-import { DiscardPolicy, type JetStreamClient, type JetStreamManager, type StoredMsg } from "@nats-io/jetstream";
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type StoredMsg,
+} from "@nats-io/jetstream";
 import { patiently } from "./patience.ts";
 
 export interface LogCopiesOptions {
@@ -27,6 +33,8 @@ export interface CopyHead {
 
 const partBytes = 1024 * 1024;
 const answerMs = 10_000;
+/** A code of the nodes: the head is not the expected one. */
+const wrongLastSequence = 10071;
 /** The node that answers found nothing. */
 const isMissing = /no message found|not found/i;
 
@@ -65,10 +73,14 @@ export class LogCopies {
     return { head: JSON.parse(new TextDecoder().decode(found.data)), revision: found.seq };
   }
 
-  /** Stores a file as the copy at a position. Returns the position up to which the log may be shortened. */
+  /** Stores a file as the copy at a position, behind all others. Returns the position up to which the log may be shortened. */
   async save(path: string, position: number): Promise<number> {
     const { prefix } = this.#options;
     const { head: before, revision } = await this.#newest();
+    // One that stood still, or was given up: the log between the two is gone, or is about to go.
+    if (before !== undefined && before.position >= position) {
+      throw new Error(`A copy at ${before.position} is there already; the one at ${position} is late`);
+    }
     const name = `${position}-${crypto.randomUUID()}`;
     const content = await this.#saveParts(path, name).catch(async (error) => {
       await this.#purge(name).catch(() => {});
@@ -83,7 +95,13 @@ export class LogCopies {
     const stored = await this.#stored();
     // Not over the head of another relay: one that was frozen here must not bring back a copy whose log is gone.
     const expect = { lastSubjectSequence: revision };
-    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)), expect);
+    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)), expect).catch(
+      async (error) => {
+        // Only then is it certain that no head names them.
+        if (isLate(error)) await this.#purge(name).catch(() => {});
+        throw error;
+      },
+    );
     // Older ones, and those of attempts that had no head or cannot have it any more.
     const kept = new Set([name, head.beforeName]);
     for (const other of stored) if (!kept.has(other)) await this.#purge(other);
@@ -107,8 +125,9 @@ export class LogCopies {
   /** The names of copies that have a part here. */
   async #stored(): Promise<readonly string[]> {
     const { manager, prefix } = this.#options;
-    const { state } = await manager.streams.info(this.#name, { subjects_filter: `${prefix}.copy.*.0` });
-    return Object.keys(state.subjects ?? {}).flatMap((subject) => subject.split(".").slice(-2, -1));
+    const { state } = await manager.streams.info(this.#name, { subjects_filter: `${prefix}.copy.*.*` });
+    const names = Object.keys(state.subjects ?? {}).flatMap((subject) => subject.split(".").slice(-2, -1));
+    return [...new Set(names)];
   }
 
   async #purge(name: string): Promise<void> {
@@ -143,6 +162,11 @@ export class LogCopies {
       throw error;
     }
   }
+}
+
+/** Another head was there first. */
+function isLate(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === wrongLastSequence;
 }
 
 /** Of its parts. */

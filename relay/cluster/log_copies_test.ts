@@ -9,8 +9,8 @@ import { LogCopies } from "./log_copies.ts";
 interface Stage {
   readonly folder: string;
   readonly manager: JetStreamManager;
-  /** A relay's view. `beforeHead` runs when everything but the head is there. */
-  relay(beforeHead?: () => Promise<unknown>): LogCopies;
+  /** A relay's view. `beforeHead` runs when everything but the head is there, `beforeSecond` when one part of a copy is. */
+  relay(beforeHead?: () => Promise<unknown>, beforeSecond?: () => Promise<unknown>): LogCopies;
   file(content: string): Promise<string>;
   /** Everything that the nodes have of copies. */
   subjects(): Promise<string[]>;
@@ -31,8 +31,8 @@ function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
       const { state } = await manager.streams.info("test_COPY", { subjects_filter: ">" });
       return Object.keys(state.subjects ?? {}).map((subject) => subject.replace(/-.*\./, ".")).sort();
     };
-    const relay = (beforeHead?: () => Promise<unknown>): LogCopies =>
-      new LogCopies({ jetstream: interrupted(client, beforeHead), manager, prefix: "test", replicas: 1 });
+    const relay: Stage["relay"] = (...before) =>
+      new LogCopies({ jetstream: interrupted(client, ...before), manager, prefix: "test", replicas: 1 });
     try {
       await relay().create();
       await run({ folder: nats.folder, manager, relay, file, subjects });
@@ -43,9 +43,13 @@ function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
 }
 
 /** As a process that is frozen for a while, or killed. */
-function interrupted(client: JetStreamClient, beforeHead?: () => Promise<unknown>): JetStreamClient {
+function interrupted(
+  client: JetStreamClient,
+  ...[beforeHead, beforeSecond]: Parameters<Stage["relay"]>
+): JetStreamClient {
   const publish: JetStreamClient["publish"] = async (subject, ...rest) => {
     if (subject === "test.copy.head") await beforeHead?.();
+    if (subject.endsWith(".1")) await beforeSecond?.();
     return await client.publish(subject, ...rest);
   };
   return { publish } as JetStreamClient; // cast: copies use nothing else of it
@@ -87,4 +91,35 @@ testCopies("copies of two relays at the same position do not mix", async ({ rela
   const other = async (): Promise<unknown> => await relay().save(await file("another one"), 10);
   await assertRejects(async () => await relay(other).save(await file("one"), 10), Error, "wrong last sequence");
   assertEquals(await contentOf(relay(), folder), [10, "another one"]);
+});
+
+testCopies("a relay that is late before it begins to save does not replace a newer copy", async (stage) => {
+  const { relay, file, folder, subjects } = stage;
+  await relay().save(await file("ten"), 10);
+  await relay().save(await file("forty"), 40);
+  for (const position of [20, 40]) {
+    await assertRejects(async () => await relay().save(await file("late"), position), Error, "is late");
+  }
+  assertEquals(await contentOf(relay(), folder), [40, "forty"]);
+  assertEquals(await subjects(), ["test.copy.10.0", "test.copy.40.0", "test.copy.head"]);
+});
+
+testCopies("no part stays of a copy that is overtaken between two of them", async ({ relay, file, subjects }) => {
+  const twoParts = await file("x".repeat(1024 * 1024 + 1));
+  await relay().save(await file("ten"), 10);
+  const overtaken = relay(undefined, async () => await relay().save(await file("thirty"), 30));
+  await assertRejects(() => overtaken.save(twoParts, 20), Error, "wrong last sequence");
+  assertEquals(await subjects(), ["test.copy.10.0", "test.copy.30.0", "test.copy.head"]);
+});
+
+testCopies("parts without the first one are deleted with the next copy", async ({ relay, file, subjects }) => {
+  const twoParts = await file("x".repeat(1024 * 1024 + 1));
+  const killed = relay(
+    () => Promise.reject(new Error("killed")),
+    async () => await relay().save(await file("thirty"), 30),
+  );
+  await assertRejects(() => killed.save(twoParts, 20), Error, "killed");
+  assertEquals(await subjects(), ["test.copy.20.1", "test.copy.30.0", "test.copy.head"]);
+  await relay().save(await file("forty"), 40);
+  assertEquals(await subjects(), ["test.copy.30.0", "test.copy.40.0", "test.copy.head"]);
 });

@@ -49,7 +49,8 @@ export class Shortening {
     const folder = await Deno.makeTempDir({ ...(dir !== undefined && { dir }), prefix: "static-copy-" });
     try {
       const position = await copyTo(`${folder}/copy.sqlite`);
-      const through = await copies.save(`${folder}/copy.sqlite`, position);
+      // Entries behind the own copy may be in no other one.
+      const through = Math.min(position, await copies.save(`${folder}/copy.sqlite`, position));
       this.#last = position;
       if (through > 0) await purge(through);
       log("info", "log_shortened", { position, through });
