@@ -50,7 +50,7 @@ const [maxAddressLength, maxAuthorityBytes, maxContentBytes] = [256, 2048, 4096]
 const maxLinkLength = 6144;
 const relayForm = /^(quic|grpc|https):\/\/([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?$/;
 /** No character that a shell reads as more than itself: advice names the address in commands. */
-const apiForm = /^[\w.:/[\]~%-]+$/;
+const apiForm = /^[\w.:/[\]~-]+$/;
 const alphabet = /^[\w-]*$/;
 /** 9999: beyond it a date has another form. */
 const maxSeconds = 253_402_300_799;

@@ -43,9 +43,14 @@ async function connectBy(
   const { options, remember, explain } = await readLinkOptions(given, store, runtime);
   try {
     const agent = await connectWith(store, options, runtime, internals);
-    const { state, service } = agent.parts.session;
-    if (state.kind === "online") await remember(service?.apiUrl);
-    return agent;
+    try {
+      const { state, service } = agent.parts.session;
+      if (state.kind === "online") await remember(service?.apiUrl);
+      return agent;
+    } catch (error) {
+      await agent.close();
+      throw error;
+    }
   } catch (error) {
     throw explain(error);
   }

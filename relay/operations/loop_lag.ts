@@ -23,12 +23,17 @@ export function watchLoopLag(): LoopLag {
   return { currentMs: () => lagMs, stop: () => clearInterval(timer) };
 }
 
-/** Takes one sample after the other. Of two in a row the smaller one counts. */
+/** So many samples back another late one makes a late one count. */
+const remembered = 2;
+
+/** Takes one sample after the other. Each counts as far as one of the two before it was late too. */
 export function smoothLag(): (sampleMs: number) => number {
-  let [smoothMs, beforeMs] = [0, 0];
+  let smoothMs = 0;
+  const before: number[] = [];
   return (sampleMs) => {
-    smoothMs += weight * (Math.min(sampleMs, beforeMs) - smoothMs);
-    beforeMs = sampleMs;
+    smoothMs += weight * (Math.min(sampleMs, Math.max(0, ...before)) - smoothMs);
+    before.push(sampleMs);
+    if (before.length > remembered) before.shift();
     return smoothMs;
   };
 }

@@ -5,12 +5,18 @@ import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
 
 Deno.test("one stall of any length is forgiven, lasting lateness shows within a second and goes again", () => {
   const smooth = smoothLag();
-  assertEquals([smooth(5_000), smooth(0), smooth(5_000), smooth(0)], [0, 0, 0, 0]);
+  assertEquals([smooth(5_000), smooth(0), smooth(0), smooth(5_000), smooth(0), smooth(0)], [0, 0, 0, 0, 0, 0]);
   let lagMs = 0;
   for (let tenth = 0; tenth < 10; tenth++) lagMs = smooth(500);
   assertGreater(lagMs, 450);
   for (let tenth = 0; tenth < 10; tenth++) lagMs = smooth(0);
   assertLess(lagMs, 50);
+});
+
+Deno.test("a loop that stands still every other time is late", () => {
+  const smooth = smoothLag();
+  const late = Array.from({ length: 40 }, (_, sample) => smooth(sample % 2 === 0 ? 900 : 0));
+  assertGreater(Math.min(...late.slice(20)), 300);
 });
 
 Deno.test("dropped datagrams are counted for the relay's port and no other", () => {

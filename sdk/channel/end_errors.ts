@@ -25,3 +25,11 @@ export function endError(reason: Reason, name: ChannelName): StaticError {
 export function leftError(name: ChannelName): StaticError {
   return createError("not_found", `Channel "${name}" was left; join it again`);
 }
+
+/** The relay hides channels that the token is not for. That says nothing about the membership. */
+export function hiddenError(name: ChannelName): StaticError {
+  const text =
+    `The guest pass or key of this agent is not for channel "${name}"; connect with the link or key by which it ` +
+    "came there";
+  return createError("not_allowed", text, { channel: name });
+}

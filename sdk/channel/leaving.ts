@@ -7,6 +7,7 @@ import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { hiddenError } from "./end_errors.ts";
 import type { Membership } from "./membership.ts";
 import { successorNeeded } from "./ownership.ts";
 import type { Recovery } from "./recovery.ts";
@@ -84,10 +85,12 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: rejoiner.isLeafTold }) : undefined;
     await leave(membership, { leaf: rejoiner.presentLeaf, joinedSequence }, deps);
   } catch (error) {
-    if (isCode(error, "not_found")) return; // the relay had forgotten us already
+    const isUnknown = isCode(error, "not_found");
+    const isHidden = isUnknown && deps.session.covers?.(membership) === false;
+    if (isUnknown && !isHidden) return; // the relay had forgotten us already
     committer.reopen();
     if (!isBlocked) caretaker.start();
-    throw error;
+    throw isHidden ? hiddenError(membership.name) : error;
   }
 }
 

@@ -26,7 +26,8 @@ import { Committer } from "./commits.ts";
 import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
-import { endError, leftError, removedError } from "./end_errors.ts";
+import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
+import { beginErasing } from "./erasing.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
@@ -326,7 +327,7 @@ export class LiveChannel {
     this.#end(undefined);
     if (this.#erased) return;
     this.#erased = true;
-    // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
+    await beginErasing(this.#deps.store, this.channelId);
     await this.membership.durable.erase();
     await this.#rejoiner.erase();
     await forgetChannel(this.#deps.store, this.channelId);
@@ -531,6 +532,8 @@ export class LiveChannel {
   #endedBy(reason: ChannelEndReason | "unknown"): void {
     if (reason === "lapsed") return this.#comeBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
+    const isHidden = reason === "unknown" && this.#deps.session.covers?.(this.membership) === false;
+    if (isHidden) return this.#end(hiddenError(this.name));
     this.#end(reason === "removed" ? removedError(this.name) : endError(reason, this.name));
   }
 

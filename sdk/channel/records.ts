@@ -34,6 +34,8 @@ export const [confirmedKind, heardKind, liarsKind] = ["confirmed", "heard", "lia
 export const [stopped, returned] = ["stopped", "returned"] as const;
 /** See `foreign_generation.ts`. */
 export const foreign = "foreign";
+/** See `erasing.ts`. */
+export const erasing = "erasing";
 
 /** In one write to the store. */
 const maxDeletions = 1000;
@@ -292,13 +294,13 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 
 /**
  * Deletes everything of a channel but its MLS state, which erases itself. An agent that comes back later makes new
- * invites.
+ * invites. Its record goes last, with the note that it is being erased: as long as one is there, so is the other.
  */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
+  const ofChannel = (kind: string): RecordChange => ({ type: "delete", kind, id: channelId });
   const senders = await forgetSenders(store, channelId);
   const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
-  const kinds = [channels, trust, heardKind, liarsKind, ...states];
-  const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
+  const own = [trust, heardKind, liarsKind, ...states].map(ofChannel);
   const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind, keysKind];
   const lists = listed.map(async (kindOf) => {
     const kind = kindOf(channelId);
@@ -306,6 +308,7 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
   });
   const all = [...own, ...(await Promise.all(lists)).flat(), ...senders];
   for (let at = 0; at < all.length; at += maxDeletions) await store.batch(all.slice(at, at + maxDeletions));
+  await store.batch([channels, erasing].map(ofChannel));
 }
 
 /** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */

@@ -169,10 +169,10 @@ export class InviteBook {
       return { id: inviteId, ...ended };
     });
     if (ended === undefined) return false;
-    try {
-      await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
-    } finally {
-      await this.#drop(ended); // the API may be in reach when the relay is not
+    // The API may be in reach when the relay is not, and a program that is stopped does not wait for a relay that is silent.
+    const told = this.#deps.session.call("RevokeInvite", { channelId, inviteId });
+    for (const each of await Promise.allSettled([told, this.#drop(ended)])) {
+      if (each.status === "rejected") throw each.reason;
     }
     return true;
   }

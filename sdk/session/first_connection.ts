@@ -7,7 +7,10 @@ export interface FirstConnectionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A service that is busy or restarts says when to come again. For so long its word is taken, and the caller sees nothing of it. */
+/**
+ * A service that is busy or restarts says when to come again. For so long its word is taken, and the caller sees nothing of it;
+ * a relay that said so and is out of reach then is restarting.
+ */
 const busyMs = 15_000;
 const busyCodes: ReadonlySet<string> = new Set(["overloaded", "relay_draining"]);
 
@@ -18,6 +21,7 @@ const busyCodes: ReadonlySet<string> = new Set(["overloaded", "relay_draining"])
 export async function firstConnection(session: RelaySession, options: FirstConnectionOptions): Promise<void> {
   const { nowMs, signal } = options;
   const untilMs = nowMs() + busyMs;
+  let isBusy = false;
   let stop = (): void => {};
   try {
     await new Promise<void>((resolve, reject) => {
@@ -26,8 +30,10 @@ export async function firstConnection(session: RelaySession, options: FirstConne
         else if (state.kind === "ended") {
           reject(state.error ?? createError("connection_error", "The session was closed"));
         } else if (state.kind === "offline") {
-          const comesAgain = busyCodes.has(state.error.code) && state.retryAtMs < untilMs;
-          if (!comesAgain) reject(state.error);
+          const { error, retryAtMs } = state;
+          isBusy ||= busyCodes.has(error.code);
+          const mayCome = busyCodes.has(error.code) || error.code === "connection_error";
+          if (!isBusy || !mayCome || retryAtMs >= untilMs) reject(error);
         }
       };
       const abort = (): void => reject(signal?.reason);

@@ -39,6 +39,14 @@ for (const code of ["overloaded", "relay_draining"] as const) {
   });
 }
 
+Deno.test("a relay that says that it drains, and is gone for a while then, is waited for", async () => {
+  const bench = refusing(1, "relay_draining", 500);
+  bench.clock.after(300, () => bench.relay.unreachable = new Error("connection refused"));
+  bench.clock.after(6_000, () => bench.relay.unreachable = undefined);
+  assertEquals(await outcomeOf(bench), "online");
+  await bench.close();
+});
+
 Deno.test("a relay that stays busy is told to the caller with its own code", async () => {
   const bench = refusing(Infinity, "overloaded", 2_000);
   const beganMs = bench.clock.nowMs();

@@ -43,8 +43,8 @@ interface Failure {
   readonly error: StaticError;
   /** The rest may work: other ways to this relay, other relays only, or nothing. */
   readonly of: "way" | "relay" | "all";
-  /** The handshake was under way when another way got its turn. */
-  readonly isCutShort?: boolean;
+  /** Nobody answered: within its whole time, or until another way got its turn. */
+  readonly silent?: "all_along" | "so_far" | undefined;
   readonly tookMs?: number;
 }
 
@@ -135,12 +135,15 @@ export class Opening {
   }
 
   /**
-   * The best way that got less than its whole time, if the network is slow by what the others showed. Only before the first
-   * connection: later rounds are more patient by themselves, and a relay that restarts must be met as soon as it is back.
+   * The best way that got less than its whole time, if a refusal on another way took so long that the network must be slow.
+   * Only in the first round: later ones are more patient by themselves, and a relay that restarts must be met as soon as it is
+   * back. Not where a relay has answered: it said when to come again.
    */
   #hurriedWay(ways: readonly Way[], failed: ReadonlyMap<Way, Failure>): Way | undefined {
-    if (this.#hasWorked || [...failed.values()].some(({ tookMs = 0 }) => tookMs < slowMs)) return undefined;
-    return ways.find((way) => failed.get(way)?.isCutShort);
+    const failures = [...failed.values()];
+    if (this.#hasWorked || this.#patience > 1 || failures.some((failure) => failure.of === "relay")) return undefined;
+    const isSlow = failures.some(({ silent, tookMs = 0 }) => silent === undefined && tookMs >= slowMs);
+    return isSlow ? ways.find((way) => failed.get(way)?.silent === "so_far") : undefined;
   }
 
   #worked(way: Way, failed: ReadonlyMap<Way, Failure>): void {
@@ -188,11 +191,14 @@ export class Opening {
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
     const giveUp = (ms: number): void => attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
-    const cancel = after(connectMs, () => giveUp(connectMs));
-    let isCutShort = false;
+    let silent: Failure["silent"];
+    const cancel = after(connectMs, () => {
+      silent = "all_along";
+      giveUp(connectMs);
+    });
     const shortMs = Math.min(connectMs, handshakeMs * this.#patience);
     const cancelHandshake = isPatient ? () => {} : after(shortMs, () => {
-      isCutShort = shortMs < connectMs;
+      silent = "so_far";
       giveUp(shortMs);
     });
     signal.addEventListener("abort", abort);
@@ -215,7 +221,7 @@ export class Opening {
       });
       return opened;
     } catch (cause) {
-      return { ...await failure(toError(cause), connection), isCutShort };
+      return { ...await failure(toError(cause), connection), silent };
     } finally {
       cancelHandshake();
       cancel();

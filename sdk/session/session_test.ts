@@ -393,6 +393,30 @@ Deno.test("on a slow network the first connection gets its whole time when no ot
   await bench.close();
 });
 
+Deno.test("a slow network on which a relay has answered is not waited for", async () => {
+  const busy = new ScriptedRelay({
+    nowMs: () => 0,
+    script: (link, { id, operation }) => {
+      if (operation !== "GetChallenge") return false;
+      link.error(id, "overloaded", { retryAfterMs: 1_000 });
+      return true;
+    },
+  });
+  const bench: Bench = new Bench({
+    connectors: (relay) => {
+      const [quic, cells] = [relay.connector("quic"), busy.connector("cells")];
+      return [
+        { ...quic, connect: slowConnect(quic, () => bench, 60_000) },
+        { ...cells, connect: slowConnect(cells, () => bench, 400) },
+      ];
+    },
+  });
+  await bench.clock.advance(2_000);
+  const { state } = bench.session;
+  assert(state.kind === "offline" && state.error.code === "overloaded", state.kind);
+  await bench.close();
+});
+
 Deno.test("where a refusal comes at once nobody waits for packets that are not answered", async () => {
   const { bench, blocked } = slowQuic(0);
   await bench.clock.advance(1_600);

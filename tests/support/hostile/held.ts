@@ -15,7 +15,9 @@ export function assertServed(
   { siege, isUnsteady }: Pick<Siege<unknown>, "siege" | "isUnsteady">,
   failedAtMost = 0,
 ): void {
-  if (!isUnsteady) assertLessOrEqual(siege.errors, failedAtMost, siege.reasons.join("\n"));
+  // A machine that stands still now and then explains some that failed, never most of them.
+  const allowed = isUnsteady ? Math.max(failedAtMost, siege.calls / 2) : failedAtMost;
+  assertLessOrEqual(siege.errors, allowed, siege.reasons.join("\n"));
 }
 
 /** Honest agents were all served, in time, by a process that did not grow and was as before within seconds. */
