@@ -68,7 +68,7 @@ export function createApp(deps: AppDeps): App {
       addAddressClaimRoutes(router, deps);
       addSessionRoutes(router, deps);
       addDiscoveryRoutes(router, deps);
-      addDocumentationRoutes(router);
+      addDocumentationRoutes(router, deps);
       addJoinPageRoutes(router, deps);
       addConsoleRoutes(router, deps);
     }),

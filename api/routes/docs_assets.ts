@@ -27,7 +27,7 @@ code { background: var(--code); border-radius: 4px; padding: 1px 4px; overflow-w
 pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .75rem; overflow-x: auto; margin: .5rem 0; }
 pre:not([role]) { white-space: pre-wrap; overflow-wrap: anywhere; }
 .method { font-weight: 700; text-transform: uppercase; font-size: .85em; }
-.wide { overflow-x: auto; } td:first-child code { white-space: nowrap; overflow-wrap: normal; }
+.wide { overflow-x: auto; } td:nth-child(-n+2) code { white-space: nowrap; overflow-wrap: normal; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; }
@@ -45,7 +45,7 @@ label { display: block; margin: .5rem 0; } label input { display: block; width: 
 @media (max-width: 48rem) {
   thead { position: absolute; left: -9999px; }
   table, tbody, tr, td { display: block; } td { border: none; padding: 0; } td:empty { display: none; }
-  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } td:first-child code { white-space: normal; overflow-wrap: anywhere; }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } td:nth-child(-n+2) code { white-space: normal; overflow-wrap: anywhere; }
 }
 @media (min-width: 120rem) { html { font-size: 125%; } }
 @media (min-width: 200rem) { html { font-size: 175%; } }

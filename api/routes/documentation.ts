@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../proto/mod.ts";
 import { sessionCookie } from "./authorization.ts";
+import { type ConsoleDeps, consolePath } from "./console.ts";
 import { docsScript, docsStyle } from "./docs_assets.ts";
 import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "./operation.ts";
@@ -13,7 +14,8 @@ const description = "Accounts, API keys, tokens and usage of Static, the service
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 
-export function addDocumentationRoutes(router: Router): void {
+/** Where there is a console, the page leads there. */
+export function addDocumentationRoutes(router: Router, { consoleFiles }: Pick<ConsoleDeps, "consoleFiles">): void {
   const { openAPIRegistry } = router.hono;
   openAPIRegistry.registerComponent("securitySchemes", "api_key", {
     type: "http",
@@ -61,7 +63,7 @@ export function addDocumentationRoutes(router: Router): void {
     handle: (c) => {
       c.header("content-security-policy", policy);
       c.header("referrer-policy", "no-referrer");
-      return c.html(made.page ??= renderDocumentation(document()));
+      return c.html(made.page ??= renderDocumentation(document(), consoleFiles && consolePath));
     },
   });
   addAssets(router);

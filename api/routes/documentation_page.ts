@@ -42,7 +42,7 @@ interface Entry {
   readonly operation: DocumentedOperation;
 }
 
-export function renderDocumentation(document: Document): string {
+export function renderDocumentation(document: Document, consolePath?: string): string {
   const entries = entriesOf(document);
   const schemas = (document.components?.schemas ?? {}) as Schemas; // cast: made by our own generator
   const tags = [...new Set(entries.flatMap(({ operation }) => operation.tags ?? []))];
@@ -53,11 +53,12 @@ export function renderDocumentation(document: Document): string {
   const sections = tags.map((tag) =>
     `<h2 id="${slug(tag)}">${escape(tag)}</h2>${inTag(tag).map((entry) => renderEntry(entry, schemas)).join("")}`
   ).join("");
+  const toConsole = consolePath === undefined ? "" : `<p><a href="${consolePath}">Console</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(document.info.title)}</title><link rel="stylesheet" href="/docs/page.css">
 <script src="/docs/page.js" defer></script></head><body>
 <a class="skip" href="#content">Skip to the content</a>
-<nav aria-label="Operations"><label>Filter <input id="filter" type="search" autocomplete="off"></label>${navigation}</nav>
+<nav aria-label="Operations">${toConsole}<label>Filter <input id="filter" type="search" autocomplete="off"></label>${navigation}</nav>
 <main id="content"><h1>${escape(document.info.title)}</h1><p>${prose(document.info.description ?? "")}</p>
 <p>For programs: <a href="/openapi.json">openapi.json</a></p>
 <label>Your API key, to try calls. It stays in this field, and is sent only to this service.

@@ -97,6 +97,7 @@ Deno.test("the console is served with its policy, and / leads to it", async (t) 
       assertEquals((await api.call("POST", "/console", { body: {} })).status, 405);
       const document = await api.call("GET", "/openapi.json");
       assert(!document.text.includes("/console/assets"));
+      assert((await api.call("GET", "/docs")).text.includes('href="/console"'));
     });
   });
 });
@@ -106,6 +107,7 @@ Deno.test("STATIC_CONSOLE=off leaves no page", async () => {
     for (const path of ["/", "/console", "/console/keys", "/console/assets/ui.js"]) {
       assertEquals((await api.call("GET", path)).status, 404, path);
     }
+    assert(!(await api.call("GET", "/docs")).text.includes('href="/console"'));
     // The page that links lead to stays. It has no script, so it cannot read a link.
     const { status, headers, text } = await api.call("GET", "/console/join");
     assertEquals([status, headers.get("cache-control")], [200, "no-store"]);
