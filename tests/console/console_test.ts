@@ -44,8 +44,29 @@ testWhen(chromium, "a person at the console", async (t) => {
     assertEquals((await api.call("GET", "/v1/usage", { key })).status, 200);
     for (const runtime of ["Deno", "Node", "Browser", "Python", "MCP", "CLI"]) {
       await tab.press(runtime);
-      await tab.until(`document.querySelector("pre").innerText.includes(${JSON.stringify(api.url)})`);
+      await tab.until(`document.querySelector("pre").ariaLabel === "Lines for ${runtime}" &&
+        document.querySelector(".card:has(pre)").innerText.includes(${JSON.stringify(api.url)})`);
+      // A page in a browser would give it to all its visitors.
+      await tab.until(`document.querySelector(".card:has(pre)").innerText.split(${JSON.stringify(key)}).length - 1 ===
+        ${runtime === "Browser" ? 1 : 2}`);
     }
+  });
+
+  await t.step("an account is made once, also when the sign-in after it fails", async () => {
+    const person = await (await browser.newPerson()).openTab();
+    const other = newVisitor();
+    await person.open(`${api.url}/console`);
+    await person.press("Make an account");
+    await person.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
+    await person.fill("E-mail", other.email);
+    await person.fill("Password", other.password);
+    await person.press("Make the account");
+    await person.until(shows("The service does not answer"));
+    await person.call("Network.setBlockedURLs", { urls: [] });
+    await person.press("Make the account");
+    await person.until(`${titled("Home")} && document.querySelector(".secret-text") !== null`);
+    assertClean(person);
+    await person[Symbol.asyncDispose]();
   });
 
   await t.step("makes a key with scopes, rotates it and revokes it: then it is 401", async () => {

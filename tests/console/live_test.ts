@@ -70,6 +70,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("one makes a channel and a link, the other joins by it, and they talk", async () => {
     await openChannel(one, room);
+    await one.until(`document.activeElement?.id === "message"`);
     const link = await makeLink(one, room);
     secrets.push(link, link.split("#")[1] ?? "");
     await two.open(link);

@@ -88,7 +88,7 @@ function Inside(
   return html`
     <a class="skip" href=${skipTo}>To the content</a>
     <${Header} path=${path} />
-    <div class="said" role="status">${said}</div>
+    <div class=${page?.live === "live" ? "said wide" : "said"} role="status">${said}</div>
     <main id="main" tabindex="-1" class=${page?.live === "live" ? "wide" : ""}>
       ${children}
       ${page === undefined && html`

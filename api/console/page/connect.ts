@@ -1,66 +1,85 @@
 /** "Connect your first agent": lines that work as they stand, with this installation's addresses and a key made on the spot. */
 import { useConsole } from "./context.ts";
-import { Action, SecretOnce } from "./elements.ts";
+import { Action, Copy, SecretOnce } from "./elements.ts";
 import { html, useState, type VNode } from "./ui.ts";
 
 interface Runtime {
   readonly name: string;
-  readonly lines: (apiUrl: string) => string;
+  readonly lines: (apiUrl: string, key: string) => string;
+  /** A command apart from the lines, which are a file: neither key nor address belongs into a file of code. */
+  readonly run?: (apiUrl: string, key: string) => string;
   readonly note: string;
 }
 
-const keyLine = "export STATIC_API_KEY=…          # the key from above";
+/** Stands for the key while none is shown. */
+const noKey = "…";
 
-const script = (apiUrl: string, more = ""): string =>
+/** Each runtime has an agent and a channel of its own: a name belongs to the agent that made it. */
+const script = (runtime: string): string =>
   `import { StaticClient } from "static-sdk";
 
 const agent = await StaticClient.connect({
-  apiUrl: "${apiUrl}",${more}
-  dataDir: "agents/first",
-  identity: "first",
+  dataDir: "agents/${runtime}",
+  identity: "${runtime}",
 });
-const channel = await agent.openChannel("acme/ops/hello");
+const channel = await agent.openChannel("acme/ops/${runtime}");
 await channel.send("hello");
 await agent.close();`;
 
-const shell = (apiUrl: string, ...lines: readonly string[]): string =>
-  [`export STATIC_API_URL=${apiUrl}`, keyLine, ...lines].join("\n");
+/** In a page everybody could read a key: it comes with a link, which is for one guest in one channel. */
+const pageScript = (apiUrl: string): string =>
+  `import { StaticClient } from "static-sdk";
+
+const link = "${apiUrl}/console/join#…"; // from "Make a link for a guest", on Live
+const agent = await StaticClient.connect({
+  link,
+  dataDir: "agents/browser",
+  identity: "browser",
+});
+const channel = await agent.join(link);
+await channel.send("hello");
+await agent.close();`;
+
+const shell = (apiUrl: string, key: string, ...lines: readonly string[]): string =>
+  [`export STATIC_API_URL=${apiUrl}`, `export STATIC_API_KEY=${key}`, ...lines].join("\n");
 
 const runtimes: readonly Runtime[] = [
   {
     name: "Deno",
-    lines: (apiUrl) => `${script(apiUrl)}\n\n// STATIC_API_KEY=… deno run -A --unstable-net first.ts`,
-    note: "In the repository of Static, as first.ts. The key comes from STATIC_API_KEY.",
+    lines: () => script("deno"),
+    run: (apiUrl, key) => shell(apiUrl, key, "deno run -A --unstable-net first.ts"),
+    note: "In the repository of Static, as first.ts. Deno 2.9 or newer.",
   },
   {
     name: "Node",
-    lines: (apiUrl) => `${script(apiUrl)}\n\n// STATIC_API_KEY=… node first.mjs`,
-    note: "Node 20 or newer, with the package that deno task build:npm makes.",
+    lines: () => script("node"),
+    run: (apiUrl, key) => shell(apiUrl, key, "node first.mjs"),
+    note: "As first.mjs. Node 20 or newer, with the package that deno task build:npm makes.",
   },
   {
     name: "Browser",
-    lines: (apiUrl) =>
-      script(apiUrl, `\n  apiKey: "…",                     // a publishable key: visitors can read it`),
-    note: "Make a publishable key under Keys: everybody who sees the page can have it.",
+    lines: (apiUrl) => pageScript(apiUrl),
+    note: "With a bundler, and the package that deno task build:npm makes. A page of another origin " +
+      "needs STATIC_CORS_ORIGINS at the service; loopback is allowed.",
   },
   {
     name: "Python",
-    lines: (apiUrl) =>
-      `${shell(apiUrl)}\npython3 - <<'END'\nfrom static_sdk import StaticClient\n\n` +
-      `with StaticClient(None, "agents/first", b"first") as agent:\n` +
-      `    agent.open_channel("acme/ops/hello").send(b"hello")\nEND`,
-    note: "Python 3.10 or newer, with the package that deno task build:python makes.",
+    lines: (apiUrl, key) =>
+      `${shell(apiUrl, key)}\npython3 - <<'END'\nfrom static_sdk import StaticClient\n\n` +
+      `with StaticClient(None, "agents/python", b"python") as agent:\n` +
+      `    agent.open_channel("acme/ops/python").send(b"hello")\nEND`,
+    note: "Python 3.9 or newer, with the package that deno task build:python makes.",
   },
   {
     name: "MCP",
-    lines: (apiUrl) =>
+    lines: (apiUrl, key) =>
       JSON.stringify(
         {
           mcpServers: {
             static: {
               command: "static",
               args: ["mcp", "--agent", "first"],
-              env: { STATIC_API_URL: apiUrl, STATIC_API_KEY: "…" },
+              env: { STATIC_API_URL: apiUrl, STATIC_API_KEY: key },
             },
           },
         },
@@ -71,9 +90,9 @@ const runtimes: readonly Runtime[] = [
   },
   {
     name: "CLI",
-    lines: (apiUrl) =>
-      shell(apiUrl, "static channel create acme/ops/hello", "static channel send acme/ops/hello hello"),
-    note: "./static in the repository of Static.",
+    lines: (apiUrl, key) =>
+      shell(apiUrl, key, "./static channel create acme/ops/cli", "./static channel send acme/ops/cli hello"),
+    note: "In the repository of Static.",
   },
 ];
 
@@ -99,9 +118,18 @@ export function Connect(): VNode {
         )}
       </fieldset>
       <p class="quiet">${runtime?.note}</p>
-      <pre class="scroll" tabindex="0" role="region" aria-label=${`Lines for ${chosen}`}><code>${runtime?.lines(
-        location.origin,
-      )}</code></pre>
+      <${Lines} label=${`Lines for ${chosen}`} text=${runtime?.lines(location.origin, key ?? noKey) ?? ""} />
+      ${runtime?.run &&
+        html`<${Lines} label=${`Command for ${chosen}`} text=${runtime.run(location.origin, key ?? noKey)} />`}
     </section>
+  `;
+}
+
+function Lines({ label, text }: { label: string; text: string }): VNode {
+  return html`
+    <pre class="scroll" tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
+    <p>
+      <${Copy} text=${text} label=${`Copy: ${label}`} />
+    </p>
   `;
 }

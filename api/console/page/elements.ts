@@ -108,36 +108,51 @@ export function Action(
   `;
 }
 
-/** A secret that the service shows once: nothing but this element has it. */
-export function SecretOnce(
-  { secret, what, onDone }: { secret: string; what: string; onDone?: () => void },
-): VNode {
+/** A button that copies a text, and says whether it did. */
+export function Copy({ text, label }: { text: string; label?: string }): VNode {
   const [said, setSaid] = useState("");
   const copy = (): void => {
-    navigator.clipboard.writeText(secret).then(
+    navigator.clipboard.writeText(text).then(
       () => setSaid("Copied."),
       () => setSaid("The browser did not allow it. Select the text and copy it."),
     );
   };
+  // Another text is not copied yet.
+  useEffect(() => setSaid(""), [text]);
+  return html`<button type="button" aria-label=${label} onClick=${copy}>Copy</button> <span role="status">${said}</span>`;
+}
+
+/** A secret that the service shows once: nothing but this element has it. */
+export function SecretOnce(
+  { secret, what, onDone }: { secret: string; what: string; onDone?: () => void },
+): VNode {
+  const ref = useRef<HTMLDivElement>(null);
+  // It often stands where the button was that made it.
+  useEffect(() => {
+    if (isFocusLost()) ref.current?.focus();
+  }, []);
   const done = (): void => {
     onDone?.();
     document.getElementById("main")?.focus({ preventScroll: true });
   };
   return html`
-    <div class="secret" role="group" aria-label=${what}>
+    <div class="secret" role="group" aria-label=${what} tabindex="-1" ref=${ref}>
       <p><strong>${what}.</strong> It is shown now and never again. Keep it like a password.</p>
       <p><code class="secret-text" tabindex="0">${secret}</code></p>
-      <p><button type="button" onClick=${copy}>Copy</button>
-        ${onDone && html`<button type="button" onClick=${done}>I have kept it</button>`}
-        <span role="status">${said}</span></p>
+      <p class="row"><${Copy} text=${secret} />${onDone &&
+        html`<button type="button" onClick=${done}>I have kept it</button>`}</p>
     </div>
   `;
 }
 
 /** Where the focused element has gone, the page goes on at its content, not at its top. */
 function keepFocus(): void {
+  if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+function isFocusLost(): boolean {
   const { activeElement, body } = document;
-  if (activeElement === null || activeElement === body) document.getElementById("main")?.focus({ preventScroll: true });
+  return activeElement === null || activeElement === body;
 }
 
 /** The browser's own dialog: it keeps the focus inside, and Escape closes it. Its end gives the focus back. */

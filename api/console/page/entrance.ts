@@ -84,10 +84,15 @@ interface Created {
 
 function SignUp({ onKey }: { onKey: (key: string) => void }): VNode {
   const { service } = useConsole();
+  const made = useRef("");
   const form = useForm(useCallback(async (fields) => {
     const { email = "", password = "" } = fields;
-    const { api_key } = await service.open<Created>("/v1/accounts", { email, password });
-    onKey(api_key);
+    // After an account was made and the sign-in failed, the next press only signs in.
+    if (made.current !== email) {
+      const { api_key } = await service.open<Created>("/v1/accounts", { email, password });
+      made.current = email;
+      onKey(api_key);
+    }
     await service.logIn(email, password);
   }, [service, onKey]));
   return html`

@@ -2,6 +2,7 @@
 import { Connect } from "./connect.ts";
 import { useConsole } from "./context.ts";
 import { Fault, useReading } from "./elements.ts";
+import { follow } from "./frame.ts";
 import type { Plot } from "./plot.ts";
 import { html, useCallback, useEffect, useRef, type VNode } from "./ui.ts";
 
@@ -22,7 +23,7 @@ const shownDays = 30;
 const number = new Intl.NumberFormat();
 
 export function HomePage(): VNode {
-  const { service } = useConsole();
+  const { service, go } = useConsole();
   const { value: usage, error } = useReading(useCallback(() => {
     const [from, to] = [isoDay(Date.now() - (shownDays - 1) * dayMs), isoDay(Date.now())];
     return service.get<Usage>(`/v1/usage?from=${from}&to=${to}`);
@@ -41,6 +42,12 @@ export function HomePage(): VNode {
         : html`<${Days} days=${fillDays(usage.days ?? [])} />`}
     </section>
     <${Connect} />
+    <section class="card" aria-labelledby="try-title">
+      <h2 id="try-title">No program at hand?</h2>
+      <p>This tab can be an agent, too: make a channel, invite others by a link, and watch what the relay sees of it.</p>
+      <p><a href="/console/live" onClick=${(event: MouseEvent) =>
+        follow(event, () => go("/console/live"))}>Open Live</a></p>
+    </section>
   `;
 }
 

@@ -111,7 +111,9 @@ async function call<T>({ origin }: Asking, operation: string, body: Body, sessio
     referrerPolicy: "no-referrer",
     signal: AbortSignal.timeout(deadlineMs),
   }).catch(() => {
-    throw new Error(`The relay does not answer at ${origin}, or this browser does not trust its certificate`);
+    const text = `The relay does not answer at ${origin}, or this browser does not trust its certificate. ` +
+      `Open ${origin}/health in this browser: it shows which, and lets you accept a certificate of your own machine`;
+    throw new Error(text);
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(`The relay refused: ${answer.message ?? response.status}`);

@@ -1,5 +1,7 @@
 /** Channels of this tab's agent: members and owners, policy, invites, and the end. Beside them the account's other channels. */
+import { useConsole } from "../context.ts";
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
+import { follow } from "../frame.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
 import type { AccountChannel } from "./account_channels.ts";
 import { InviteLink } from "./invite_link.ts";
@@ -12,14 +14,14 @@ export function ChannelsView({ agent }: { agent: TabAgent }): VNode {
   const [ending, setEnding] = useState<{ name: string; how: "close" | "leave" } | undefined>(undefined);
   return html`
     <h1>Channels</h1>
-    <p class="quiet">Those that this tab's agent is in. It is connected on the page Live.</p>
+    <p class="quiet">The channels that this tab's agent is in. <${ToLive} text="Live" /> is where it talks.</p>
     ${agent.state !== "on" && html`
       <p>
         <${Action} work=${() => agent.start(agent.options)}>Connect this tab's agent<//></p>
     `}
     ${agent.problem && html`<p class="fault">${agent.problem}</p>`}
     ${agent.state === "on" && agent.rooms.length === 0 &&
-      html`<p>There is none yet. Make one, or join by a link, on the page Live.</p>`}
+      html`<p>There is none yet. <${ToLive} text="Make one, or join by a link" />.</p>`}
     ${agent.rooms.map((room) =>
       html`
         <${ChannelCard} key=${room.name} agent=${agent} room=${room}
@@ -36,6 +38,12 @@ export function ChannelsView({ agent }: { agent: TabAgent }): VNode {
         work=${() => agent[ending.how](ending.name)} />
     `}
   `;
+}
+
+function ToLive({ text }: { text: string }): VNode {
+  const { go } = useConsole();
+  const path = "/console/live";
+  return html`<a href=${path} onClick=${(event: MouseEvent) => follow(event, () => go(path))}>${text}</a>`;
 }
 
 function ChannelCard(
@@ -103,7 +111,8 @@ function whose(scope: string): string {
 
 function Invites({ agent, name }: { agent: TabAgent; name: string }): VNode {
   const { value, error, again } = useReading(
-    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state]),
+    // Somebody who came in has used one.
+    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state, agent.events[0]?.id]),
   );
   const revoke = async (id: string): Promise<void> => {
     await agent.manager?.revokeInviteById({ channel: nameOf(agent, name), id });
@@ -112,6 +121,7 @@ function Invites({ agent, name }: { agent: TabAgent; name: string }): VNode {
   return html`
     <h3>Invites</h3>
     <${Fault} error=${error} />
+    ${value?.length === 0 && html`<p class="quiet">No invite is open.</p>`}
     <ul class="items">
       ${value?.map(({ id, expiresAtMs, uses, used }) =>
         html`<li key=${id}><span class="grow">${used} of ${uses} used, until <${Time} at=${
@@ -120,8 +130,7 @@ function Invites({ agent, name }: { agent: TabAgent; name: string }): VNode {
         <${Action} label=${`Revoke the invite ${id}`} work=${() => revoke(id)}>Revoke<//></li>`
       )}
     </ul>
-    <p><${InviteLink} agent=${agent} name=${name} /> <button type="button" onClick=${() =>
-      void again()}>Look again</button></p>
+    <${InviteLink} agent=${agent} name=${name} onMade=${again} />
   `;
 }
 

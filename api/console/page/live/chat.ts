@@ -13,23 +13,33 @@ export function Chat({ agent, room }: { agent: TabAgent; room: Room }): VNode {
       <${Said} lines=${room.lines} />
       <${Say} room=${room} others=${members.filter(({ self }) => !self)} />
       <${InviteLink} agent=${agent} name=${room.name} />
-      <details>
-        <summary>${members.length} ${members.length === 1 ? "member" : "members"}, and the number to compare</summary>
-        <ul class="items">
-          ${members.map(({ agentId, identity, owner, self, absent }) =>
-            html`
-              <li
-                key=${agentId}><span class="text grow"><strong>${identity}</strong>${self ? " (this tab)" : ""}${owner
-                  ? ", owner"
-                  : ""}${absent ? ", not back yet" : ""}</span> <code>${agentId}</code></li>
-            `
-          )}
-        </ul>
-        <p>All members of the channel see the same number. Compare it over another way, such as a call: then nobody stands between you.</p>
-        <p><code class="fingerprint">${channel?.fingerprint() ?? ""}</code></p>
-      </details>
+      ${channel && html`<${Members} channel=${channel} />`}
     </section>
   `;
+}
+
+function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode {
+  const members = channel.members();
+  return html`
+    <details>
+      <summary>${members.length} ${members.length === 1 ? "member" : "members"}, and the number to compare</summary>
+      <ul class="items">
+        ${members.map((member) =>
+          html`<li key=${member.agentId}><span class="text grow"><strong>${member.identity}</strong>${
+            marksOf(member)
+          }</span> <code>${member.agentId}</code></li>`
+        )}
+      </ul>
+      <p>All members of the channel see the same number. Compare it over another way, such as a call: then nobody stands between you.</p>
+      <p><code class="fingerprint">${channel.fingerprint()}</code></p>
+    </details>
+  `;
+}
+
+function marksOf(
+  { owner, self, absent }: { readonly owner: boolean; readonly self: boolean; readonly absent: boolean },
+): string {
+  return `${self ? " (this tab)" : ""}${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}`;
 }
 
 function Said({ lines }: { lines: readonly Line[] }): VNode {
@@ -99,18 +109,20 @@ function Say(
   };
   return html`
     <form method="post" onSubmit=${send}>
-      <p class="field"><label for="message">${asked === undefined ? "Message" : `Request to ${asked.identity}`}</label>
-        <input id="message" name="message" autocomplete="off" maxlength="10000" /></p>
-      <div class="row">
-        <p class="field"><label for="addressee">To</label>
-          <select id="addressee" value=${to}
-            onChange=${(event: { currentTarget: HTMLSelectElement }) => setTo(event.currentTarget.value)}>
-            <option value="">everybody: a message</option>
-            ${others.map(({ agentId, identity }) =>
-              html`<option key=${agentId} value=${agentId}>${identity}: a request</option>`
-            )}
-          </select></p>
-        <p class="field"><span> </span><button type="submit" class="main">Send</button></p>
+      <p class="field"><label for="addressee">To</label>
+        <select id="addressee" value=${to}
+          onChange=${(event: { currentTarget: HTMLSelectElement }) => setTo(event.currentTarget.value)}>
+          <option value="">everybody: a message</option>
+          ${others.map(({ agentId, identity }) =>
+            html`<option key=${agentId} value=${agentId}>${identity}: a request</option>`
+          )}
+        </select></p>
+      <div class="row ends">
+        <p class="field"><label for="message">${asked === undefined
+          ? "Message"
+          : `Request to ${asked.identity}`}</label>
+          <input id="message" name="message" autocomplete="off" maxlength="10000" /></p>
+        <p><button type="submit" class="main">Send</button></p>
       </div>
     </form>
   `;

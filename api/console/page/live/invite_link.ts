@@ -11,14 +11,18 @@ const guestMessages = 1_000;
 const maxKeyName = 64;
 
 /** A link that lets one more agent in while this tab is open; for a guest, with a pass of this account. */
-export function InviteLink({ agent, name }: { agent: TabAgent; name: string }): VNode {
+export function InviteLink(
+  { agent, name, onMade }: { agent: TabAgent; name: string; onMade?: () => Promise<void> },
+): VNode {
   const { service, say } = useConsole();
   const [made, setMade] = useState<{ link: string; what: string } | undefined>(undefined);
   if (agent.isGuest) return html``;
   const make = async (isGuest: boolean): Promise<void> => {
-    const link = await agent.manager?.inviteLink(name, { uses: 1, web: true }) ?? "";
+    if (agent.manager === undefined) throw new Error("The agent is not connected");
+    const link = await agent.manager.inviteLink(name, { uses: 1, web: true });
     const what = `This link leads one ${isGuest ? "guest" : "agent"} into ${name}`;
     setMade({ link: isGuest ? await withPass(link, service) : link, what });
+    await onMade?.();
     say("The link lets one agent in, while this tab is open.");
   };
   if (made !== undefined) {
@@ -29,6 +33,8 @@ export function InviteLink({ agent, name }: { agent: TabAgent; name: string }): 
       <${Action} label=${`Make a link to ${name}`} work=${() => make(false)}>Make a link<//>
       <${Action} label=${`Make a link for a guest to ${name}`} work=${() => make(true)}>Make a link for a guest<//>
     </span>
+    <small>A link lets one more agent in while this tab is open. A guest needs no account: its messages count on yours, for 7
+      days.</small>
   `;
 }
 

@@ -1,8 +1,7 @@
 /** Live: this tab is an agent. Beside the conversation stands what others can learn of it. Loaded when somebody opens it. */
 import { Field, Form, useForm } from "../elements.ts";
-import { html, useCallback, useState, type VNode } from "../ui.ts";
+import { html, useCallback, useEffect, useRef, useState, type VNode } from "../ui.ts";
 import { Chat } from "./chat.ts";
-import { coverChoices, megabytesADay } from "./meter.ts";
 import { MeterView } from "./meter_view.ts";
 import type { Room } from "./room.ts";
 import { InvitationCard } from "./invitation_card.ts";
@@ -23,7 +22,17 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
   useAgent(agent);
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const room = agent.rooms.find(({ name }) => name === chosen) ?? agent.rooms[0];
-  const onRoom = useCallback((entered: Room) => setChosen(entered.name), []);
+  const isOn = agent.state === "on";
+  const entered = useRef(false);
+  const onRoom = useCallback((room: Room) => {
+    entered.current = true;
+    setChosen(room.name);
+  }, []);
+  // The button that led into a channel is gone by then. The next thing to do there is to say something.
+  useEffect(() => {
+    if (entered.current) document.getElementById("message")?.focus();
+    entered.current = false;
+  }, [chosen]);
   return html`
     <h1>Live</h1>
     <p
@@ -33,11 +42,12 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
       <div>
         ${link && html`<${InvitationCard} key=${link} agent=${agent} link=${link} onRoom=${onRoom} />`}
         <${AgentPanel} agent=${agent} />
-        ${agent.state === "on" && html`
-          ${!agent.isGuest && html`<${Doors} agent=${agent} onRoom=${onRoom} />`}
-          <${Rooms} agent=${agent} chosen=${room?.name} onChoose=${setChosen} />
-          ${room && html`<${Chat} key=${room.name} agent=${agent} room=${room} />`}
+        ${isOn && room === undefined && html`<p class="quiet">This agent is in no channel yet.</p>`}
+        ${room && (isOn || agent.state === "starting") && html`
+          ${agent.rooms.length > 1 && html`<${Rooms} agent=${agent} chosen=${room.name} onChoose=${setChosen} />`}
+          <${Chat} key=${room.name} agent=${agent} room=${room} />
         `}
+        ${isOn && !agent.isGuest && html`<${Doors} agent=${agent} onRoom=${onRoom} />`}
       </div>
       <div>
         <${MeterView} agent=${agent} />
@@ -58,15 +68,6 @@ function AgentPanel({ agent }: { agent: TabAgent }): VNode {
       ${manager &&
         html`<p class="quiet">Named <code>${agent.identity}</code>, agent <code>${manager.client.agentId}</code></p>`}
       <div class="row">
-        <p class="field"><label for="cover">Cover traffic</label>
-          <select id="cover" disabled=${state === "starting"} value=${options.cover}
-            onChange=${(event: Event) => start({ cover: coverOf(value(event)) })}>
-            ${coverChoices.map((choice) =>
-              html`<option key=${choice.profile} value=${choice.profile}>${choice.text} (${
-                Math.round(megabytesADay(choice))
-              } MB a day)</option>`
-            )}
-          </select></p>
         <p class="field"><label for="way">Way to the relay</label>
           <select id="way" disabled=${state === "starting"} value=${options.way}
             onChange=${(event: Event) => start({ way: wayOf(value(event)) })}>
@@ -90,12 +91,10 @@ function stateText({ state, problem, manager }: TabAgent): string {
     case "failed":
       return `It did not connect: ${problem ?? "no reason was told"}`;
     case "on":
-      return `Connected over ${manager?.client.transport ?? "nothing at the moment; it tries again by itself"}.`;
+      return manager?.client.transport === undefined
+        ? "The connection is lost. The agent tries again by itself."
+        : `Connected over ${manager.client.transport}.`;
   }
-}
-
-function coverOf(text: string): (typeof coverChoices)[number]["profile"] {
-  return coverChoices.find(({ profile }) => profile === text)?.profile ?? "standard";
 }
 
 function wayOf(text: string): Way {
@@ -109,22 +108,24 @@ function Doors({ agent, onRoom }: { agent: TabAgent; onRoom: (room: Room) => voi
   const join = useForm(useCallback(async (fields) => onRoom(await agent.join(fields["link"] ?? "")), [agent, onRoom]));
   return html`
     <section class="card" aria-labelledby="doors-title">
-      <h2 id="doors-title">Enter a channel</h2>
-      <${Form} state=${join} submit="Join">
-        <${Field} label="Link" name="link" type="password" autocomplete="off"
-          hint="As secret as a password: it is not shown and not kept." error=${join.error} />
+      <h2 id="doors-title">${agent.rooms.length === 0 ? "Enter a channel" : "Enter another channel"}</h2>
+      <h3>Make one of your own</h3>
+      <${Form} state=${create} submit="Open or make it">
+        <${Field} label="Name" name="channel" placeholder="acme/ops/hello" autocomplete="off" error=${create.error}
+          hint="Three parts with slashes between them. Lowercase letters, digits and hyphens." />
         <//>
-        <${Form} state=${create} submit="Open or make it">
-          <${Field} label="Name" name="channel" placeholder="acme/ops/hello" autocomplete="off" error=${create.error} />
+        <h3>Or join by a link that you were given</h3>
+        <${Form} state=${join} submit="Join">
+          <${Field} label="Link" name="link" type="password" autocomplete="off"
+            hint="As secret as a password: it is not shown and not kept." error=${join.error} />
           <//>
           </section>
   `;
 }
 
 function Rooms(
-  { agent, chosen, onChoose }: { agent: TabAgent; chosen: string | undefined; onChoose: (name: string) => void },
+  { agent, chosen, onChoose }: { agent: TabAgent; chosen: string; onChoose: (name: string) => void },
 ): VNode {
-  if (agent.rooms.length === 0) return html`<p class="quiet">This agent is in no channel yet.</p>`;
   return html`
     <fieldset class="segments"><legend>Channel</legend>
       ${agent.rooms.map(({ name }) =>
@@ -141,6 +142,7 @@ function Events({ agent }: { agent: TabAgent }): VNode {
       <h2 id="live-events-title">What happens</h2>
       <div class="log" tabindex="0" role="region" aria-labelledby="live-events-title">
         <ul class="items">
+        ${agent.events.length === 0 && html`<li class="quiet">Nothing yet.</li>`}
         ${agent.events.map(({ id, atMs, text }) =>
           html`<li key=${id}><span class="quiet">${
             new Date(atMs).toLocaleTimeString()

@@ -1,6 +1,6 @@
 /** The privacy meter: cells a second each way, real against cover, and what the relay sees of each message. */
 import { html, useEffect, useState, type VNode } from "../ui.ts";
-import type { Counts, Direction, Rates } from "./meter.ts";
+import { type Counts, coverChoices, type Direction, megabytesADay, type Rates } from "./meter.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 const sampleMs = 1_000;
@@ -8,7 +8,8 @@ const rate = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximu
 const number = new Intl.NumberFormat();
 const names: Readonly<Record<Direction, string>> = { sent: "Up", received: "Down" };
 
-export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
+export function MeterView({ agent }: { agent: TabAgent }): VNode {
+  const { meter } = agent;
   const [rates, setRates] = useState<Rates>(() => meter.sample(performance.now()));
   useEffect(() => {
     const timer = setInterval(() => setRates(meter.sample(performance.now())), sampleMs);
@@ -17,6 +18,7 @@ export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
   return html`
     <section class="card" aria-labelledby="meter-title">
       <h2 id="meter-title">Privacy meter</h2>
+      <${Cover} agent=${agent} />
       <div class="scroll" tabindex="0" role="region" aria-labelledby="meter-title">
         <table class="meter">
           <thead>
@@ -25,7 +27,6 @@ export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
               <th scope="col" class="number">a second</th>
               <th scope="col" class="number real">real</th>
               <th scope="col" class="number cover">cover</th>
-              <th scope="col">real against cover</th>
             </tr>
           </thead>
           <tbody>
@@ -59,6 +60,33 @@ export function MeterView({ agent: { meter } }: { agent: TabAgent }): VNode {
   `;
 }
 
+/** Every choice tells its price. Another one takes a new connection. */
+function Cover({ agent }: { agent: TabAgent }): VNode {
+  const { options, state } = agent;
+  const change = ({ currentTarget: { value } }: { currentTarget: HTMLSelectElement }): void => {
+    const chosen = coverChoices.find(({ profile }) => profile === value);
+    if (chosen !== undefined) void agent.start({ ...options, cover: chosen.profile });
+  };
+  return html`
+    <p class="field"><label for="cover">Cover traffic</label>
+      <select id="cover" disabled=${state === "starting"} value=${options.cover} onChange=${change}>
+        ${coverChoices.map((choice) =>
+          html`<option key=${choice.profile} value=${choice.profile}>${choice.text} (${
+            number.format(Math.round(megabytesADay(choice)))
+          } MB a day)</option>`
+        )}
+      </select>
+      <small>${price(options.cover)}</small></p>
+  `;
+}
+
+/** On a phone the choice itself has no room for it. */
+function price(cover: string): string {
+  const chosen = coverChoices.find(({ profile }) => profile === cover);
+  const megabytes = chosen === undefined ? 0 : megabytesADay(chosen);
+  return `Cover costs ${number.format(Math.round(megabytes))} MB a day, both ways together.`;
+}
+
 function Row(
   { name, rates, totals, direction }: { name: string; rates: Counts; totals: Counts; direction: Direction },
 ): VNode {
@@ -69,10 +97,16 @@ function Row(
       <td class="number">${rate.format(rates.real + rates.cover)}</td>
       <td class="number" data-real=${totals.real}>${number.format(totals.real)}</td>
       <td class="number" data-cover=${totals.cover}>${number.format(totals.cover)}</td>
-      <td>${all > 0 && html`
-        <meter min="0" max=${all} value=${totals.real}
-          aria-label=${`${name}: share of real cells`}></meter>
-      `}</td>
+    </tr>
+    <tr class="mix-row">
+      <td colspan="4">
+        ${all > 0 && html`
+          <div class="mix" role="meter" aria-label=${`${name}: real cells among all`} aria-valuemin="0"
+            aria-valuemax=${all} aria-valuenow=${totals.real}>
+            <div style=${{ width: `${100 * totals.real / all}%` }}></div>
+          </div>
+        `}
+      </td>
     </tr>
   `;
 }

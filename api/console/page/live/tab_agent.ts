@@ -98,6 +98,8 @@ export class TabAgent {
 
   /** With other options: ends the connection and begins another one. Channels and what was said stay. */
   start(options: StartOptions): Promise<void> {
+    // At once, so that nobody uses the connection that ends.
+    this.#set("starting");
     return this.#inTurn(async () => {
       await this.#end();
       this.#options = options;
@@ -224,6 +226,8 @@ export class TabAgent {
 
   async #follow(manager: ChannelManager): Promise<void> {
     for await (const event of manager.client.events()) {
+      // The end of a connection that another one follows is no news.
+      if (manager !== this.#manager) return;
       if (event.type === "disconnected") this.meter.restart();
       this.#happened++;
       const text = describe(event);
