@@ -13,7 +13,7 @@ import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, openChannel } from "./channel.ts";
-import { type Link, prepareToJoin, readLink } from "./channel_link.ts";
+import { type Link, prepareToJoin, readLink, type Way } from "./channel_link.ts";
 
 const defaultJoinMs = 60_000;
 
@@ -106,20 +106,39 @@ export const joinChannel: Command = {
     if (link !== undefined && link.channel !== name) {
       throw badInput(`The link is for channel ${link.channel}, not for ${name}`, "Leave the name out");
     }
-    const prepared = link && await prepareToJoin(context, link);
-    await withAgent(context, async (manager) => {
-      const joining = joinOrExplain(context, manager, { name, token, link, timeoutMs });
-      const channel = await output.progress("waiting to be let in", unlessInterrupted(context.platform, joining));
-      await prepared?.joined();
-      const members = channel.members();
-      const names = members.filter(({ self }) => !self).map(memberName).join(", ");
-      await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
-        `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
-      ]);
-      await readAndWrite(context, channel.name);
-    }, prepared?.pass);
+    const ways = link === undefined ? [undefined] : await prepareToJoin(context, link);
+    for (const [index, way] of ways.entries()) {
+      try {
+        return await join(context, { name, token, link, timeoutMs }, way);
+      } catch (error) {
+        const isPassOver = error instanceof Error && Reflect.get(error, "code") === "auth_key_invalid";
+        if (!isPassOver || index === ways.length - 1) throw error;
+      }
+    }
   },
 };
+
+interface Wanted {
+  readonly name: string;
+  readonly token: string;
+  readonly link: Link | undefined;
+  readonly timeoutMs: number;
+}
+
+async function join(context: Context, wanted: Wanted, way: Way | undefined): Promise<void> {
+  const { output, platform } = context;
+  await withAgent(context, async (manager) => {
+    const joining = joinOrExplain(context, manager, wanted);
+    const channel = await output.progress("waiting to be let in", unlessInterrupted(platform, joining));
+    await way?.joined();
+    const members = channel.members();
+    const names = members.filter(({ self }) => !self).map(memberName).join(", ");
+    await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
+      `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
+    ]);
+    await readAndWrite(context, channel.name);
+  }, way?.pass);
+}
 
 function isToken(text: string): boolean {
   return text.startsWith("inv_") || looksLikeJoinLink(text);
@@ -212,12 +231,7 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
 async function joinOrExplain(
   context: Context,
   manager: Agent,
-  { name, token, link, timeoutMs }: {
-    readonly name: string;
-    readonly token: string;
-    readonly link: Link | undefined;
-    readonly timeoutMs: number;
-  },
+  { name, token, link, timeoutMs }: Wanted,
 ): ReturnType<Agent["joinWithToken"]> {
   try {
     if (link !== undefined) return await manager.join(link.text, { timeoutMs });

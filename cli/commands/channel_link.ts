@@ -26,23 +26,25 @@ export function readLink(text: string): Link {
   }
 }
 
-/** How an agent joins by a link. */
-export interface Joining {
-  /** The link whose pass it connects with; undefined for the user's own key. */
+/** One way in by a link. */
+export interface Way {
+  /** The link whose pass the agent connects with; undefined for the user's own key. */
   readonly pass: string | undefined;
   /** To be called when it is in. */
   readonly joined: () => Promise<void>;
 }
 
+const asBefore = (): Promise<void> => Promise.resolve();
+
 /**
- * Makes ready to join. A user with a key for the link's own address joins with it; otherwise the agent becomes a guest, which has
- * the link's pass and nothing else. A guest that is in its channel keeps the pass that led there until the new one has, too:
- * anybody can make a link that names this channel.
+ * Makes ready to join, and returns the ways to try, each when the pass of the one before is no longer good. A user with a key for
+ * the link's own address joins with it; otherwise the agent becomes a guest, which has the link's pass and nothing else. A guest
+ * that is in its channel keeps its pass for as long as it is good: anybody can make a link that names this channel.
  */
-export async function prepareToJoin(context: Context, link: Link): Promise<Joining> {
+export async function prepareToJoin(context: Context, link: Link): Promise<readonly Way[]> {
   const known = await findPlace(context);
   if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) {
-    return { pass: undefined, joined: () => Promise.resolve() };
+    return [{ pass: undefined, joined: asBefore }];
   }
   if (!link.hasPass) {
     throw new Failure("auth_failed", `The link has no guest pass, and you have no key for ${link.apiUrl}`, {
@@ -56,8 +58,10 @@ export async function prepareToJoin(context: Context, link: Link): Promise<Joini
   }
   const place = await openPlace(context);
   const guest = { link: link.text, joined: false };
-  if (known?.guest?.joined !== true) await writePlace(context, { ...place, guest });
-  return { pass: link.text, joined: () => writePlace(context, { ...place, guest: { ...guest, joined: true } }) };
+  const way = { pass: link.text, joined: () => writePlace(context, { ...place, guest: { ...guest, joined: true } }) };
+  if (known?.guest?.joined === true) return [{ pass: known.guest.link, joined: asBefore }, way];
+  await writePlace(context, { ...place, guest });
+  return [way];
 }
 
 /** A link that led nowhere gives way to any other; one that is in use, to a new one for the same channel. */

@@ -54,13 +54,24 @@ async function visit(owner: User): Promise<void> {
   assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
 
   // A guest's agent is the guest's alone: another link wants another agent.
+  const { link: ended } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
+  const { invites } = await owner.json(["invites", "list", name]);
+  for (const { id } of invites) await owner.run(["invites", "revoke", id]);
   const { link: other } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   await owner.run(["channel", "create", `${name}-2`]);
   const { link: elsewhere } = await owner.json(["channel", "invite", `${name}-2`, "--guest", "--no-wait"]);
   const refused = await guest.json(["channel", "join"], { input: `${elsewhere}\n`, code: 2 });
   assertStringIncludes(refused.error.advice, "--agent NAME");
-  // A new pass for the same channel takes the place of the old one.
+  // Anybody can make a link that names this channel: a pass that is good stays, and one that is not gives way.
+  const passOf = async (): Promise<unknown> => JSON.parse(await Deno.readTextFile(file)).guest.link;
+  const before = await passOf();
   assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
+  assertEquals(await passOf(), before);
+  await guest.run(["host", "stop"]);
+  const record = JSON.parse(await Deno.readTextFile(file));
+  await Deno.writeTextFile(file, JSON.stringify({ ...record, guest: { link: ended, joined: true } }));
+  assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
+  assertEquals(await passOf(), other);
   await guest.run(["channel", "send", name, "with another pass"]);
   assertEquals((await owner.json(["channel", "listen", name, "--count", "1"])).text, "with another pass");
 }
