@@ -2,14 +2,18 @@
 import { assertEquals } from "@std/assert";
 import type { RequestBody } from "../../proto/mod.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../engine/mod.ts";
-import { type Actor, messageRequest } from "./testing/actors.ts";
+import { Actor, messageRequest } from "./testing/actors.ts";
 import { createPair, refused } from "./testing/scene.ts";
+import { settle } from "./testing/simulated_time.ts";
 import { createWorld, type World } from "./testing/world.ts";
 
 type ChannelId = RequestBody<"SendMessage">["channelId"];
 
-/** The fate of the next messages, which nobody can tell. */
-const fate: { next: "answered" | "lost" | "stands" } = { next: "answered" };
+/** The fate of the next messages, which nobody can tell. `held`: lost, once it is known. */
+const fate: { next: "answered" | "lost" | "stands" | "held"; known: PromiseWithResolvers<void> } = {
+  next: "answered",
+  known: Promise.withResolvers(),
+};
 
 function silenced(engine: Engine): Engine {
   return new Proxy(engine, {
@@ -21,6 +25,7 @@ function silenced(engine: Engine): Engine {
       return async (...args: unknown[]): Promise<unknown> => {
         if (fate.next === "answered") return await call(...args);
         if (fate.next === "stands") await call(...args);
+        if (fate.next === "held") await fate.known.promise;
         throw new EngineError("unavailable", "No answer");
       };
     },
@@ -31,7 +36,7 @@ function silentTest(name: string, run: (world: World) => Promise<void>): void {
   Deno.test(name, async () => {
     const engine = await openSqliteEngine({ path: ":memory:" });
     const world = await createWorld({ engine: silenced(engine) });
-    fate.next = "answered";
+    Object.assign(fate, { next: "answered", known: Promise.withResolvers() });
     try {
       await run(world);
     } finally {
@@ -65,4 +70,20 @@ silentTest("a message that may stand in the log stays paid for, and is paid for 
   fate.next = "answered";
   assertEquals((await send(alice, channelId, 1, 2)).duplicate, true);
   assertEquals(world.quota.left, 9);
+});
+
+silentTest("messages that wait for their turn do not overtake those before them that got no answer", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const others = await Promise.all([3, 4].map((number) => Actor.connect(world, number)));
+  const channels = await Promise.all(others.map((other) => other.createChannel(other.account)));
+  fate.next = "held";
+  // Three accounts at once: each has 16 entries at the engine, and the others wait.
+  const lost = others.map((other, i) => refused("overloaded", other.send(channels[i] ?? channelId, 0, 1)));
+  await settle();
+  const sent = Array.from({ length: 32 }, (_, i) => refused("overloaded", send(alice, channelId, i + 1, 1)));
+  await settle();
+  fate.next = "answered";
+  fate.known.resolve();
+  await Promise.all([...lost, ...sent]);
+  assertEquals((await send(alice, channelId, 1, 2)).duplicate, false);
 });

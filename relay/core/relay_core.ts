@@ -13,7 +13,7 @@ import {
   parseAgentId,
   type ReplyBody,
 } from "../../proto/mod.ts";
-import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
+import type { Entry } from "../engine/engine.ts";
 import { Allowances } from "./allowances.ts";
 import { AppendGate } from "./append_gate.ts";
 import { Background } from "./background.ts";
@@ -329,11 +329,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     }
   }
 
-  append(channel: Channel, entry: NewEntry, checkWanted: () => void = () => {}): Promise<AppendOutcome> {
-    return this.#gate.pass(channel.account, () => {
-      checkWanted();
-      return this.deps.engine.append(channel.channelId, entry);
-    });
+  inTurn<Result>({ account }: Channel, run: () => Promise<Result>): Promise<Result> {
+    return this.#gate.pass(account, run);
   }
 
   touch(channel: Channel): void {

@@ -1,6 +1,5 @@
 /** Types that the handlers of requests share: the parts of the core, and the asker. */
 import type { AccountId, AgentId, CallName, NoticeBody, NoticeName, ReplyBody, RequestBody } from "../../proto/mod.ts";
-import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -60,9 +59,8 @@ export interface CoreParts {
   adopt(session: Session, agent: Agent, isMember: boolean): void;
   /** Its token says which plan its account has. */
   learnPlan(agent: Agent): void;
-  /** To the engine, counted as waiting. */
-  /** `checkWanted` throws when nobody wants it any more. It is called when its turn has come. */
-  append(channel: Channel, entry: NewEntry, checkWanted?: () => void): Promise<AppendOutcome>;
+  /** Runs it, which appends to the channel, when the account that made the channel has a turn. Counted as waiting. */
+  inTurn<Result>(channel: Channel, run: () => Promise<Result>): Promise<Result>;
   /** Something about this channel changed that its queue must be cared for soon. */
   touch(channel: Channel): void;
   /** Makes room in an account that is full, soon. */

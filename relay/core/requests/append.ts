@@ -1,6 +1,6 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { AccountId } from "../../../proto/mod.ts";
-import type { Appended, NewEntry, Room } from "../../engine/engine.ts";
+import type { Appended, AppendOutcome, NewEntry, Room } from "../../engine/engine.ts";
 import { EngineError } from "../../engine/mod.ts";
 import type { Channel } from "../channel.ts";
 import { type Plan, storageBytesOf } from "../plans.ts";
@@ -22,14 +22,46 @@ export function mayStand(error: unknown): boolean {
   return error instanceof EngineError && error.code === "unavailable";
 }
 
-/** Throws `Refusal` when the entry lost a race or the channel is gone. */
+export interface Turn {
+  /** Of the agent that sends it. */
+  readonly sender?: AccountId;
+  /** Called when its turn has come. It is not appended if this throws. */
+  readonly checkWanted?: () => void;
+  /** Told why it was not appended, before anything else of the account has a turn. */
+  readonly failed?: (error: unknown) => void;
+}
+
+/**
+ * Appends when the account has a turn for it; an entry that depends on the channel's state is made then. Throws `Refusal` when it
+ * lost a race or the channel is gone.
+ */
 export async function appendSettled(
   core: CoreParts,
   channel: Channel,
-  entry: NewEntry,
-  { sender = channel.account, checkWanted }: { readonly sender?: AccountId; readonly checkWanted?: () => void } = {},
+  entry: NewEntry | (() => NewEntry),
+  { sender = channel.account, checkWanted, failed }: Turn = {},
 ): Promise<Settled> {
-  const outcome = await core.append(channel, entry, checkWanted);
+  return await core.inTurn(channel, async () => {
+    try {
+      checkWanted?.();
+      const made = typeof entry === "function" ? entry() : entry;
+      const outcome = await core.deps.engine.append(channel.channelId, made);
+      return settledOf(outcome, { core, channel, entry: made, sender });
+    } catch (error) {
+      failed?.(error);
+      throw error;
+    }
+  });
+}
+
+interface Judged {
+  readonly core: CoreParts;
+  readonly channel: Channel;
+  readonly entry: NewEntry;
+  readonly sender: AccountId;
+}
+
+function settledOf(outcome: AppendOutcome, { core, channel, entry, sender }: Judged): Settled {
   switch (outcome.kind) {
     case "appended":
     case "duplicate": {

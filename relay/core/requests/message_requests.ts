@@ -18,6 +18,7 @@ import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
 import { comesAgain, epochConflict, logSilent, Refusal } from "../refusal.ts";
+import type { MessageInRun } from "../refused_runs.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
@@ -30,26 +31,52 @@ type Reply = ReplyBody<"SendMessage">;
 const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
 
 export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
+  const { channelId, run } = body;
+  if (run === undefined) return asker.session.inOrder((release) => answerMessage(asker, body, { release }));
+  const { refusedRuns } = asker.session;
   return asker.session.inOrder(async (release) => {
-    const channel = await openAsMember(asker, body.channelId);
-    const { count } = checkMessage(asker, body);
-    const { run } = body;
-    const refusal = run === undefined ? undefined : asker.session.refusedRuns.refusalOf(body.channelId, run);
-    if (refusal !== undefined) {
-      const original = await originalAnswer(asker, channel, { body, count });
-      if (original === undefined) throw refusal;
-      return original;
-    }
+    const inRun = refusedRuns.enter(channelId, run);
     try {
-      return await admit(asker, channel, { body, count, release });
-    } catch (error) {
-      const refusal = mayStand(error) ? logSilent() : error;
-      if (run !== undefined && refusal instanceof Refusal && comesAgain(refusal, count)) {
-        asker.session.refusedRuns.add(body.channelId, run, refusal);
-      }
-      throw refusal;
+      return await answerMessage(asker, body, { release, inRun });
+    } finally {
+      refusedRuns.leave(inRun);
     }
   });
+}
+
+interface Passage {
+  /** The engine has it. */
+  readonly release: () => void;
+  /** Of its run: it must not overtake an earlier message that was refused. */
+  readonly inRun?: MessageInRun;
+}
+
+async function answerMessage(asker: AgentAsker, body: Message, { release, inRun }: Passage): Promise<Reply> {
+  const { refusedRuns } = asker.session;
+  const refusal = inRun && refusedRuns.refusalOf(body.channelId, inRun.run);
+  let count = 1;
+  const failed = (error: unknown): void => {
+    const refusal = refusalFor(error);
+    if (inRun !== undefined && refusal instanceof Refusal && comesAgain(refusal, count)) {
+      refusedRuns.refuse(inRun, refusal);
+    }
+  };
+  // Everything that can fail is inside: nothing of the run may overtake a message that the log has given up.
+  try {
+    const channel = await openAsMember(asker, body.channelId);
+    count = checkMessage(asker, body).count;
+    if (refusal === undefined) return await admit(asker, channel, { body, count, release, failed, inRun });
+    const original = await originalAnswer(asker, channel, { body, count });
+    if (original !== undefined) return original;
+  } catch (error) {
+    failed(error);
+    throw refusalFor(error);
+  }
+  throw refusal;
+}
+
+function refusalFor(error: unknown): unknown {
+  return mayStand(error) ? logSilent() : error;
 }
 
 interface Admission {
@@ -58,9 +85,13 @@ interface Admission {
   readonly count: number;
   /** The engine has it. */
   readonly release: () => void;
+  /** The engine has given it up, or refused it. */
+  readonly failed: (error: unknown) => void;
+  readonly inRun: MessageInRun | undefined;
 }
 
-async function admit(asker: AgentAsker, channel: Channel, { body, count, release }: Admission): Promise<Reply> {
+async function admit(asker: AgentAsker, channel: Channel, admission: Admission): Promise<Reply> {
+  const { body, count } = admission;
   if (body.epoch > channel.state.epoch) await reachEpoch(asker.core, channel, body.epoch);
   if (body.epoch !== channel.state.epoch) {
     return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, epochConflict(channel.state.epoch));
@@ -82,8 +113,8 @@ async function admit(asker: AgentAsker, channel: Channel, { body, count, release
     return await originalAnswer(asker, channel, { body, count }) ??
       fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
   }
-  const appending = append(asker, channel, body, { charge: reservation.charge, room });
-  release();
+  const appending = append(asker, channel, admission, { charge: reservation.charge, room });
+  admission.release();
   return await appending;
 }
 
@@ -95,7 +126,7 @@ interface Terms {
 async function append(
   asker: AgentAsker,
   channel: Channel,
-  body: Message,
+  { body, failed, inRun }: Admission,
   { charge, room }: Terms,
 ): Promise<Reply> {
   const { core, agent } = asker;
@@ -105,6 +136,7 @@ async function append(
     // Its agent may be back already, and have asked whether this message stands in the log.
     const checkWanted = (): void => {
       if (asker.session.isEnded) throw new Refusal("transport_error", "The session has ended");
+      if (inRun?.refusal !== undefined) throw inRun.refusal;
     };
     const { sequence, timeMs, duplicate } = await appendSettled(core, channel, {
       kind: "message",
@@ -118,7 +150,7 @@ async function append(
       removed: [],
       charge,
       room,
-    }, { sender: agent.account, checkWanted });
+    }, { sender: agent.account, checkWanted, failed });
     appended = !duplicate;
     if (duplicate) meter.messagesDuplicate += charge.messages;
     else meter.messagesAccepted += charge.messages;
