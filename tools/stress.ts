@@ -29,6 +29,7 @@ const campaigns = [
   "tests/relay/garbage_test.ts",
   "tests/scenario/large_recovery_test.ts",
   "tests/scenario/races_test.ts",
+  "tests/scenario/rejoin_test.ts",
   "tests/scenario/simulation_test.ts",
   "tests/sdk/package_test.ts",
   "tests/story/story_test.ts",
