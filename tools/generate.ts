@@ -11,7 +11,7 @@ import { commands, renderReference } from "../cli/mod.ts";
 import { renderContract } from "./contract.ts";
 import { consoleBundles, createConsoleGenerator } from "./generate_console.ts";
 import { generateWasm, wasmModules } from "./generate_wasm.ts";
-import { generateWorker } from "./generate_workers.ts";
+import { createWorkerGenerator } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
@@ -19,6 +19,7 @@ import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
 const generateConsole = createConsoleGenerator();
+const generateWorker = createWorkerGenerator();
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },
   ...["health", "reflection"].map((name) => ({
