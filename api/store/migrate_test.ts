@@ -36,7 +36,7 @@ const guarantees: Record<string, Guarantee> = {
     await assertRejects(() => migrate(database, [...migrations, broken]), Error);
     const [half] = await database.sql`SELECT to_regclass('half') AS name`;
     assertEquals(half?.name, null);
-    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN note text" };
+    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN of_this_test text" };
     assertEquals(await migrate(database, [...migrations, next]), [next.name]);
   },
 
@@ -59,7 +59,7 @@ const guarantees: Record<string, Guarantee> = {
   "a database that a newer API has migrated is refused by name, and not changed": async (connect) => {
     const database = connect();
     const migrations = await readMigrations();
-    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN note text" };
+    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN of_this_test text" };
     await migrate(database, [...migrations, next]);
     const before = await database.sql`SELECT * FROM schema_migrations ORDER BY version`;
     await assertRejects(() => migrate(database, migrations), StartFailed, next.name);
