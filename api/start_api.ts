@@ -55,7 +55,7 @@ import { startUpkeep } from "./upkeep.ts";
 const maxBodyBytes = 64 * 1024;
 /** A client may ask for mail to several addresses. */
 const mailClientShare = 4;
-/** Of an account's requests, for each of its keys that strangers may have. */
+/** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
 const sharedKeyShare = 0.1;
 /** Every request must be answered within two seconds when the database is away. */
 const databaseDeadlineMs = 1500;

@@ -133,7 +133,7 @@ function adviceUnreachable(error: Error): string {
   return `${what} To find out more: {} doctor`;
 }
 
-/** Of what a link asks for, only another service than the agent's is `invalid_request`. */
+/** For a link, `invalid_request` means one thing only: it is for another service than the agent's. */
 function guestAdvice(code: string): string {
   if (code === "invalid_request") return "Join as a new agent: --agent NAME";
   return "Ask for a new link, and join again with: {} channel join";

@@ -114,7 +114,7 @@ async function aboutAccount(
   }
 }
 
-/** Of a plan, or of one account: a number, nothing at all, or the plan's. */
+/** Sets the limit of a plan (a number or `unlimited`) or of one account (a number or `plan`). */
 async function setLimit({ store, act }: AdminDeps, whose: string, text: string): Promise<string> {
   const isPlan = plans.includes(whose);
   const isNumber = /^\d{1,12}$/.test(text);

@@ -12,11 +12,11 @@ export interface ChangesPage {
 }
 
 export interface Changes {
-  /** At once. */
+  /** Returns the present state at once. */
   standing(): ReturnType<ChangesStore["readStanding"]>;
-  /** As soon as there is something after this number, or when time is up. `ahead`: there is no such number yet. */
+  /** Resolves as soon as there is a change after this number, or when time is up. `ahead`: there is no such number yet. */
   read(after: number): Promise<ChangesPage | "ahead">;
-  /** Nobody waits any longer: the process is about to end. */
+  /** Ends every wait, because the process is about to end. */
   stop(): void;
 }
 

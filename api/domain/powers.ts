@@ -68,7 +68,7 @@ export function grantOf(traits: HeldTraits): TokenGrant | undefined {
   return { key, scopes: powers?.channels ?? everyRight };
 }
 
-/** Of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */
+/** Limit of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */
 const maxClaimBytes = 2500;
 
 export function fitsToken(channels: readonly ChannelPower[]): boolean {

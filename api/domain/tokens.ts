@@ -39,7 +39,7 @@ export interface TokensDeps {
 /** A signing key ready for use: imported once, its header encoded once. */
 interface Signer {
   readonly header: string;
-  /** Of a token with the claim `static`. */
+  /** The header of a token with the claim `static`. */
   readonly narrowHeader: string;
   readonly sign: Sign;
 }
@@ -49,7 +49,7 @@ const maxKept = 1_000;
 
 export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   const signers = new WeakMap<SigningKey, Signer>();
-  /** Of one second and one key, by account, plan and rights. */
+  /** Tokens that one key signed in one second, by account, plan and rights. */
   let kept: { iat: number; sign?: Sign; tokens: Map<string, string> } = { iat: 0, tokens: new Map() };
   const signerOf = (key: SigningKey): Signer => {
     const known = signers.get(key);

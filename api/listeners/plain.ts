@@ -17,7 +17,7 @@ interface ConnectionServer {
   shutdown(): Promise<void>;
 }
 
-/** All that the runtime uses of a signal. A real one would report what its listener throws as an error that nobody caught. */
+/** The part of a signal that the runtime uses. A real signal would report errors of its listener as uncaught. */
 interface CloseSignal {
   addEventListener(type: "abort", listener: () => void): void;
 }

@@ -10,7 +10,7 @@ const passwordMax = 256;
 const nameMax = 64;
 
 const controlCharacter = /\p{Cc}/u;
-/** Nobody sees them, or they turn the text around them: two names would look alike, or one like another. */
+/** Invisible characters, and those that change the direction of text: with them, two names could look alike. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cf}\u2800]/u;
 /** Pictures are joined by characters that are invisible anywhere else. */
 const pictures = /[\p{Extended_Pictographic}\p{Emoji_Modifier}][\uFE0F\u200D]+/gu;

@@ -174,7 +174,7 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   const addresses = tcpAddressesOf(requireRelay(settings));
   const inspect = (address: TcpAddress): Promise<SeenCertificate | undefined> =>
     platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
-  // Of several relays the certificate that needs care first: one that is not believed, or the next to end.
+  // With several relays, report the most urgent certificate: one that is not trusted, or the next to expire.
   const urgency = (seen: SeenCertificate): number => seen.refused === undefined ? seen.expiresAtMs : 0;
   const shown = (await Promise.all(addresses.map(inspect))).filter((seen) => seen !== undefined);
   const [seen] = shown.sort((a, b) => urgency(a) - urgency(b));

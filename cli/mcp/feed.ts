@@ -66,7 +66,7 @@ export class Feed {
     this.#serving ??= this.channel.serve((request) => this.#take(request), { concurrency: maxRequests });
   }
 
-  /** Nobody waits. The reader that asks has given nothing and is let go, so that it takes nothing away from another program. */
+  /** Stops reading, because no call waits. The reader has returned nothing yet; ending it leaves its message to other programs. */
   rest(): void {
     this.#isWanted = false;
     const [serving, reader] = [this.#serving, this.#reader];

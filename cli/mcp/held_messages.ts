@@ -9,7 +9,7 @@ export interface HeldMessage {
   readonly message: Said;
 }
 
-/** Of a sender and a message: senders choose the ids of their messages, and none may put its own in another's place. */
+/** Sender and message: senders choose the ids of their messages, so the id alone could replace another sender's message. */
 const idForm = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/;
 /** Beyond these, what would be held is dropped: a sender that nobody has allowed must not fill the disk. */
 const [maxHeld, maxHeldOfOne] = [1000, 100];

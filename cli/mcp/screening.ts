@@ -13,7 +13,7 @@ const kept = new Set(["\n", "\t"]);
 const apiKey = /\bsk_(?:live|test)_[A-Za-z0-9_-]{8,}/g;
 const invite = /(?:\binv_|\bstatic:\/\/join\/?#|\bhttps?:\/\/[^\s"<>#]+#)[A-Za-z0-9_-]{80,}/gi;
 
-/** Nothing but an invite. */
+/** Returns whether the text is an invite and nothing else. */
 export function isInvite(text: string): boolean {
   return text.replace(invite, "") === "" && text !== "";
 }

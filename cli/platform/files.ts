@@ -10,7 +10,7 @@ import { credentialsPath } from "../../proto/mod.ts";
 import type { Files, Folders } from "./platform.ts";
 
 const [ownerFile, ownerFolder] = [0o600, 0o700];
-/** Of a folder that a process which is about to end still uses, a tenth of a second apart. */
+/** Attempts to remove a folder that an ending process still uses, a tenth of a second apart. */
 const maxRemovals = 50;
 /** Credentials and certificates are far smaller. */
 const maxFileBytes = 1024 * 1024;

@@ -39,7 +39,7 @@ function responseOf(answer: IncomingMessage): Awaited<ReturnType<HttpFetch>> {
   return { status: answer.statusCode ?? 0, headers, body };
 }
 
-/** Nothing is sent: what is wrong with the certificate is what the user wants to know. */
+/** Reads the certificate without sending anything, so that the user learns what is wrong with it. */
 export function inspectCertificate(
   { host, port }: { readonly host: string; readonly port: number },
   caCerts: readonly string[],

@@ -29,7 +29,7 @@ export async function findService(context: Context, settings: Settings): Promise
   return { ...found, ...await pin(context, settings.apiUrl, told.ca?.pem) };
 }
 
-/** Nothing is asked when everything is known. */
+/** Asks the API only if the relay's address or its authority is unknown. */
 export async function findRelay(context: Context, settings: Settings): Promise<Settings> {
   return settings.relayUrl !== undefined && (settings.caFile ?? settings.relayCaFile) !== undefined
     ? settings

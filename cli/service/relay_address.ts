@@ -19,7 +19,7 @@ export function tcpAddressesOf(relayUrl: string): readonly TcpAddress[] {
   return groupByRelay(relayUrl.split(",").map((part) => part.trim())).map(tcpAddressOf);
 }
 
-/** Of a relay's addresses the one that names its TCP port; else the port that belongs to its QUIC port. */
+/** Returns the address that names the relay's TCP port; without one, the port that belongs to its QUIC port. */
 function tcpAddressOf(texts: readonly string[]): TcpAddress {
   const addresses = texts.map(parse);
   const [first] = addresses;

@@ -26,7 +26,7 @@ export interface SettingsKey {
 }
 
 const localApi = "http://127.0.0.1:8080";
-/** Of a stack on this machine that tells nothing itself. */
+/** The relay of a stack on this machine, if its API does not name one. */
 export const localRelay = "quic://localhost:4433";
 
 export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {

@@ -17,7 +17,7 @@ export class FairRate {
   #startedAtMs: number;
   #total = 0;
   #asked = 0;
-  /** Of the window before: those who asked, and whether they asked for more than half. */
+  /** From the previous window: the number of clients, and whether they asked for more than half of the rate. */
   #sharersBefore = 0;
   #crowdedBefore = false;
 

@@ -19,7 +19,7 @@ export interface ServerRequest {
   vouch(): void;
 }
 
-/** Whether a request is one of a member. `isVouched` says that of its connection. Others are counted as a stranger's. */
+/** Returns whether a member sent the request. `isVouched` says so for its connection. Other requests count as a stranger's. */
 export type IsMember = (request: Pick<ServerRequest, "path" | "headers">, isVouched: boolean) => boolean;
 
 export type HeaderField = Pick<Field, "name" | "value">;

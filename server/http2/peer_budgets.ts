@@ -73,7 +73,7 @@ export class PeerBudgets {
     this.#refusedSockets++;
   }
 
-  /** Whether one more call of a stranger may be under way: above half of what is there for all, in equal parts. */
+  /** Returns whether a stranger may start one more call. Above half of the total, strangers get equal parts. */
   hasRoomFor({ handlers, network }: PeerBudget): boolean {
     const { strangerHandlers, strangerHandlersInAll: inAll } = this.budgets;
     if (handlers >= strangerHandlers || this.#handlers >= inAll) return false;

@@ -21,7 +21,7 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly handler: Handler;
-  /** Of whom requests and connections are; absent: all are strangers' until a handler vouches. */
+  /** Tells members from strangers. Without it, all requests and connections are a stranger's until a handler vouches. */
   readonly isMember?: IsMember;
   readonly budgets?: Partial<Budgets>;
   /** How late the event loop runs, smoothed; absent: strangers have the same whatever the load. */

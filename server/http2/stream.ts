@@ -34,7 +34,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   closed = false;
   /** The handler has not answered yet. */
   running = true;
-  /** Nobody vouched for it: it counts against the limits of its address. */
+  /** No handler vouched for it, so it counts against the limits of its address. */
   isStranger = false;
   receiveWindow: number;
   /** Taken by the handler and not granted to the peer again yet. */

@@ -31,7 +31,7 @@ export interface StreamsParts {
   readonly onEmpty: () => void;
 }
 
-/** Of calls that a stranger may make a little later. */
+/** Sent with refusals of calls that a stranger may repeat a little later. */
 export const retryAfter: readonly (readonly [name: string, value: string])[] = [["retry-after", "1"]];
 
 export class Streams implements StreamHost, SenderEvents {
