@@ -62,7 +62,7 @@ function ChannelCard(
         html`<li key=${agentId}><span class="grow text"><strong>${identity}</strong>${self ? " (this tab)" : ""}</span>
         <span>${owner ? "owner" : "member"}</span> <code>${agentId}</code></li>`
       )}</ul>
-      <${Invites} agent=${agent} name=${name} />
+      <${Invites} agent=${agent} name=${name} members=${members.length} />
       <p class="row"><button type="button" onClick=${() => onEnd("leave")} aria-label=${`Leave ${name}`}>Leave</button>
         ${owns &&
           html`<button type="button" class="danger" onClick=${() =>
@@ -109,10 +109,10 @@ function whose(scope: string): string {
   return scope === "owners" ? "Owners" : "Members";
 }
 
-function Invites({ agent, name }: { agent: TabAgent; name: string }): VNode {
+function Invites({ agent, name, members }: { agent: TabAgent; name: string; members: number }): VNode {
   const { value, error, again } = useReading(
-    // Somebody who came in has used one.
-    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state, agent.events[0]?.id]),
+    // Somebody who came in has used one. Other events are no reason: a question about a channel that ends would open it again.
+    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state, members]),
   );
   const revoke = async (id: string): Promise<void> => {
     await agent.manager?.revokeInviteById({ channel: nameOf(agent, name), id });
