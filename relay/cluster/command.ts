@@ -50,8 +50,14 @@ export type Command =
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 
 export function encodeCommand(command: Command): Uint8Array {
-  return encodeCbor(command.op === "append" ? appendToCbor(command) : toCbor(command));
+  if (command.op !== "append") return encodeCbor(toCbor(command));
+  return encodeCbor(
+    command.entry.judgedAt === undefined ? appendToCbor(command) : toCbor({ ...command, op: judgedOp }),
+  );
 }
+
+/** A relay that does not know what `judgedAt` means must not come to a verdict of its own: it exits at a command that it does not know. */
+const judgedOp = "append_judged";
 
 type Append = Extract<Command, { readonly op: "append" }>;
 
@@ -111,7 +117,8 @@ export function decodeCommand(bytes: Uint8Array): Command {
   if (typeof command !== "object" || command === null || !("op" in command)) {
     throw new TypeError("A command of the shared log is damaged");
   }
-  return command as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
+  const known = command.op === judgedOp ? { ...command, op: "append" } : command;
+  return known as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
 }
 
 /** The operation of a command that may be of a newer version, for an error text. Its content belongs into no log. */

@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { decodeCbor } from "../../proto/mod.ts";
 import type { NewEntry } from "../engine/engine.ts";
 import { commit, founding, message, sampleAgent, sampleChannel, sampleChannelId } from "../engine/testing/sample.ts";
 import { type Command, decodeCommand, encodeCommand, type LoggedEntry } from "./command.ts";
@@ -22,6 +23,8 @@ const entries: readonly LoggedEntry[] = [
     records: [{ kind: "delete", key: "k" }, { kind: "replace", key: "l", revision: 3, value: new Uint8Array(2) }],
   },
   logged(founding("f", { epoch: 10, fromEpoch: 2 }, { charge })),
+  { ...logged(founding("j", { epoch: 10, fromEpoch: 2 }, { charge, room, by, judgedAt: 7 })), welcomeBytes: [] },
+  logged(commit("r", 5, { isRoutine: true })),
 ];
 
 Deno.test("a command is read as it was written", () => {
@@ -34,6 +37,16 @@ Deno.test("a command is read as it was written", () => {
     { op: "mark" },
   ];
   for (const command of commands) assertEquals(decodeCommand(encodeCommand(command)), command);
+});
+
+Deno.test("a founding that depends on where it was judged is a command that older relays do not know", () => {
+  const channelId = sampleChannelId(1);
+  const operationOf = (changes: Partial<NewEntry>): unknown => {
+    const entry = logged(founding("f", { epoch: 10, fromEpoch: 2 }, changes));
+    const value = decodeCbor(encodeCommand({ op: "append", channelId, entry }));
+    return value instanceof Map ? value.get("op") : "append";
+  };
+  assertEquals([operationOf({}), operationOf({ judgedAt: 7 })], ["append", "append_judged"]);
 });
 
 Deno.test("a command that is damaged is refused", () => {

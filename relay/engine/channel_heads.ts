@@ -20,6 +20,8 @@ export interface ChannelHead {
   /** Of everything but messages: `log_bytes.ts` counts it. */
   otherBytes: number;
   snapshotSequence: number;
+  /** Of the last entry that overtakes a founding. */
+  changeSequence: number;
   closedAtMs: number | undefined;
   /** The oldest message is not at or before this position. */
   messagesAfter: number;
@@ -40,6 +42,7 @@ interface Row {
   message_bytes: number;
   other_bytes: number;
   snapshot_sequence: number;
+  change_sequence: number;
   oldest_ms: number | null;
   closed_at_ms: number | null;
 }
@@ -58,7 +61,8 @@ export class ChannelHeads {
   constructor(database: Database) {
     this.#select = database.prepare("SELECT * FROM channel WHERE id = ?");
     this.#update = database.prepare(`
-      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, other_bytes = ?, snapshot_sequence = ?
+      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, other_bytes = ?, snapshot_sequence = ?,
+        change_sequence = ?
       WHERE number = ?`);
     // Apart, because these change indexes that the other numbers are not part of.
     this.#close = database.prepare("UPDATE channel SET closed_at_ms = ? WHERE number = ?");
@@ -111,6 +115,7 @@ export class ChannelHeads {
         head.messageBytes,
         head.otherBytes,
         head.snapshotSequence,
+        head.changeSequence,
         head.number,
       );
     }
@@ -143,6 +148,7 @@ function headOf(row: Row): ChannelHead {
     messageBytes: row.message_bytes,
     otherBytes: row.other_bytes,
     snapshotSequence: row.snapshot_sequence,
+    changeSequence: row.change_sequence,
     closedAtMs: row.closed_at_ms ?? undefined,
     messagesAfter: 0,
     oldestMs: row.oldest_ms ?? undefined,

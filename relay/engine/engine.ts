@@ -191,10 +191,12 @@ export interface NewEntry extends EntryHead {
   /** Of a founding, which skips epochs: taken from this one on, as long as the channel has not come to the entry's own. */
   readonly fromEpoch?: number;
   /**
-   * Of a founding: its sender's rights were checked with the log up to this position. An entry behind it that is neither a message
-   * nor a Welcome makes it a conflict.
+   * Of a founding: its sender's rights were checked with the log up to this position. A change behind it makes it a conflict: an
+   * entry that is neither a message nor a Welcome nor routine.
    */
   readonly judgedAt?: number;
+  /** Of a commit by which nobody comes or goes, and the owners stay the same. It overtakes no founding. */
+  readonly isRoutine?: boolean;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
   /** The sizes of the Welcomes that it carries, by those who wait for them. */

@@ -74,7 +74,6 @@ export class Entries {
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
-  readonly #changeAfter: Statement<{ sequence: number }>;
 
   constructor(database: Database, { heads, leases, logBytes, records }: EntriesDeps) {
     this.#heads = heads;
@@ -113,8 +112,6 @@ export class Entries {
     this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
     this.#trace = database.prepare(`
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
-    this.#changeAfter = database.prepare(`
-      SELECT sequence FROM entry WHERE channel = ? AND sequence > ? AND kind NOT IN ('message', 'welcome') LIMIT 1`);
   }
 
   /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge, room. */
@@ -125,7 +122,7 @@ export class Entries {
       epoch: channel.epoch,
       isPaid: entry.charge === undefined || this.#leases.canPay(entry.charge),
       full: this.#logBytes.full(channel, entry),
-      isOvertaken: this.#isOvertaken(channel, entry),
+      isOvertaken: isOvertaken(channel, entry),
     });
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
     // Usually it is accepted, and then inserting the key is what finds out whether it is new.
@@ -137,11 +134,6 @@ export class Entries {
     if (entry.charge !== undefined) this.#leases.pay(entry.charge);
     this.#write(channel, entry, appended.sequence);
     return { kind: "appended", ...appended };
-  }
-
-  /** Entries up to a snapshot may have been trimmed, so that nobody can tell what they were. */
-  #isOvertaken({ number, head, snapshotSequence }: ChannelHead, { judgedAt = head }: NewEntry): boolean {
-    return judgedAt < head && (judgedAt < snapshotSequence || this.#changeAfter.get(number, judgedAt) !== undefined);
   }
 
   #rememberKey({ number }: ChannelHead, key: string, { sequence, epoch, timeMs }: Appended): boolean {
@@ -174,6 +166,7 @@ export class Entries {
       this.#heads.close(channel, timeMs);
       this.#allJoinNoMore.run(channel.number);
     }
+    if (isChange(entry)) channel.changeSequence = sequence;
     channel.head = sequence;
     this.#heads.changed(channel);
   }
@@ -226,6 +219,19 @@ export class Entries {
     const { messages, messageBytes, oldestMs } = channel;
     return { messages, bytes: messageBytes, ...(oldestMs !== undefined && { oldestMs }) };
   }
+}
+
+/**
+ * In a file of an older format, changes up to a snapshot may have been trimmed before anybody counted them: a relay that has counted
+ * them must come to the same verdict as one that has not.
+ */
+function isOvertaken({ head, snapshotSequence, changeSequence }: ChannelHead, { judgedAt = head }: NewEntry): boolean {
+  return judgedAt < head && judgedAt < Math.max(snapshotSequence, changeSequence);
+}
+
+/** Entries from before routine commits were told apart count as changes. */
+function isChange({ kind, isRoutine = false }: NewEntry): boolean {
+  return kind !== "message" && kind !== "welcome" && !isRoutine;
 }
 
 function entryOf({ sequence, kind, epoch, sender, time_ms, body_version, body }: EntryRow): Entry {

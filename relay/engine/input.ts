@@ -68,6 +68,9 @@ export function checkEntry(entry: NewEntry): void {
   }
   if (entry.fromEpoch !== undefined) checkCount("first epoch", entry.fromEpoch, entry.epoch);
   if (entry.judgedAt !== undefined) checkCount("position", entry.judgedAt);
+  if (entry.isRoutine && (entry.kind !== "commit" || entry.added.length + entry.removed.length > 0)) {
+    refuse("entry", "only a commit that adds and removes nobody is routine");
+  }
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
   for (const edit of entry.records ?? []) {
     checkText("record key", edit.key);

@@ -12,7 +12,7 @@ export interface Circumstances {
   readonly isPaid: boolean;
   /** The part that has no room for it. */
   readonly full: "channel" | "account" | undefined;
-  /** An entry that changes the channel stands behind the position by which this one was judged. */
+  /** A change of members or owners stands behind the position by which this one was judged. */
   readonly isOvertaken: boolean;
 }
 

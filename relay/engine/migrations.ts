@@ -86,6 +86,13 @@ const countWaiting = `
   END;
 `;
 
+/** Every commit counts: nobody wrote which ones are routine. */
+const countChanges = `
+  ALTER TABLE channel ADD COLUMN change_sequence INTEGER NOT NULL DEFAULT 0;
+  UPDATE channel SET change_sequence = coalesce(
+    (SELECT max(sequence) FROM entry WHERE channel = channel.number AND kind NOT IN ('message', 'welcome')), 0);
+`;
+
 export const migrations: readonly Migration[] = [
   { name: "tables", change: firstTables },
   {
@@ -112,6 +119,7 @@ export const migrations: readonly Migration[] = [
   { name: "who came in by an invite, in its record" },
   { name: "what waits for each agent, by account", change: countWaiting },
   { name: "keys without an index of their age", change: "DROP INDEX entry_key_age" },
+  { name: "where each channel's members or owners changed last", change: countChanges },
 ];
 
 /** A file that was changed while it was opened. */

@@ -152,3 +152,16 @@ Deno.test("an engine in memory has the newest format", async () => {
   ]);
   await engine.close();
 });
+
+Deno.test("in an older file the last entry that is neither message nor Welcome counts as the last change", () =>
+  inFolder(async (path) => {
+    writeFirst(path);
+    const sqlite = new DatabaseSync(path);
+    for (const [sequence, kind] of [[2, "commit"], [3, "leave"], [4, "welcome"], [5, "message"]]) {
+      sqlite.exec(`INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body)
+        VALUES (1, ${sequence}, '${kind}', 0, '${sampleAgent(1)}', 1, x'0203')`);
+    }
+    sqlite.close();
+    await open(path);
+    assertEquals(ask(path, "SELECT change_sequence FROM channel"), [3]);
+  }));

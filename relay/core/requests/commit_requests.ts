@@ -77,6 +77,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         ...sentBy(agent),
         added: body.added,
         removed: body.removed,
+        isRoutine: body.added.length + body.removed.length === 0 && body.owners === undefined,
         commitHash,
         welcomeBytes,
         records: invites.edits,

@@ -23,11 +23,11 @@ import type { Channel } from "../channel.ts";
 import type { ChannelState } from "../channel_state.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
 import { inviteChanges } from "../invite_records.ts";
-import { epochConflict, Refusal } from "../refusal.ts";
+import { epochConflict, logSilent, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled, roomIn, type Settled } from "./append.ts";
+import { appendSettled, mayStand, roomIn, type Settled } from "./append.ts";
 import { checkOwner, openAsFounder } from "./channel_access.ts";
-import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
+import { payHandshake, payLostAttempt, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
@@ -101,6 +101,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const settled = await appending;
     if (!settled.duplicate) {
       core.deps.meter.commitsAccepted++;
+      core.foundingRate.take(rateKey(asker, channel), core.deps.nowMs());
       rejectRequestsOf(
         core,
         channelId,
@@ -115,11 +116,11 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
   });
 }
 
-const maxAttempts = 20;
+const maxAttempts = 5;
 
 /**
- * The engine takes it right behind the entries by which it was checked, and refuses it behind any other: one of them may have
- * removed or demoted its sender, or let a member leave. Then it is checked again.
+ * The engine refuses it behind a change that came after it was checked: that may have removed or demoted its sender, or let a
+ * member leave. Then it is checked again. Each attempt is a command of the log, so one that was lost is paid for and counted.
  */
 async function appendJudged(
   asker: AgentAsker,
@@ -129,27 +130,55 @@ async function appendJudged(
 ): Promise<Settled> {
   const { core, agent } = asker;
   const { generation, members } = body.founding;
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  // When its turn has come: the check is as new as it can be.
+  const makeEntry = (): NewEntry => {
     checkTurn(asker, channel, body);
+    return {
+      ...entry,
+      kind: "founding",
+      epoch: foundingEpoch(generation),
+      fromEpoch: foundingEpoch(generation - 1),
+      judgedAt: channel.state.sequence,
+      sender: agent.agentId,
+      timeMs: core.deps.nowMs(),
+      ...sentBy(agent),
+      added: [],
+      removed: [...channel.state.members.keys()].filter((agentId) => !members.includes(agentId)),
+    };
+  };
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    let isMade = false;
     try {
-      return await appendSettled(core, channel, {
-        ...entry,
-        kind: "founding",
-        epoch: foundingEpoch(generation),
-        fromEpoch: foundingEpoch(generation - 1),
-        judgedAt: channel.state.sequence,
-        sender: agent.agentId,
-        timeMs: core.deps.nowMs(),
-        ...sentBy(agent),
-        added: [],
-        removed: [...channel.state.members.keys()].filter((agentId) => !members.includes(agentId)),
+      return await appendSettled(core, channel, () => {
+        const made = makeEntry();
+        isMade = true;
+        return made;
       });
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
+      if (!isMade || !(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
     }
-    await core.catchUp();
+    payLostAttempt(asker, channel.channelId, entry.body.length);
+    countLostAttempt(asker, channel);
+    // It does not stand in the log: nobody need wonder.
+    try {
+      await core.catchUp();
+    } catch (error) {
+      throw mayStand(error) ? logSilent() : error;
+    }
   }
   throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
+}
+
+function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
+  return `${channelId} by ${agent.agentId}`;
+}
+
+/** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, are too many. */
+function countLostAttempt(asker: AgentAsker, channel: Channel): void {
+  const { core } = asker;
+  const retryAfterMs = core.foundingRate.take(rateKey(asker, channel), core.deps.nowMs());
+  if (retryAfterMs === undefined) return;
+  throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
 }
 
 /** Whether its sender may begin the next generation now, and with these members. */

@@ -55,6 +55,13 @@ export function takeReserve(
   return undefined;
 }
 
+/** Of an entry that the engine refused after it stood in the log as a command. Later ones of the day have so much less. */
+export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): void {
+  if (takeReserve(asker, channelId, bytes) !== undefined) return;
+  const { core: { allowances, deps: { nowMs } }, agent } = asker;
+  for (const payer of payersOf(agent)) allowances.draw(payer, bytes, nowMs());
+}
+
 /** Throws `Refusal`, but never for what is exempt. */
 export async function payHandshake(
   { core, agent }: AgentAsker,
@@ -64,7 +71,7 @@ export async function payHandshake(
   const { allowances, config, deps: { quota, meter, nowMs } } = core;
   const { account, plan } = agent;
   const key = keyOf(agent);
-  const payers = [account, ...(key === undefined ? [] : [key])];
+  const payers = payersOf(agent);
   for (const payer of payers) await allowances.load(payer, nowMs());
   const free: Payment = {
     settle: (appended) => {
@@ -91,6 +98,11 @@ export async function payHandshake(
       if (appended) meter.handshakesCharged++;
     },
   };
+}
+
+function payersOf(agent: Agent): readonly string[] {
+  const key = keyOf(agent);
+  return [agent.account, ...(key === undefined ? [] : [key])];
 }
 
 /** Of the account's, and of the share that its key has of that. */

@@ -57,7 +57,7 @@ export function logContract(test: ContractTest): void {
     assertEquals(await engine.findCommit(channelId, 2), undefined);
   });
 
-  test("a founding is not taken behind a change that came after it was judged; messages and Welcomes are none", async (engine) => {
+  test("a founding is not taken behind a change that came after it was judged; messages, Welcomes and routine commits are none", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const range = { epoch: 10, fromEpoch: 0 };
     const judgedAt = await appendAll(engine, channelId, [commit("a", 0)]);
@@ -70,8 +70,11 @@ export function logContract(test: ContractTest): void {
       assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch });
       assertEquals(await engine.append(channelId, { ...late, judgedAt }), { kind: "conflict", epoch });
     }
-    const last = await appendAll(engine, channelId, [message("d", { epoch: 2 })]);
-    appended(await engine.append(channelId, founding("good", range, { judgedAt: last - 1 })));
+    const routine = [2, 3, 4].map((epoch) => commit(`routine ${epoch}`, epoch, { isRoutine: true }));
+    const last = await appendAll(engine, channelId, [message("d", { epoch: 2 }), ...routine]);
+    const overtaken = founding("late", range, { judgedAt: last - routine.length - 2 });
+    assertEquals(await engine.append(channelId, overtaken), { kind: "conflict", epoch: 5 });
+    appended(await engine.append(channelId, { ...overtaken, key: "good", judgedAt: last - routine.length - 1 }));
     assertEquals(await engine.findKey(channelId, "late"), undefined);
   });
 
