@@ -10,6 +10,7 @@ import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
 import { LogWriter } from "./log_writer.ts";
 import type { Nodes } from "./nodes.ts";
 import { untilAnswered } from "./patience.ts";
+import { beginSession } from "./session_beginning.ts";
 import type { Sessions } from "./sessions.ts";
 import { SharedLog } from "./shared_log.ts";
 import { askForState, serveState } from "./state_exchange.ts";
@@ -217,11 +218,12 @@ export class LiveCluster {
     const endSession = (agentId: AgentId, session: number): Promise<void> =>
       untilAnswered(() => write({ op: "session_end", agentId, session }), () => this.#isClosed);
     return {
-      beginSession: async (agentId) => {
-        const beginning = write({ op: "session", agentId, nowMs: nowMs() }) as Promise<number>; // cast: its verdict
-        const [session] = await Promise.all([beginning, this.#write({ op: "mark" })]);
-        return session;
-      },
+      beginSession: (agentId) =>
+        beginSession({
+          begin: () => write({ op: "session", agentId, nowMs: nowMs() }) as Promise<number>, // cast: its verdict
+          catchUp: () => this.#write({ op: "mark" }),
+          end: (session) => endSession(agentId, session),
+        }),
       endSession: (agentId, session) => void endSession(agentId, session),
       catchUp,
       waitingMs: () => Math.max(waitingMs(), this.#writer.waitingMs),
