@@ -8,7 +8,7 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import { embedded, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
+import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { freshPrefix, type OpenCluster, openTestCluster } from "../cluster/testing/open_test_cluster.ts";
@@ -120,7 +120,7 @@ async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise
 }
 
 Deno.test("tokens and quota against the real API and the real engine", async (t) => {
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const ports = { STATIC_API_PORT: freePort(), STATIC_INTERNAL_PORT: freePort() };
   const environment = { ...backend.environment, ...ports };
   let api = await startTestApi(environment);
