@@ -76,10 +76,18 @@ function demand<T>(what: string, url: string, answer: ApiOutcome<T>): T {
   throw faultOf(what, url, answer);
 }
 
+const advice = "Check that it runs, and the address and certificate that this relay has for it";
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 function faultOf(what: string, url: string, answer: Exclude<ApiOutcome<unknown>, { outcome: "done" }>): ApiFault {
   switch (answer.outcome) {
     case "unreachable":
-      return new ApiFault(`Cannot ${what}: the API at ${url} does not answer. Is it running?`, { cause: answer.cause });
+      return new ApiFault(`Cannot ${what}: cannot reach the API at ${url}: ${reasonOf(answer.cause)}. ${advice}`, {
+        cause: answer.cause,
+      });
     case "unusable":
       return new ApiFault(`Cannot ${what}: the API sent ${answer.problem}`);
     case "refused": {

@@ -94,7 +94,7 @@ Deno.test("an API that is not there is named", async () => {
   const error = await assertRejects(
     () => client.fetchKeySet(),
     ApiFault,
-    "the API at http://127.0.0.1:1 does not answer",
+    "cannot reach the API at http://127.0.0.1:1: ",
   );
   assertInstanceOf(error.cause, Error);
 });

@@ -208,7 +208,7 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
       const outcomes = new Set<string>();
       for (let sent = 1; sent < 101; sent++) outcomes.add(await send(id));
       assertEquals([...outcomes], ["appended", "unavailable"]);
-      assertStringIncludes(logs.join("\n"), "does not answer");
+      assertStringIncludes(logs.join("\n"), "cannot reach the API");
       api = await startTestApi(environment);
       await eventually({ withinMs: 10_000, what: "a lease" }, () => send(id), (kind) => kind === "appended");
       await quota.close();
