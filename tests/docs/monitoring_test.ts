@@ -51,6 +51,9 @@ async function startPrometheus(targets: { readonly api: string; readonly relay: 
   };
 }
 
+/** Deno lets no program with fewer than all rights read the kernel's table, so a relay of ours does not have this one. */
+const withAllRightsOnly = "static_relay_udp_drops_total";
+
 /** Queries of the dashboard, with the panel that each is in. */
 async function dashboardQueries(): Promise<readonly { readonly title: string; readonly query: string }[]> {
   const { panels } = JSON.parse(await Deno.readTextFile(new URL("grafana/dashboard.json", deploy)));
@@ -90,7 +93,7 @@ if (isStress) {
       const queries = await dashboardQueries();
       assertGreater(queries.length, 30);
       for (const { title, query } of queries) {
-        if (await prometheus.count(query) === 0) empty.push(`${title}: ${query}`);
+        if (!query.includes(withAllRightsOnly) && await prometheus.count(query) === 0) empty.push(`${title}: ${query}`);
       }
       assertEquals(empty, []);
 
