@@ -40,10 +40,19 @@ for (const code of ["overloaded", "relay_draining"] as const) {
 }
 
 Deno.test("a relay that says that it drains, and is gone for a while then, is waited for", async () => {
-  const bench = refusing(1, "relay_draining", 500);
-  bench.clock.after(300, () => bench.relay.unreachable = new Error("connection refused"));
-  bench.clock.after(6_000, () => bench.relay.unreachable = undefined);
+  const bench: Bench = new Bench({
+    relay: {
+      script: (link, { id, operation }) => {
+        if (operation !== "GetChallenge" || bench.relay.links.length > 1) return false;
+        link.error(id, "relay_draining", { retryAfterMs: 500 });
+        bench.relay.unreachable = new Error("connection refused");
+        return true;
+      },
+    },
+  });
+  bench.clock.after(4_000, () => bench.relay.unreachable = undefined);
   assertEquals(await outcomeOf(bench), "online");
+  assert(bench.relay.refused > 0);
   await bench.close();
 });
 
