@@ -236,7 +236,7 @@ class Versions(unittest.TestCase):
     def test_garbage(self) -> None:
         """what is no driver is refused with what it said"""
         self.assertIn("kaputt", str(self.refuse('sys.stderr.write("kaputt\\n"); sys.exit(3)')))
-        self.assertIn("no frame", str(self.refuse('print("x" * 100, flush=True); sys.stdin.read()')))
+        self.assertIn("not a frame", str(self.refuse('print("x" * 100, flush=True); sys.stdin.read()')))
 
 
 class Arguments(PairCase):
