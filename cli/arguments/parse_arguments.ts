@@ -12,8 +12,8 @@ export interface Parsed {
   readonly exposed: readonly string[];
 }
 
-/** As of agents, messages and invites: one of 64 begins with a dash. No flag is as long. */
-const binaryId = /^-[\w-]{21}$/;
+/** As of agents, messages and invites, or several joined by dots: one of 64 begins with a dash. No flag is as long. */
+const binaryId = /^-[\w-]{21}(\.[\w-]{22})*$/;
 
 /** Throws a `Failure` that says what is wrong and what was probably meant. */
 export function parseArguments(argv: readonly string[], commands: readonly Command[]): Parsed {

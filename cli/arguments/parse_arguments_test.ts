@@ -39,6 +39,8 @@ Deno.test("parseArguments() takes an id for one, also when it begins with a dash
   for (const id of ["-fDs6WcRQRylLnm2InxlAQ", "--Ds6WcRQRylLnm2InxlAQ"]) {
     assertEquals(parse("invites", "revoke", id).given.value("ID"), id);
   }
+  const held = "-2jgHb33tOSr7ekknVta3H.5K7M0UdixT0E_QNO1PU0Qg";
+  assertEquals(parse("mcp", "held", "release", held).given.value("ID"), held);
   const flags = [...globalFlags, ...commands.flatMap((command) => command.flags ?? [])];
   assertEquals(flags.filter(({ name }) => name.length > 19), [], "no flag looks like an id");
 });
