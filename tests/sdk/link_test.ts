@@ -196,7 +196,7 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
   await t.step("with an authority that is none", async () => {
     const der = Uint8Array.of(0x30, 0x82, 1, 0, ...new Uint8Array(256));
     const wrong = changed(link, (each) => ({ ...each, authority: { kind: "certificate", der } }));
-    await refused("link_invalid", "no certificate", () => connect(wrong));
+    await refused("link_invalid", "not a certificate", () => connect(wrong));
   });
   await t.step("to a relay with another authority, or another certificate", async () => {
     const other = changed(link, (each) => ({ ...each, authority: { kind: "hash", sha256: new Uint8Array(32) } }));
