@@ -41,7 +41,7 @@ Deno.test("promote and demote make owners of members, by owners only, and the la
   await allAgree(alice, bob, carol);
   for (const actor of [alice, bob, carol]) assertEquals(await ownersSeenBy(actor), ["alice", "bob"]);
   await bobs.removeMember(carol.client.agentId);
-  await refused(alices.promote(carol.client.agentId), "not_found", "no member");
+  await refused(alices.promote(carol.client.agentId), "not_found", "not a member");
   await alices.demote(alice.client.agentId);
   await allAgree(alice, bob);
   assertEquals(await ownersSeenBy(bob), ["bob"]);
