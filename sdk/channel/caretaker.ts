@@ -184,7 +184,8 @@ export class Caretaker {
     if (!await this.#isDone(() => [])) return;
     for (const request of this.#waiting("present")) {
       if (signal.aborted) return;
-      const isOpen = (): boolean => this.#rejoins.get(request.agentId) === request;
+      // Asked in every epoch anew: its asker may have another leaf by now.
+      const isOpen = (): boolean => this.#waiting("present").includes(request);
       if (await this.#isDone(() => isOpen() ? [request] : []) || !isOpen()) continue;
       this.#rejoins.delete(request.agentId);
       const text = `A request of ${request.agentId} to rejoin cannot be granted; it may ask again`;

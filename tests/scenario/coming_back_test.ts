@@ -6,6 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type NoticeEnvelope, rejoinStatement } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
 import { createKeyPackage, createWelcome } from "../support/mls.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -96,6 +97,33 @@ Deno.test("a request to rejoin that no commit can grant stops neither those that
   await until("dave is back", () => saw(dave, "rejoined"));
   await allAgree(alice, dave, erin);
   assert(await saw(alice, "refused_join"));
+});
+
+Deno.test("a request that is tried alone is not granted any more when its asker has a new leaf meanwhile", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  const { after } = alice;
+  // Nobody waits five seconds for the next attempt here.
+  alice.after = (ms, run) => after(ms > 2000 ? 200 : ms, run);
+  let sent = 0;
+  let isTold = false;
+  alice.session.tampering.call = async (operation, _, forward) => {
+    isTold ||= operation === "SendLeaf";
+    if (operation !== "SendCommit") return await forward();
+    sent++;
+    if (sent === 1) throw createError("not_allowed", "The relay refuses the first one");
+    if (sent === 2) await commit(carol);
+    return await forward();
+  };
+  await requestRejoin(stage, carol, {});
+  await until("alice tells carol its leaf, or commits once more", () => isTold || sent > 2);
+  await allAgree(alice, bob, carol);
+  await alice.manager.send(name, "still here");
+  for (const member of [bob, carol]) {
+    assertEquals(await read(await member.channel(), 1), ["still here"]);
+    assertEquals((await member.channel()).health().state, "ok");
+  }
 });
 
 Deno.test("a KeyPackage that our clock says has expired is no request to rejoin", async () => {

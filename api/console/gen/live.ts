@@ -15152,7 +15152,7 @@ export const text = [
   "    if (await this.#isDone(() => []))\n",
   "      for (let request of this.#waiting(\"present\")) {\n",
   "        if (signal.aborted) return;\n",
-  "        let isOpen = () => this.#rejoins.get(request.agentId) === request;\n",
+  "        let isOpen = () => this.#waiting(\"present\").includes(request);\n",
   "        if (await this.#isDone(() => isOpen() ? [request] : []) || !isOpen()) continue;\n",
   "        this.#rejoins.delete(request.agentId);\n",
   "        let text3 = `A request of ${request.agentId} to rejoin cannot be granted; it may ask again`;\n",
