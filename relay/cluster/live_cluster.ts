@@ -7,7 +7,7 @@ import { checkCount, checkText } from "../engine/input.ts";
 import { EngineError } from "../engine/mod.ts";
 import type { Command } from "./command.ts";
 import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
-import { LogWriter } from "./log_writer.ts";
+import { type Late, LogWriter } from "./log_writer.ts";
 import type { Nodes } from "./nodes.ts";
 import { untilAnswered } from "./patience.ts";
 import { beginSession } from "./session_beginning.ts";
@@ -201,7 +201,7 @@ export class LiveCluster {
   /** The port for the core. */
   cluster({ sessions, write, waitingMs }: {
     readonly sessions: Sessions;
-    readonly write: (command: Command) => Promise<unknown>;
+    readonly write: (command: Command, late?: Late) => Promise<unknown>;
     readonly waitingMs: () => number;
   }): Cluster {
     const { nowMs, log } = this.#options;
@@ -220,7 +220,8 @@ export class LiveCluster {
     return {
       beginSession: (agentId) =>
         beginSession({
-          begin: () => write({ op: "session", agentId, nowMs: nowMs() }) as Promise<number>, // cast: its verdict
+          // cast: both are of its verdict
+          begin: (late) => write({ op: "session", agentId, nowMs: nowMs() }, late as Late) as Promise<number>,
           catchUp: () => this.#write({ op: "mark" }),
           end: (session) => endSession(agentId, session),
         }),

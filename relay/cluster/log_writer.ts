@@ -31,7 +31,12 @@ interface Waiting {
   readonly sinceMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Takes the verdict when it comes after the command was given up. */
+  readonly late?: Late | undefined;
 }
+
+/** A verdict that nobody waits for any more. */
+export type Late = (result: unknown) => void;
 
 interface Sent {
   readonly number: number;
@@ -40,6 +45,8 @@ interface Sent {
   readonly sinceMs: number;
   /** The log has it without its predecessor: it was read, and does not count. */
   wasVoid: boolean;
+  /** Its callers were told that nobody knows. */
+  isGivenUp: boolean;
 }
 
 /** More under way at once would make batches smaller and not be faster. */
@@ -101,15 +108,18 @@ export class LogWriter {
     await Promise.all([begun, done]);
   }
 
-  /** Resolves with what the command came to. Rejects with `unavailable` when nobody knows. */
-  write(command: Uint8Array): Promise<unknown> {
+  /**
+   * Resolves with what the command came to. Rejects with `unavailable` when nobody knows; the command may still count afterwards,
+   * and `late` is told then.
+   */
+  write(command: Uint8Array, late?: Late): Promise<unknown> {
     if (this.#closed) return Promise.reject(new EngineError("closed", "The relay's engine is closed"));
     if (command.length > maxBatchBytes) {
       const text = `A command of ${command.length} bytes is too large for the shared log`;
       return Promise.reject(new EngineError("invalid", text));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes: command, sinceMs: this.#options.nowMs(), resolve, reject });
+      this.#waiting.push({ bytes: command, sinceMs: this.#options.nowMs(), resolve, reject, late });
       this.#flushSoon();
       this.#lookSoon();
     });
@@ -126,7 +136,11 @@ export class LogWriter {
     const batch = this.#sent.shift();
     if (batch === undefined || batch.number !== number) return this.#options.onFenced();
     if (results.length === 0) batch.commands.forEach(({ resolve }) => resolve(undefined));
-    else batch.commands.forEach(({ resolve, reject }, index) => void results[index]?.then(resolve, reject));
+    else {
+      batch.commands.forEach(({ resolve, reject, late }, index) => {
+        void results[index]?.then(batch.isGivenUp ? late : resolve, reject);
+      });
+    }
     this.#flush();
     if (this.#sent.length === 0 && this.#waiting.length === 0) this.#drained?.resolve();
   }
@@ -184,7 +198,7 @@ export class LogWriter {
     const number = ++this.#number;
     const bytes = encodeBatch({ writer, relay, number, began, commands: encoded });
     this.#writtenMs = nowMs();
-    this.#sent.push({ number, bytes, commands, sinceMs: this.#writtenMs, wasVoid: false });
+    this.#sent.push({ number, bytes, commands, sinceMs: this.#writtenMs, wasVoid: false, isGivenUp: false });
     this.#lookSoon();
     this.#publish(number, bytes).catch(() => this.#resendSoon());
   }
@@ -237,7 +251,10 @@ export class LogWriter {
       // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good, with all
       // behind them: those would overtake what is asked for again.
       const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > patienceMs;
-      for (const sent of this.#sent) if (isOld(sent)) sent.commands.forEach(giveUp);
+      for (const sent of this.#sent.filter(isOld)) {
+        sent.isGivenUp = true;
+        sent.commands.forEach(giveUp);
+      }
       if (this.#waiting.some(isOld)) this.#waiting.splice(0).forEach(giveUp);
     }
     try {

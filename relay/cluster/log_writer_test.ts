@@ -136,15 +136,32 @@ Deno.test("nothing new is sent while batches are sent again: it would overtake t
   await writer.close();
 });
 
-Deno.test("nothing overtakes a command that was given up before it was sent", async () => {
+interface Timed {
+  readonly writer: LogWriter;
+  /** Of the commands that nodes took, the first bytes. */
+  readonly sent: number[];
+  areNodesThere: boolean;
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** A writer on simulated time, whose first batch counts. */
+async function createTimed(): Promise<Timed> {
   const sent: number[] = [];
-  const [timers, refused]: [Set<() => void>, number[]] = [new Set(), []];
-  let [nowMs, areNodesThere] = [0, true];
+  const timers = new Set<() => void>();
+  let nowMs = 0;
+  const pass = async (ms: number): Promise<void> => {
+    nowMs += ms;
+    for (const run of [...timers]) {
+      timers.delete(run);
+      run();
+    }
+    await settled();
+  };
   const writer = new LogWriter({
     writer: "w",
     relay: "relay-1",
     publish: (bytes) => {
-      if (!areNodesThere) return Promise.reject(new Error("no answer"));
+      if (!timed.areNodesThere) return Promise.reject(new Error("no answer"));
       sent.push(...decodeBatch(bytes).commands.map(([first = 0]) => first));
       return Promise.resolve(1);
     },
@@ -158,18 +175,18 @@ Deno.test("nothing overtakes a command that was given up before it was sent", as
     onFenced: () => {},
     onSetBack: () => {},
   });
-  const pass = async (ms: number): Promise<void> => {
-    nowMs += ms;
-    for (const run of [...timers]) {
-      timers.delete(run);
-      run();
-    }
-    await settled();
-  };
+  const timed: Timed = { writer, sent, areNodesThere: true, pass };
   const begun = writer.begin();
   writer.seen(1, "counts", []);
   await begun;
-  areNodesThere = false;
+  return timed;
+}
+
+Deno.test("nothing overtakes a command that was given up before it was sent", async () => {
+  const timed = await createTimed();
+  const { writer, sent, pass } = timed;
+  const refused: number[] = [];
+  timed.areNodesThere = false;
   // Four are under way, the others wait.
   let waited = 0;
   for (let number = 1; number <= 24; number++) {
@@ -177,11 +194,27 @@ Deno.test("nothing overtakes a command that was given up before it was sent", as
     await pass(2_000);
     if (waited === 0 && refused.some((each) => each > 4)) waited = number;
   }
-  areNodesThere = true;
+  timed.areNodesThere = true;
   for (let round = 0; round < 3; round++) await pass(2_000);
   for (let batch = 2; batch <= 5; batch++) writer.seen(batch, "counts", [Promise.resolve()]);
   await pass(1_000);
   assertGreater(waited, 4);
   assertEquals(sent.filter((number) => number > 4 && number <= waited), []);
   writer.abort(new EngineError("closed", "The test is over"));
+});
+
+Deno.test("a verdict that comes after its command was given up is told late, and one in time is not", async () => {
+  const { writer, pass } = await createTimed();
+  const [late, refused]: [unknown[], string[]] = [[], []];
+  const written = writer.write(Uint8Array.of(1), (result) => late.push(result));
+  await settled();
+  writer.seen(2, "counts", [Promise.resolve("in time")]);
+  assertEquals([await written, late], ["in time", []]);
+  writer.write(Uint8Array.of(2), (result) => late.push(result)).catch(({ code }) => refused.push(code));
+  for (let waitedMs = 0; waitedMs <= 32_000; waitedMs += 2_000) await pass(2_000);
+  assertEquals([refused, late], [["unavailable"], []]);
+  writer.seen(3, "counts", [Promise.resolve("later")]);
+  await settled();
+  assertEquals(late, ["later"]);
+  await writer.close();
 });

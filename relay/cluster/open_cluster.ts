@@ -12,7 +12,7 @@ import { type Command, encodeCommand } from "./command.ts";
 import { DeafNode } from "./deaf_node.ts";
 import { LiveCluster } from "./live_cluster.ts";
 import { LogCopies } from "./log_copies.ts";
-import { LogWriter } from "./log_writer.ts";
+import { type Late, LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { whileMoving } from "./patience.ts";
 import { Peers } from "./peers.ts";
@@ -308,7 +308,8 @@ class ClusterRelay {
     return { engine, peers, cluster, leasesOf, stats: () => this.#stats(peers) };
   }
 
-  readonly #write = (command: Command): Promise<unknown> => this.#writer.write(encodeCommand(command));
+  readonly #write = (command: Command, late?: Late): Promise<unknown> =>
+    this.#writer.write(encodeCommand(command), late);
 
   #createReplica(): Replica {
     const live = this.#live;

@@ -17,6 +17,23 @@ Deno.test("a session whose relay did not catch up ends, also when it begins only
   assertEquals(await ended, 7);
 });
 
+Deno.test("a session whose own beginning the log tells only after it was given up ends", async () => {
+  const ended: number[] = [];
+  const late: ((session: number) => void)[] = [];
+  const beginning = beginSession({
+    begin: (each) => {
+      late.push(each);
+      return fail();
+    },
+    catchUp: () => Promise.resolve(),
+    end: async (session) => await Promise.resolve(void ended.push(session)),
+  });
+  await assertRejects(() => beginning, Error, "no answer");
+  assertEquals(ended, []);
+  late[0]?.(7);
+  assertEquals(ended, [7]);
+});
+
 Deno.test("a session that its agent is told of does not end, and one that did not begin has nothing to end", async () => {
   const ended: number[] = [];
   const end = async (session: number): Promise<void> => await Promise.resolve(void ended.push(session));
