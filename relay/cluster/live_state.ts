@@ -9,6 +9,7 @@ import { KeyPackageMemory, type StoredPool } from "../engine/key_package_pools.t
 import type { SharedJoin } from "../core/cluster.ts";
 import { type Batch, decodeBatch, maxBatchBytes } from "./batch.ts";
 import { fromCbor, opOf, toCbor } from "./command.ts";
+import type { StateParts } from "./state_exchange.ts";
 import { type Endings, type Standing, Writers } from "./writers.ts";
 
 export type LiveCommand =
@@ -132,18 +133,21 @@ export class LiveState {
     }
   }
 
-  /** Everything, in parts that fit a message. */
-  dump(): Uint8Array[] {
+  /**
+   * Everything as it is now, in parts that fit a message. Each is encoded when it is asked for: all of them at once would take
+   * seconds and as much memory again. KeyPackages and requests never change, so keeping them until then is enough.
+   */
+  dump(): StateParts {
     const writers = [...this.#writers].map(([id, { relay, last, at }]) => [id, relay, last, at]);
     const parts: unknown[] = [
       { position: this.position, writers, endings: this.#writers.endings },
       ...[...this.joins.values()].map((join) => ({ join })),
       ...[...this.#pools.dump()].flatMap((pool) => [...piecesOf(pool)]).map((pool) => ({ pool })),
     ];
-    return parts.map((part) => encodeCbor(toCbor(part)));
+    return { length: parts.length, [Symbol.iterator]: () => encoded(parts) };
   }
 
-  restore(parts: readonly Uint8Array[]): void {
+  restore(parts: Iterable<Uint8Array>): void {
     const pools: StoredPool[] = [];
     for (const part of parts) {
       const { position, writers = [], endings, join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
@@ -164,6 +168,10 @@ export class LiveState {
     }
     for (const pool of pools) this.#pools.restore(pool);
   }
+}
+
+function* encoded(parts: readonly unknown[]): Generator<Uint8Array> {
+  for (const part of parts) yield encodeCbor(toCbor(part));
 }
 
 /** Of each list of a pool in one part: 128 KeyPackages and as many answers are 4 MiB, and fewer items than a decoder takes. */

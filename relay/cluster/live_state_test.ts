@@ -83,12 +83,29 @@ Deno.test("a pool that many have claimed from, with the largest KeyPackages, com
   const pool = { account: sampleAccount(1), available: keyPackages(100), lastResort, filled: 100 };
   state.pools.restore({ ...pool, agentId: sampleAgent(1), claimed, answers });
   state.pools.restore({ ...pool, agentId: sampleAgent(2), claimed: [], answers: [] });
-  const parts = state.dump();
+  const parts = [...state.dump()];
   assertLess(Math.max(...parts.map(({ length }) => length)), maxBatchBytes);
   other.restore(parts);
-  assertEquals(hashOf(other.dump()), hashOf(parts));
+  assertEquals(hashOf([...other.dump()]), hashOf(parts));
   const sizes = [...other.pools.dump()].map((
     each,
   ) => [each.available.length, each.claimed.length, each.answers.length]);
   assertEquals(sizes, [[100, 12_000, 500], [100, 0, 0]]);
+});
+
+Deno.test("a state that is taken over part by part is that of one moment, whatever is uploaded and claimed meanwhile", () => {
+  const [state, other] = [createState(), createState()];
+  state.take(1, batch("one", 1));
+  state.take(2, batch("one", 2, upload(1, 5)));
+  const taken: Uint8Array[] = [];
+  for (const part of state.dump()) {
+    taken.push(part);
+    const next = state.position + 1;
+    state.take(next, batch("one", next, upload(10 * next, 3)));
+    state.pools.claim(sampleAgent(1), { key: `claim ${next}`, nowMs });
+  }
+  other.restore(taken);
+  assertEquals([taken.length, other.position], [2, 2]);
+  assertEquals(other.pools.count(sampleAgent(1), nowMs).keyPackages, 5);
+  assertEquals(state.pools.count(sampleAgent(1), nowMs).keyPackages, 9);
 });

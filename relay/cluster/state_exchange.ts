@@ -3,7 +3,7 @@
  * state comes in parts, and the relay that begins confirms them: a node drops a client to which more is sent than it reads.
  */
 import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core";
-import { after } from "../../server/mod.ts";
+import { after, soon } from "../../server/mod.ts";
 import { isUnanswered } from "./patience.ts";
 
 export interface StateExchange {
@@ -18,6 +18,8 @@ const answerMs = 1_500;
 const longestPartMs = 20_000;
 /** Sent before a part is confirmed. */
 const bytesAtOnce = 8 * 1024 * 1024;
+/** Prepared before others get their turn: a few milliseconds. */
+const bytesPerTurn = 1024 * 1024;
 const goOn = "more";
 /** A relay that begins without the others' state makes all of them begin anew, so it asks for long. */
 const patienceMs = 15_000;
@@ -82,8 +84,14 @@ async function askOnce(
   }
 }
 
+/** A state in parts that fit a message; an array of them is one, too. */
+export interface StateParts extends Iterable<Uint8Array> {
+  /** How many there are. */
+  readonly length: number;
+}
+
 export interface Serving extends StateExchange {
-  readonly dump: () => readonly Uint8Array[];
+  readonly dump: () => StateParts;
   readonly report: (error: unknown) => void;
 }
 
@@ -118,16 +126,20 @@ async function answer(connection: NatsConnection, { reply, relay, dump }: Answer
     return answer.string() === goOn;
   };
   if (!await confirmed(new Uint8Array(0), 0)) return;
-  // Not before it is wanted: a large state takes its relay seconds.
+  // Not before it is wanted, and not all at once: a large state takes its relay seconds, and others wait to be served.
   const parts = dump();
-  let bytes = 0;
+  let [bytes, turnBytes] = [0, 0];
   for (const part of parts) {
     bytes += part.length;
+    turnBytes += part.length;
     if (bytes < bytesAtOnce) {
       connection.publish(reply, part, { headers: head(parts.length) });
-      continue;
+    } else {
+      bytes = 0;
+      if (!await confirmed(part, parts.length)) return;
     }
-    bytes = 0;
-    if (!await confirmed(part, parts.length)) return;
+    if (turnBytes < bytesPerTurn) continue;
+    turnBytes = 0;
+    await new Promise<void>(soon);
   }
 }

@@ -2,9 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { createInbox, headers, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
+import { soon } from "../../server/mod.ts";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
-import { askForState, serveState } from "./state_exchange.ts";
+import { askForState, serveState, type StateParts } from "./state_exchange.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
 
 const MiB = 1024 * 1024;
@@ -64,6 +65,24 @@ testExchange("of relays that have the state, one sends it", async ({ prefix, fre
   await running.flush();
   assertEquals(dumped, [new TextDecoder().decode(part)]);
   for (const stop of stops) stop();
+});
+
+testExchange("a relay serves others between parts of a large state", async ({ prefix, fresh, running }) => {
+  const turns: string[] = [];
+  // Less than is sent before a part is confirmed.
+  function* parts(): Generator<Uint8Array> {
+    for (let number = 0; number < 3; number++) {
+      turns.push(`part ${number}`);
+      soon(() => turns.push("others"));
+      yield new Uint8Array(2 * MiB);
+    }
+  }
+  const dump = (): StateParts => ({ length: 3, [Symbol.iterator]: parts });
+  const stop = serveState(running, { prefix, relay: "relay-1", dump, report: throwIt });
+  await running.flush();
+  assertEquals((await askForState(fresh, { prefix, relay: "relay-2" }))?.length, 3);
+  assertEquals(turns.slice(0, 5), ["part 0", "others", "part 1", "others", "part 2"]);
+  stop();
 });
 
 testExchange("a state that does not fit a message is reported, and its relay reads on", async (stage) => {
