@@ -29,6 +29,8 @@ export interface NatsOptions {
   readonly nodes?: 1 | 3;
   /** Lines for the end of each node's configuration, for example for TLS or users. */
   readonly settings?: string;
+  /** The port at which a node reaches another one, for a test that cuts nodes off. Its own port unless told. */
+  readonly wayTo?: (from: number, to: number, port: number) => number;
 }
 
 const peers = new URL("../../../shared/peers/", import.meta.url);
@@ -59,13 +61,14 @@ export async function natsProgram(): Promise<string> {
   return await unpack(name);
 }
 
-export async function startNats({ nodes: count = 3, settings = "" }: NatsOptions = {}): Promise<TestNats> {
+export async function startNats({ nodes: count = 3, settings = "", wayTo }: NatsOptions = {}): Promise<TestNats> {
   const program = await natsProgram();
   const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
   const nodes = createNodes(folder, count);
   for (const node of nodes) {
     await Deno.mkdir(node.folder);
-    await Deno.writeTextFile(`${node.folder}/nats.conf`, `${natsConfig(node, nodes)}${settings}\n`);
+    const text = wayTo === undefined ? natsConfig(node, nodes) : configOnWays(node, nodes, wayTo);
+    await Deno.writeTextFile(`${node.folder}/nats.conf`, `${text}${settings}\n`);
   }
   const processes = nodes.map((node) => new NodeProcess(program, node));
   const each = (numbers: readonly number[]): NodeProcess[] =>
@@ -99,6 +102,20 @@ export async function startNats({ nodes: count = 3, settings = "" }: NatsOptions
     restartAll,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Nodes tell each other where others are: an address at which nobody listens, so that no way leads around these. */
+function configOnWays(
+  node: NatsNode,
+  nodes: readonly NatsNode[],
+  wayTo: NonNullable<NatsOptions["wayTo"]>,
+): string {
+  const wayOf = (other: NatsNode): NatsNode => {
+    const routePort = wayTo(node.number - 1, other.number - 1, other.routePort);
+    return { ...other, routePort };
+  };
+  const config = natsConfig(node, nodes.map((other) => other === node ? node : wayOf(other)));
+  return config.replace("cluster {", `cluster {\n  advertise: "127.0.0.1:1"`);
 }
 
 function createNodes(folder: string, count: number): NatsNode[] {
