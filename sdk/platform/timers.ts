@@ -1,17 +1,18 @@
 /** Clock, timers and randomness, which are the same in every runtime. */
+import { SharedTimer } from "./shared_timer.ts";
 
 export function nowMs(): number {
   return Date.now();
 }
 
-/** Beyond it, `setTimeout` runs at once. */
-const longestMs = 2 ** 31 - 1;
+/** Waits from here on share one timer. */
+const longMs = 5_000;
+const shared = new SharedTimer();
 
 /** Runs once after the time; returns a function to cancel it. */
 export function after(ms: number, run: () => void): () => void {
-  const wait = (leftMs: number): number | ReturnType<typeof setTimeout> =>
-    leftMs > longestMs ? setTimeout(() => timer = wait(leftMs - longestMs), longestMs) : setTimeout(run, leftMs);
-  let timer = wait(ms);
+  if (ms >= longMs) return shared.after(ms, run);
+  const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 }
 
