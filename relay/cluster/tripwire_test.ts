@@ -1,4 +1,15 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { jetstream } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { eventually } from "../../tests/support/eventually.ts";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import { EngineError } from "../engine/mod.ts";
+import { appended, createChannel, message } from "../engine/testing/sample.ts";
+import { encodeBatch } from "./batch.ts";
+import { encodeCommand } from "./command.ts";
+import { digestEvery } from "./replica_state.ts";
+import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
 import { Tripwire } from "./tripwire.ts";
 
 const [ours, others] = [new Uint8Array([1]), new Uint8Array([2])];
@@ -26,4 +37,37 @@ Deno.test("a position that is not remembered is not judged", () => {
   const tripwire = new Tripwire({ relay: "me", digestAt: () => undefined, onDiffers: (at) => stopped.push(at) });
   tripwire.take("a", 256, others);
   assertEquals(stopped, []);
+});
+
+testWhen(natsInstalled, "a relay that differs from the others says so, serves nobody any more, and ends", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const prefix = freshPrefix();
+  const [events, failures]: [string[], string[]] = [[], []];
+  const { engine, stats } = await openTestCluster({
+    urls: nats.urls,
+    prefix,
+    log: (_, event) => events.push(event),
+    onFailed: (error) => failures.push(error.message),
+  });
+  const channelId = await createChannel(engine, 1);
+  // Some more, so that the digest is there.
+  for (let sent = 0; stats().position < digestEvery + 20; sent++) {
+    appended(await engine.append(channelId, message(`${sent}`)));
+  }
+  const connection = await connect({ servers: [...nats.urls] });
+  const digest = encodeCommand({ op: "digest", position: digestEvery, digest: others });
+  const tell = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
+  for (const [index, commands] of [[], [digest]].entries()) {
+    await jetstream(connection).publish(`${prefix}.log`, encodeBatch({ ...tell, number: index + 1, commands }));
+  }
+  await eventually(
+    { withinMs: 60_000, what: "it ends" },
+    () => Promise.resolve(failures.length),
+    (count) => count > 0,
+  );
+  assertStringIncludes(failures[0] ?? "", `differs from others' at ${digestEvery}`);
+  assertEquals([events.includes("fold_differs"), stats().differences], [true, 1]);
+  await assertRejects(() => engine.append(channelId, message("refused")), EngineError);
+  await connection.close();
+  await engine.close();
 });
