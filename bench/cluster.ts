@@ -1,7 +1,7 @@
 /**
  * How relays on one log grow: 1, 2 and 3 relays on three NATS nodes, each with a sender and ten receivers of its own that stay
- * with it, all at once: `deno run -A bench/cluster.ts`. Shown for every relay: deliveries a second, CPU for a delivery, and the
- * nodes' CPU for an entry. The clients are on the same machine, so rates stop growing when its cores are full; CPU does not lie.
+ * with it, all at once: `deno run -A bench/cluster.ts`. Shown: deliveries a second of all relays, and CPU of each relay for one of
+ * its own deliveries. The clients are on the same machine, so rates stop growing when its cores are full; CPU does not lie.
  */
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { freshPrefix } from "../relay/cluster/testing/open_test_cluster.ts";

@@ -5,12 +5,12 @@ import { freshPrefix, type OpenCluster, openTestCluster } from "../../relay/clus
 import { createChannel, readAll, sampleChannelId } from "../../relay/engine/testing/sample.ts";
 import { eventually } from "../support/eventually.ts";
 import { TextLineStream } from "../support/lines.ts";
+import { leaderOf } from "../support/log_leader.ts";
 import { testWhen } from "../support/mod.ts";
 import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/random.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
 import { auditEvery, isTimeOver, missingFaults, tellProgress } from "./fault_campaign.ts";
-import { leaderOf } from "./log_leader.ts";
 
 const asked = Deno.env.get("STATIC_STRESS");
 const stress = asked === "1";

@@ -4,9 +4,9 @@ import { assert, assertEquals } from "@std/assert";
 import { freshPrefix, type OpenCluster, openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
 import { commit, createChannel, message, readAll, sampleAgent } from "../../relay/engine/testing/sample.ts";
 import { eventually } from "../support/eventually.ts";
+import { leaderOf } from "../support/log_leader.ts";
 import { testWhen } from "../support/mod.ts";
 import { natsInstalled, startNats } from "../support/nats.ts";
-import { leaderOf } from "./log_leader.ts";
 
 const isAsked = Deno.env.get("STATIC_STRESS") !== undefined;
 const requirement = isAsked ? natsInstalled : { met: false, reason: "a campaign: deno task stress" };

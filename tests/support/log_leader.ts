@@ -1,6 +1,6 @@
 /** Which of the test's nodes leads a cluster's log, as the nodes themselves say. */
-import { eventually } from "../support/eventually.ts";
-import type { TestNats } from "../support/nats.ts";
+import { eventually } from "./eventually.ts";
+import type { TestNats } from "./nats.ts";
 
 /** An election, on a machine that has much else to do. */
 const electedMs = 300_000;
