@@ -1,8 +1,15 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { embedded, realPostgres, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
-import { startProcess } from "../support/api/process.ts";
+import {
+  embedded,
+  type OpenBackend,
+  realPostgres,
+  signUp,
+  startTestApi,
+  testEnvironment,
+} from "../support/api/harness.ts";
+import { type ApiProcess, startProcess } from "../support/api/process.ts";
 
 testWhen(
   postgresInstalled,
@@ -88,51 +95,53 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("the embedded database is for its user only, also in a directory that others may enter", async () => {
+// One test, because to open the embedded database takes five seconds of processor: it is opened twice.
+Deno.test("the embedded database is for its user only, survives a crash, keeps a second process out, and takes an administrator's command", async (t) => {
   const backend = await embedded.open();
   const dataDir = backend.environment.STATIC_DATA_DIR ?? "";
   await Deno.chmod(dataDir, 0o755);
   const modeOf = async (path: string): Promise<number> => ((await Deno.stat(`${dataDir}/${path}`)).mode ?? 0) & 0o777;
-  // The second start finds a folder that was made before this rule.
-  for (const before of [undefined, 0o755]) {
-    if (before !== undefined) await Deno.chmod(`${dataDir}/database`, before);
-    await using api = await startProcess(backend.environment);
-    assertEquals((await api.call("GET", "/ready")).status, 200);
+  const assertPrivate = async ({ call }: ApiProcess): Promise<void> => {
+    assertEquals((await call("GET", "/ready")).status, 200);
     assertEquals([await modeOf("database"), await modeOf(".s.PGSQL.5432") & 0o077], [0o700, 0]);
-  }
-  await backend.close();
-});
-
-Deno.test("the embedded database survives a crash, keeps a second process out, and takes an administrator's command", async () => {
-  const backend = await embedded.open();
-  const first = await startProcess(backend.environment);
+  };
   try {
+    await using first = await startProcess(backend.environment);
     const account = await signUp(first.call);
-    const refused = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", "api/main.ts"],
-      env: { ...testEnvironment, ...backend.environment },
-    }).output();
-    assertEquals(refused.code, 1);
-    assertStringIncludes(new TextDecoder().decode(refused.stderr), "another process has");
-
-    const admin = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "--quiet", "admin", "set-plan", account.email.toUpperCase(), "team"],
-      env: { ...testEnvironment, ...backend.environment },
-    }).output();
-    assertEquals(admin.code, 0, new TextDecoder().decode(admin.stderr));
-    assertEquals((await first.call("GET", "/v1/usage", { key: account.apiKey })).json.messages.limit, 5_000_000);
+    await t.step("others cannot read it, also in a directory that they may enter", () => assertPrivate(first));
+    await t.step("a second process is kept out", () => assertKeptOut(backend));
+    await t.step("an administrator's command works beside the API", async () => {
+      await setPlan(backend, account.email.toUpperCase(), "team");
+      assertEquals((await first.call("GET", "/v1/usage", { key: account.apiKey })).json.messages.limit, 5_000_000);
+    });
     first.signal("SIGKILL");
     await first.finished();
-
-    const again = await startTestApi(backend.environment);
-    try {
+    // As a folder that was made before it was private.
+    await Deno.chmod(`${dataDir}/database`, 0o755);
+    await using again = await startProcess(backend.environment);
+    await t.step("after a crash everything is there", async () => {
       const { status, json } = await again.call("GET", "/v1/usage", { key: account.apiKey });
       assertEquals([status, json.plan], [200, "team"]);
-    } finally {
-      await again.close();
-    }
+    });
+    await t.step("a folder from before this rule is made private", () => assertPrivate(again));
   } finally {
-    await first.stop();
     await backend.close();
   }
 });
+
+async function assertKeptOut({ environment }: OpenBackend): Promise<void> {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "api/main.ts"],
+    env: { ...testEnvironment, ...environment },
+  }).output();
+  assertEquals(code, 1);
+  assertStringIncludes(new TextDecoder().decode(stderr), "another process has");
+}
+
+async function setPlan({ environment }: OpenBackend, email: string, plan: string): Promise<void> {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "admin", "set-plan", email, plan],
+    env: { ...testEnvironment, ...environment },
+  }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+}

@@ -1,19 +1,14 @@
+/** Requests of all sorts, made from the OpenAPI document, and answers that are compared with it. */
 import { assert } from "@std/assert";
 import { z } from "zod";
-import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
-import {
-  type Answer,
-  type Backend,
-  backends,
-  embedded,
-  type SignedUp,
-  startTestApi,
-  type TestApi,
-} from "../support/api/harness.ts";
+import { createRandom, type Random, seedFromEnvironment } from "../../support/mod.ts";
+import type { Answer, OpenBackend, SignedUp, TestApi } from "../../support/api/harness.ts";
+import type { Guarantees } from "./contract.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
 /** Requests for each operation and credential. The embedded database is slower. */
-const roundsOf = (backend: Backend): number => isStress ? 200 : backend === embedded ? 3 : 6;
+const roundsOf = ({ environment }: OpenBackend): number =>
+  isStress ? 200 : environment["DATABASE_URL"] === undefined ? 3 : 6;
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -175,47 +170,34 @@ function objection({ status, json, text }: Answer, { responses }: Operation): st
   return parsed.success ? undefined : `its body has another shape: ${text.slice(0, 300)}`;
 }
 
-for (const backend of backends) {
-  testWhen(
-    backend.requirement,
-    `requests made from the OpenAPI document get no answer that it does not allow, on ${backend.name}`,
-    async () => {
-      const random = createRandom(seedFromEnvironment());
-      const open = await backend.open();
-      const api = await startTestApi(open.environment);
-      let count = 0;
-      const statuses = new Map<number, number>();
-      try {
-        const document: Document = (await api.call("GET", "/openapi.json")).json;
-        for (const [path, methods] of Object.entries(document.paths)) {
-          for (const [method, described] of Object.entries(methods)) {
-            const operation: Operation = JSON.parse(JSON.stringify(inline(described, document)));
-            // For each operation, because some of them end what others need.
-            for (const [name, headers] of await credentialsOf(api, await api.signUp())) {
-              for (let round = 0; round < roundsOf(backend); round++) {
-                const body = bodyOf(random, operation);
-                const request = { ...body, headers: { ...headers, ...body.headers } };
-                const answer = await api.call(method.toUpperCase(), pathOf(random, path, operation), request);
-                count++;
-                statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-                const problem = objection(answer, operation);
-                assert(
-                  problem === undefined,
-                  `seed ${random.seed}: ${method} ${path} as ${name} with ${body.raw?.slice(0, 300)}: ${problem}`,
-                );
-              }
-            }
+export const openApiGuarantees: Guarantees = {
+  "Requests made from the OpenAPI document get no answer that it does not allow": async ({ api, backend }) => {
+    const random = createRandom(seedFromEnvironment());
+    let count = 0;
+    const statuses = new Map<number, number>();
+    const document: Document = (await api.call("GET", "/openapi.json")).json;
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, described] of Object.entries(methods)) {
+        const operation: Operation = JSON.parse(JSON.stringify(inline(described, document)));
+        // For each operation, because some of them end what others need.
+        for (const [name, headers] of await credentialsOf(api, await api.signUp())) {
+          for (let round = 0; round < roundsOf(backend); round++) {
+            const body = bodyOf(random, operation);
+            const request = { ...body, headers: { ...headers, ...body.headers } };
+            const answer = await api.call(method.toUpperCase(), pathOf(random, path, operation), request);
+            count++;
+            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+            const problem = objection(answer, operation);
+            assert(
+              problem === undefined,
+              `seed ${random.seed}: ${method} ${path} as ${name} with ${body.raw?.slice(0, 300)}: ${problem}`,
+            );
           }
         }
-        const told = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`).join(
-          ", ",
-        );
-        console.log(`${count} requests: ${told}`);
-        assert((statuses.get(200) ?? 0) > 100 && (statuses.get(400) ?? 0) > 100 && !statuses.has(500), told);
-      } finally {
-        await api.close();
-        await open.close();
       }
-    },
-  );
-}
+    }
+    const told = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`).join(", ");
+    console.log(`${count} requests: ${told}`);
+    assert((statuses.get(200) ?? 0) > 100 && (statuses.get(400) ?? 0) > 100 && !statuses.has(500), told);
+  },
+};
