@@ -1,7 +1,7 @@
 /**
  * Messages of which an earlier one was refused and will come again: they must not overtake it. A client numbers what it sends
- * until it has heard of a refusal as one run; what is left of that run is refused as well, for as long as the first one was. A
- * message that is in the relay already, behind the first one, is refused whenever its turn comes.
+ * until it has heard of a refusal as one run. So everything with that number was sent before, and is refused as well, however
+ * long it waits in the relay. The first message of a higher run ends the refusal.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Refusal } from "./refusal.ts";
@@ -9,7 +9,6 @@ import type { Refusal } from "./refusal.ts";
 interface RefusedRun {
   readonly run: number;
   readonly refusal: Refusal;
-  readonly untilMs: number;
 }
 
 /** A message of a run that is in the relay. */
@@ -20,31 +19,22 @@ export interface MessageInRun {
   refusal: Refusal | undefined;
 }
 
-/** Messages under way arrive within this time, independent of the refusal. */
-const shortestMs = 1_000;
-/** Beyond so many channels, those that are over are forgotten. */
-const manyChannels = 64;
+/** As many as a session reads by default. Beyond so many channels, the refusal that is oldest is forgotten. */
+export const refusedChannels = 1_000;
 
 export class RefusedRuns {
-  readonly #nowMs: () => number;
+  /** The newest refusal last. */
   readonly #runs = new Map<ChannelId, RefusedRun>();
   /** In the order in which they came. */
   readonly #inRelay = new Set<MessageInRun>();
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
   add(channelId: ChannelId, run: number, refusal: Refusal): void {
-    const nowMs = this.#nowMs();
-    const known = this.#runs.get(channelId);
     // One of an earlier run that comes late says nothing about the later one.
-    if (known !== undefined && known.run > run && nowMs < known.untilMs) return;
-    if (this.#runs.size >= manyChannels) {
-      for (const [known, { untilMs }] of this.#runs) if (untilMs <= nowMs) this.#runs.delete(known);
-    }
-    const untilMs = nowMs + Math.max(shortestMs, refusal.detail.retryAfterMs ?? 0);
-    this.#runs.set(channelId, { run, refusal, untilMs });
+    if ((this.#runs.get(channelId)?.run ?? 0) > run) return;
+    this.#runs.delete(channelId);
+    this.#runs.set(channelId, { run, refusal });
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > refusedChannels && oldest !== undefined) this.#runs.delete(oldest);
   }
 
   /** Until `leave`. */
@@ -69,11 +59,11 @@ export class RefusedRuns {
     }
   }
 
-  /** Why a message of this run is refused. */
+  /** Why a message of this run is refused. Asked in the order in which messages came: behind a higher run no lower one comes. */
   refusalOf(channelId: ChannelId, run: number): Refusal | undefined {
     const refused = this.#runs.get(channelId);
     if (refused === undefined) return undefined;
-    if (run <= refused.run && this.#nowMs() < refused.untilMs) return refused.refusal;
+    if (run <= refused.run) return refused.refusal;
     this.#runs.delete(channelId);
     return undefined;
   }

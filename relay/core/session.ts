@@ -69,7 +69,7 @@ export class Session implements RelaySession, DeliverySink {
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
-  readonly refusedRuns: RefusedRuns;
+  readonly refusedRuns = new RefusedRuns();
   /** The nonce that may be answered, and until when. */
   challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
   challenged = false;
@@ -96,7 +96,6 @@ export class Session implements RelaySession, DeliverySink {
   constructor(link: Link, host: SessionHost) {
     this.link = link;
     this.#host = host;
-    this.refusedRuns = new RefusedRuns(host.deps.nowMs);
     this.openedAtMs = host.deps.nowMs();
     this.lastRequestMs = this.openedAtMs;
     this.expireAfter(host.config.authenticationMs, {
