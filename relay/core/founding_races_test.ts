@@ -5,7 +5,10 @@ import { foundingRequest } from "../../tests/support/founding.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../engine/mod.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Cluster } from "./cluster.ts";
+import { emptyBody } from "./entry_body.ts";
+import type { HourlyRate } from "./hourly_rate.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
+import { createAgent } from "./testing/client.ts";
 import { createPair, refused } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld, startMs } from "./testing/world.ts";
@@ -21,8 +24,29 @@ interface Scene {
   readonly attempts: readonly number[];
   /** Other relays do not answer from now on. */
   readonly silence: () => void;
-  /** Whether the reserve of the channel has had so many bytes taken, and no more. */
-  readonly hasPaid: (bytes: number) => boolean;
+  /** Bytes that were taken of the channel's reserve. */
+  readonly paid: () => number;
+  /** Of the allowance of alice's account, since the founding was sent. */
+  readonly drawn: () => number;
+  /** Alice's foundings of this channel that count for this hour. */
+  readonly counted: () => number;
+}
+
+/** Parts of the core that only its own requests see. */
+interface Parts {
+  readonly reserves: Allowances;
+  readonly allowances: Allowances;
+  readonly foundingRate: HourlyRate;
+  inTurn(channel: { readonly account: string }, run: () => Promise<void>): Promise<void>;
+}
+
+/** Before the founding is sent. */
+interface Preparation {
+  readonly parts: Parts;
+  readonly engine: Engine;
+  readonly alice: Actor;
+  readonly carol: Actor;
+  readonly channelId: Scene["channelId"];
 }
 
 /** Other relays, which do nothing. */
@@ -45,16 +69,29 @@ function quietCluster(): { cluster: Cluster; silence: () => void } {
   return { cluster, silence: () => isSilent = true };
 }
 
-/** Alice and carol own the channel. */
+/** Bytes that are taken, and have not come back yet. */
+function bytesOf(allowances: Allowances, key: string): number {
+  let [low, high] = [0, 2 ** 32];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const isWithin = allowances.take(key, 0, { count: Infinity, bytes: middle }, startMs);
+    if (isWithin) allowances.giveBack(key, 0);
+    [low, high] = isWithin ? [low, middle] : [middle + 1, high];
+  }
+  return low;
+}
+
+/** Alice and carol own the channel. `prepare` may return what is waited for until `between`, in place of the engine. */
 async function race(
   between: (scene: Scene) => Promise<unknown>,
   end: (scene: Scene) => Promise<unknown>,
+  prepare: (preparation: Preparation) => (() => Promise<unknown>) | void = () => {},
 ): Promise<void> {
   const engine = await openSqliteEngine({ path: ":memory:" });
   const { held, waiting, release, attempts } = holdingFoundings(engine);
   const { cluster, silence } = quietCluster();
   const world = await createWorld({ engine: held, cluster });
-  const { reserves } = world.core as unknown as { reserves: Allowances }; // cast: a part that only the core's own requests see
+  const parts = world.core as unknown as Parts; // cast: the core has them, its interface does not
   try {
     const { alice, bob, channelId } = await createPair(world);
     const carol = await Actor.connect(world, 3);
@@ -64,12 +101,15 @@ async function race(
     const bad = commitRequest(channelId, 2, { sender: bob.agent, salt: 0 }, {});
     await bob.client.call("SendCommit", bad);
     const plan = { channelId, founder: alice.agent, bad, blamed: bob.agent, members: agentIds, owners: agentIds };
+    const until = prepare({ parts, engine, alice, carol, channelId }) ?? (() => waiting);
+    const before = bytesOf(parts.allowances, alice.accountId);
     const founding = alice.client.call("FoundGeneration", foundingRequest(plan));
-    const takes = (limit: number): boolean => reserves.take(channelId, 0, { count: Infinity, bytes: limit }, startMs);
-    const hasPaid = (bytes: number): boolean => takes(bytes) && !takes(bytes - 1);
-    const scene = { alice, bob, carol, channelId, founding, attempts, silence, hasPaid };
+    const paid = (): number => bytesOf(parts.reserves, channelId);
+    const drawn = (): number => bytesOf(parts.allowances, alice.accountId) - before;
+    const counted = (): number => parts.foundingRate.count(`${channelId} by ${alice.agentId}`, startMs);
+    const scene = { alice, bob, carol, channelId, founding, attempts, silence, paid, drawn, counted };
     founding.catch(() => {}); // `end` looks at it
-    await waiting;
+    await until();
     await between(scene);
     release();
     await end(scene);
@@ -143,28 +183,108 @@ Deno.test("a founding that others' routine commits and messages overtake is take
   );
 });
 
-Deno.test("a founding that a change overtakes is checked again and taken, and what was lost is paid for", async () => {
+Deno.test("a founding that a member overtakes which names the owners that there are is taken at once", async () => {
   await race(
-    ({ alice, carol, channelId }) =>
-      carol.commit(channelId, 3, { owners: { agentIds: [alice.agentId, carol.agentId] } }),
-    async ({ founding, attempts, hasPaid }) => {
-      assertEquals((await founding).epoch, foundingEpoch(1) + 1);
-      const [size = 0, ...more] = attempts;
-      assertEquals([more, hasPaid(2 * size)], [[size], true]);
+    ({ alice, bob, carol, channelId }) =>
+      bob.commit(channelId, 3, { owners: { agentIds: [carol.agentId, alice.agentId] } }),
+    async ({ founding, attempts }) => {
+      await founding;
+      assertEquals(attempts.length, 1);
     },
   );
 });
 
+/** A change that takes no rights of alice's. */
+function demoteItself({ alice, carol, channelId }: Scene): Promise<unknown> {
+  return carol.commit(channelId, 3, { owners: { agentIds: [alice.agentId] } });
+}
+
+Deno.test("a founding that a change overtakes is checked again and taken, and what was lost is paid for and counted", async () => {
+  await race(demoteItself, async ({ founding, attempts, paid, counted }) => {
+    assertEquals((await founding).epoch, foundingEpoch(1) + 1);
+    const [size = 0, ...more] = attempts;
+    assertEquals([more, paid(), counted()], [[size], 2 * size, 2]);
+  });
+});
+
+Deno.test("attempts that the blamed agent overtakes are paid for, and leave its founder's hourly limit alone", async () => {
+  await race(
+    ({ bob, channelId }) => bob.commit(channelId, 3, { added: [createAgent(9).agentId] }),
+    async ({ founding, attempts, paid, counted }) => {
+      await founding;
+      const [size = 0, ...more] = attempts;
+      assertEquals([more, paid(), counted()], [[size], 2 * size, 1]);
+    },
+  );
+});
+
+Deno.test("a founding that a change came before, while it waited for its turn, is written once", async () => {
+  await race(
+    async () => {},
+    async ({ founding, attempts }) => {
+      await founding;
+      assertEquals(attempts.length, 1);
+    },
+    ({ parts, engine, alice, carol, channelId }) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      for (let i = 0; i < 256; i++) void parts.inTurn({ account: alice.accountId }, () => promise);
+      return async () => {
+        await settle(32);
+        const times = { epoch: 3, timeMs: startMs, key: "lapse" };
+        const lapse = { ...emptyBody, ...times, kind: "lapse", sender: carol.agentId, added: [], removed: [] } as const;
+        await engine.append(channelId, lapse);
+        await settle();
+        resolve();
+      };
+    },
+  );
+});
+
+Deno.test("a founding beyond the hourly limit is not written", async () => {
+  await race(
+    async () => {},
+    async ({ founding, attempts, paid, drawn }) => {
+      await refused("rate_limited", founding);
+      assertEquals([attempts, paid(), drawn()], [[], 0, 0]);
+    },
+    ({ parts: { foundingRate }, alice, channelId }) => {
+      for (let i = 0; i < 10; i++) foundingRate.take(`${channelId} by ${alice.agentId}`, startMs);
+      return () => settle();
+    },
+  );
+});
+
+const everything = 2 ** 30;
+
+Deno.test("a lost attempt beyond the reserve is paid for from the allowance", async () => {
+  await race(demoteItself, async ({ founding, attempts, drawn }) => {
+    await founding;
+    const [size = 0, ...more] = attempts;
+    assertEquals([more, drawn()], [[size], 2 * size]);
+  }, ({ parts, channelId }) => parts.reserves.draw(channelId, everything, startMs));
+});
+
+Deno.test("without reserve and allowance, a founding that lost is not written again by itself", async () => {
+  await race(demoteItself, async ({ founding, attempts, drawn }) => {
+    await refused("overloaded", founding);
+    const [size = 0, ...more] = attempts;
+    assertEquals([more, drawn()], [[], size]);
+  }, ({ parts, alice, channelId }) => {
+    parts.reserves.draw(channelId, everything, startMs);
+    parts.allowances.draw(alice.accountId, everything, startMs);
+  });
+});
+
 Deno.test("a founding that lost, and whose relay hears nothing of the others then, is not paid for as if it might stand", async () => {
   await race(
-    async ({ alice, carol, channelId, silence }) => {
-      await carol.commit(channelId, 3, { owners: { agentIds: [alice.agentId, carol.agentId] } });
-      silence();
+    async (scene) => {
+      await demoteItself(scene);
+      scene.silence();
     },
-    async ({ founding, attempts, hasPaid }) => {
+    async ({ founding, attempts, paid }) => {
       await refused("overloaded", founding);
       const [size = 0, ...more] = attempts;
-      assertEquals([more, hasPaid(size)], [[], true]);
+      assertEquals([more, paid()], [[], size]);
     },
   );
 });

@@ -25,6 +25,13 @@ export class HourlyRate {
     return undefined;
   }
 
+  /** Like `take`, but counts nothing. */
+  waitMs(key: string, nowMs: number): number | undefined {
+    const window = this.#windows.get(key);
+    if (window === undefined || isOver(window, nowMs) || window.count < this.#limit) return undefined;
+    return window.startMs + windowMs - nowMs;
+  }
+
   /** How often it has happened in this hour. */
   count(key: string, nowMs: number): number {
     const window = this.#windows.get(key);

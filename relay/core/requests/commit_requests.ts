@@ -77,7 +77,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         ...sentBy(agent),
         added: body.added,
         removed: body.removed,
-        isRoutine: body.added.length + body.removed.length === 0 && body.owners === undefined,
+        isRoutine: isRoutine(channel, body),
         commitHash,
         welcomeBytes,
         records: invites.edits,
@@ -102,6 +102,15 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
 function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
   const gone = new Set(removed);
   return added.some((agentId) => !gone.has(agentId) && !state.absent.has(agentId));
+}
+
+/**
+ * Whether nobody comes or goes, and the owners stay the same: anybody may name those that there are. The log takes a commit only
+ * in the epoch whose owners these are.
+ */
+function isRoutine({ state }: Channel, { added, removed, owners }: Commit): boolean {
+  return added.length + removed.length === 0 &&
+    (owners === undefined || sameAgents(owners.agentIds, [...state.owners]));
 }
 
 /** Commits that only remove members, or admit them again, are how a channel recovers. */

@@ -17,11 +17,11 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { NewEntry } from "../../engine/engine.ts";
+import type { Entry, NewEntry } from "../../engine/engine.ts";
 import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelState } from "../channel_state.ts";
-import { encodeFoundingBody } from "../entry_body.ts";
+import { decodeCommitBody, encodeFoundingBody } from "../entry_body.ts";
 import { inviteChanges } from "../invite_records.ts";
 import { epochConflict, logSilent, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
@@ -101,7 +101,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const settled = await appending;
     if (!settled.duplicate) {
       core.deps.meter.commitsAccepted++;
-      core.foundingRate.take(rateKey(asker, channel), core.deps.nowMs());
+      count(asker, channel);
       rejectRequestsOf(
         core,
         channelId,
@@ -120,7 +120,8 @@ const maxAttempts = 5;
 
 /**
  * The engine refuses it behind a change that came after it was checked: that may have removed or demoted its sender, or let a
- * member leave. Then it is checked again. Each attempt is a command of the log, so one that was lost is paid for and counted.
+ * member leave. Then it is checked again. Each attempt is a command of the log, so one that was lost is paid for and counted, and
+ * another one is made only within the reserve or the allowance.
  */
 async function appendJudged(
   asker: AgentAsker,
@@ -147,20 +148,22 @@ async function appendJudged(
     };
   };
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    let isMade = false;
+    refuseTooMany(asker, channel);
+    let judgedAt: number | undefined;
     try {
       return await appendSettled(core, channel, () => {
         const made = makeEntry();
-        isMade = true;
+        judgedAt = made.judgedAt;
         return made;
       });
     } catch (error) {
-      if (!isMade || !(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
+      if (judgedAt === undefined || !(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
     }
-    payLostAttempt(asker, channel.channelId, entry.body.length);
-    countLostAttempt(asker, channel);
+    const isPaid = payLostAttempt(asker, channel.channelId, entry.body.length);
     // It does not stand in the log: nobody need wonder.
     try {
+      if (await overtakerOf(asker, channel, judgedAt) !== body.founding.blamed) count(asker, channel);
+      if (!isPaid) break;
       await core.catchUp();
     } catch (error) {
       throw mayStand(error) ? logSilent() : error;
@@ -173,12 +176,31 @@ function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
   return `${channelId} by ${agent.agentId}`;
 }
 
-/** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, are too many. */
-function countLostAttempt(asker: AgentAsker, channel: Channel): void {
+/** For the hourly limit. */
+function count(asker: AgentAsker, channel: Channel): void {
+  asker.core.foundingRate.take(rateKey(asker, channel), asker.core.deps.nowMs());
+}
+
+/** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too many in this hour. */
+function refuseTooMany(asker: AgentAsker, channel: Channel): void {
   const { core } = asker;
-  const retryAfterMs = core.foundingRate.take(rateKey(asker, channel), core.deps.nowMs());
+  const retryAfterMs = core.foundingRate.waitMs(rateKey(asker, channel), core.deps.nowMs());
   if (retryAfterMs === undefined) return;
   throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+}
+
+const overtakerBytes = 256 * 1024;
+
+/** Returns the sender of the first change behind a position. The blamed agent must not use up its founder's limit. */
+async function overtakerOf({ core }: AgentAsker, { channelId }: Channel, after: number): Promise<AgentId | undefined> {
+  const items = await core.deps.engine.read(channelId, { after, maxBytes: overtakerBytes });
+  return items.flatMap((item) => item.kind !== "gap" && isChange(item) ? [item.sender] : [])[0];
+}
+
+function isChange(entry: Entry): boolean {
+  if (entry.kind !== "commit") return entry.kind !== "message" && entry.kind !== "welcome";
+  const { added, removed, owners } = decodeCommitBody(entry);
+  return added.length + removed.length > 0 || owners !== undefined;
 }
 
 /** Whether its sender may begin the next generation now, and with these members. */

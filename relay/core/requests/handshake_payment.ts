@@ -55,11 +55,17 @@ export function takeReserve(
   return undefined;
 }
 
-/** Of an entry that the engine refused after it stood in the log as a command. Later ones of the day have so much less. */
-export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): void {
-  if (takeReserve(asker, channelId, bytes) !== undefined) return;
-  const { core: { allowances, deps: { nowMs } }, agent } = asker;
-  for (const payer of payersOf(agent)) allowances.draw(payer, bytes, nowMs());
+/**
+ * Of an entry that the engine refused after it stood in the log as a command. Later ones of the day have so much less. Returns
+ * false when the reserve and the allowance did not cover it: it is drawn in advance, and there should be no further attempt.
+ */
+export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): boolean {
+  if (takeReserve(asker, channelId, bytes) !== undefined) return true;
+  const { core: { allowances, config, deps }, agent } = asker;
+  const nowMs = deps.nowMs();
+  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs })) return true;
+  for (const payer of payersOf(agent)) allowances.draw(payer, bytes, nowMs);
+  return false;
 }
 
 /** Throws `Refusal`, but never for what is exempt. */
