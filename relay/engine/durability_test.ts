@@ -12,6 +12,7 @@ import {
   commit,
   createChannel,
   describeLog,
+  founding,
   message,
   readAll,
   sampleAccount,
@@ -88,6 +89,21 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 5 };
   assertEquals(await again.append(channelId, message("e", { epoch: 1, charge })), { kind: "lease_spent" });
   assertEquals(appended(await again.append(channelId, message("e", { epoch: 1 }))).sequence, 5);
+  await again.close();
+});
+
+testWithFolder("a reopened engine takes no founding behind a change that it had before", async (folder) => {
+  const path = `${folder}/engine.sqlite`;
+  const first = await openSqliteEngine({ path });
+  const channelId = await createChannel(first, 1);
+  const judgedAt = await appendAll(first, channelId, [message("a")]);
+  const changed = await appendAll(first, channelId, [commit("b", 0)]);
+  await appendAll(first, channelId, [message("c", { epoch: 1 })]);
+  await first.close();
+  const again = await openSqliteEngine({ path });
+  const late = founding("late", { epoch: 10, fromEpoch: 0 }, { judgedAt });
+  assertEquals(await again.append(channelId, late), { kind: "conflict", epoch: 1 });
+  appended(await again.append(channelId, { ...late, judgedAt: changed }));
   await again.close();
 });
 
