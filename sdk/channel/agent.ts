@@ -190,14 +190,14 @@ export class Agent {
     const running = this.#closing === undefined ? this.#running(text) : undefined;
     return running ?? await this.#enter("Cannot open the channel", async () => {
       const name = parseChannelName(text);
-      return this.#records.has(name) ? await this.#open(name, options) : await this.#create(name, options);
+      return await this.#held(name) === undefined ? await this.#create(name, options) : await this.#open(name, options);
     });
   }
 
   async #open(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
     const running = this.#running(name);
     if (running !== undefined) return running;
-    const record = this.#records.get(name);
+    const record = await this.#held(name);
     // One that is over by the relay's word, or by a fault, begins anew: the relay may say something else now.
     const over = record && this.#channels.get(record.channelId);
     await over?.close();
@@ -208,6 +208,13 @@ export class Agent {
       throw createError("not_found", text);
     }
     return this.#start({ ...parts, receive: options.receive ?? true });
+  }
+
+  /** The channel of this name, once an erasure that is under way is over. */
+  async #held(name: ChannelName): Promise<ChannelRecord | undefined> {
+    const record = this.#records.get(name);
+    if (record !== undefined) await this.#channels.get(record.channelId)?.erased();
+    return this.#records.get(name);
   }
 
   #running(name: string): LiveChannel | undefined {
@@ -234,7 +241,8 @@ export class Agent {
       const name = parseChannelName(text);
       const channelId = this.#records.get(name)?.channelId ?? await findAtRelay(name, this.parts);
       await this.parts.session.call("CloseChannel", { channelId });
-      await this.#eraseStored(name);
+      // In turn: nobody opens it meanwhile.
+      await this.#entering.run(() => this.#eraseStored(name));
     });
   }
 
@@ -324,7 +332,7 @@ export class Agent {
    * cannot be asked about it with the present token.
    */
   async checkFree(name: ChannelName): Promise<LiveChannel | undefined> {
-    const record = this.#records.get(name);
+    const record = await this.#held(name);
     if (record === undefined) return undefined;
     const channel = this.#channels.get(record.channelId);
     if (await this.#isMember(record)) {

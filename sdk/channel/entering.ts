@@ -14,6 +14,7 @@ import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
 import { type KeptConfirmations, nothingConfirmed, readConfirmations, replaceStates } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
+import { endErasing } from "./erasing.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
 import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
@@ -202,6 +203,8 @@ export async function writeEntered(
     putCounters(channelId, noCounters),
     deleteBadCommit(channelId),
     deleteForeign(channelId),
+    // Of an earlier membership whose erasure failed: the next start must not erase this one.
+    endErasing(channelId),
     ...await forgetSenders(store, channelId),
     ...await replaceStates(store, channelId, { epoch, state: stateOf(group.current) }),
     ...used,

@@ -4,15 +4,17 @@
  * erased: in a store that was damaged, keys are missing for another reason.
  */
 import type { ChannelId } from "../../proto/mod.ts";
-import { kindOf } from "../mls/stored_group.ts";
+import { epochId, kindOf } from "../mls/stored_group.ts";
 import type { RecordChange, RecordStore } from "../store/mod.ts";
-import { erasing, forgetChannel } from "./records.ts";
+import { deleteAll, erasing, forgetChannel } from "./records.ts";
 
-/** In one write to the store. */
-const maxDeletions = 1000;
-
-export async function beginErasing(store: Pick<RecordStore, "put">, channelId: ChannelId): Promise<void> {
+/** Deletes everything of a channel whose group writes nothing any more. Can be repeated when it failed. */
+export async function eraseChannel(
+  store: Pick<RecordStore, "put" | "list" | "batch">,
+  channelId: ChannelId,
+): Promise<void> {
   await store.put(erasing, channelId, Uint8Array.of(1));
+  await deleteRest(store, channelId);
 }
 
 /** Returns whether the channel was being erased. Then nothing is left of it. */
@@ -21,9 +23,20 @@ export async function finishErasing(
   channelId: ChannelId,
 ): Promise<boolean> {
   if (!store.has(erasing, channelId)) return false;
-  const kind = kindOf(channelId);
-  const rest = (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
-  for (let at = 0; at < rest.length; at += maxDeletions) await store.batch(rest.slice(at, at + maxDeletions));
-  await forgetChannel(store, channelId);
+  await deleteRest(store, channelId);
   return true;
+}
+
+/** The change that withdraws the note. */
+export function endErasing(channelId: ChannelId): RecordChange {
+  return { type: "delete", kind: erasing, id: channelId };
+}
+
+async function deleteRest(store: Pick<RecordStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
+  const kind = kindOf(channelId);
+  const ids = (await store.list(kind)).map(({ id }) => id);
+  // Without its epoch a channel cannot be loaded, whatever else is left behind.
+  const inOrder = [epochId, ...ids.filter((id) => id !== epochId)];
+  await deleteAll(store, inOrder.map((id) => ({ type: "delete", kind, id })));
+  await forgetChannel(store, channelId);
 }

@@ -54,8 +54,9 @@ export async function sayGoodbye(
       return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
       rejoiner.resume();
-      // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf.
-      if (!isNamed || !isCode(error, "state_conflict")) throw error;
+      // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf. A channel that has ended
+      // hears of nothing, and must not leave a membership that is not its own.
+      if (!isNamed || ended.aborted || !isCode(error, "state_conflict")) throw error;
       await pause(deps.runtime, retryMs, ended);
       await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
     }

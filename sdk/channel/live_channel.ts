@@ -27,7 +27,7 @@ import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
-import { beginErasing } from "./erasing.ts";
+import { eraseChannel } from "./erasing.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
@@ -46,7 +46,7 @@ import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { Recovery } from "./recovery.ts";
-import { forgetChannel, type LeaveProof } from "./records.ts";
+import { type LeaveProof } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { type Claims, type Doubt, StoreAge } from "./store_age.ts";
@@ -96,7 +96,10 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
-  #erased = false;
+  /** The relay knows that we have left. */
+  #isGone = false;
+  /** One for all callers; undefined again when it has failed. */
+  #erasing: Promise<void> | undefined;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** The error for callers after the end. */
   #over: StaticError | undefined;
@@ -318,20 +321,33 @@ export class LiveChannel {
   async leave(successor?: AgentId): Promise<void> {
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
+    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
+    this.#isGone = true;
     await this.erase();
   }
 
-  /** Deletes everything that is stored of the channel. */
-  async erase(): Promise<void> {
+  /** Deletes everything that is stored of the channel. When it fails, it can be called again. */
+  erase(): Promise<void> {
     this.#end(undefined);
-    if (this.#erased) return;
-    this.#erased = true;
-    await beginErasing(this.#deps.store, this.channelId);
-    await this.membership.durable.erase();
+    return this.#erasing ??= this.#erase().catch((error) => {
+      this.#erasing = undefined;
+      throw error;
+    });
+  }
+
+  async #erase(): Promise<void> {
+    await this.#rejoiner.halt();
+    // Behind the group's last write; it writes nothing any more.
+    await this.membership.durable.close();
+    // Before the note, because the next start does not know these keys.
     await this.#rejoiner.erase();
-    await forgetChannel(this.#deps.store, this.channelId);
+    await eraseChannel(this.#deps.store, this.channelId);
     this.#deps.onErased(this.channelId);
+  }
+
+  /** Resolves when an erasure that is under way is over, however it ends. */
+  async erased(): Promise<void> {
+    await this.#erasing?.catch(() => {});
   }
 
   /** Writes pending changes; the channel can be opened again. Its open calls to the relay end with the session. */
@@ -357,6 +373,7 @@ export class LiveChannel {
   async idle(): Promise<void> {
     await this.#rejoiner.halt();
     await this.#entries.idle();
+    await this.erased();
     await this.membership.durable.close();
   }
 

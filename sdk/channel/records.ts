@@ -307,8 +307,16 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
   });
   const all = [...own, ...(await Promise.all(lists)).flat(), ...senders];
-  for (let at = 0; at < all.length; at += maxDeletions) await store.batch(all.slice(at, at + maxDeletions));
+  await deleteAll(store, all);
   await store.batch([channels, erasing].map(ofChannel));
+}
+
+/** In several writes, when they are many. */
+export async function deleteAll(
+  store: Pick<ChannelStore, "batch">,
+  deletions: readonly RecordChange[],
+): Promise<void> {
+  for (let at = 0; at < deletions.length; at += maxDeletions) await store.batch(deletions.slice(at, at + maxDeletions));
 }
 
 /** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */

@@ -313,22 +313,11 @@ export class DurableGroup {
 
   /** Resolves when no write is pending; this object writes nothing any more. The state on disk can be loaded again. */
   async close(): Promise<void> {
-    // Behind what is under way, erasing included. An object that has ended already refuses, and writes nothing either.
+    // Behind what is under way. An object that has ended already refuses, and writes nothing either.
     await this.#exclusive(() => {
       this.#ended = new MlsFault("The channel was closed here; open it again");
       return Promise.resolve();
     }).catch(() => {});
-  }
-
-  /** The channel is over for us: nothing of it stays on disk, and this object is of no use any more. */
-  erase(): Promise<void> {
-    return this.#exclusive(async () => {
-      const stored = (await this.#records.list(this.#kind)).map(({ id }) => id);
-      // Without its epoch a channel cannot be loaded, whatever else a crash leaves behind.
-      await this.#deleteAll(stored.filter((id) => id === epochId || id === "candidate"));
-      await this.#deleteAll(stored.filter((id) => id !== epochId && id !== "candidate"));
-      this.#ended = new MlsFault("This channel was erased");
-    });
   }
 
   /** After a write that failed, memory is ahead of the disk, and going on could use a key twice after a restart. */

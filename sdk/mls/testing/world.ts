@@ -171,7 +171,7 @@ export class Agent {
     const { outcome, receipt } = await this.joined.receive(entry.bytes, entry.rules ?? (() => undefined));
     if (receipt !== undefined) this.#unconsumed.push(receipt);
     if (outcome.kind === "removed") {
-      await this.joined.erase();
+      await this.joined.close();
       this.durable = undefined;
     }
     return outcome;

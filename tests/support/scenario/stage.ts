@@ -58,6 +58,8 @@ export class Actor {
   clockOffsetMs = 0;
   /** Waits of more than 30 s take a hundredth of their time, from the next start on. */
   hurried = false;
+  /** A write to this agent's disk takes so long. */
+  writeMs = 0;
   /** This agent's timers, for a test that lets hours pass. */
   after: Runtime["after"];
   agent!: Agent;
@@ -82,11 +84,12 @@ export class Actor {
   #openDisk(random: Runtime["randomBytes"]): StoreParts {
     const parts = openMemory(this.#disk, random);
     this.#dying = undefined;
-    const write: typeof parts.blobs.write = (changes) => {
+    const write: typeof parts.blobs.write = async (changes) => {
+      if (this.writeMs > 0) await new Promise((resolve) => setTimeout(resolve, this.writeMs)); // wait: a slow disk
       const dying = this.#dying;
-      if (dying === undefined || dying.writes-- > 0) return parts.blobs.write(changes);
+      if (dying === undefined || dying.writes-- > 0) return await parts.blobs.write(changes);
       dying.dead();
-      return Promise.reject(new Error("The process is dead"));
+      throw new Error("The process is dead");
     };
     return { ...parts, blobs: { ...parts.blobs, write } };
   }
