@@ -68,7 +68,7 @@ export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/tls_options.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
 export type { TransportName } from "./transport/transport.ts";
-export type { CellTap } from "./transport/tap.ts";
+export type { CellTap } from "./transport/transport.ts";
 export type {
   AgentId,
   Branded,

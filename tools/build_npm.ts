@@ -19,6 +19,8 @@ export interface PackageDefinition {
   /** Modules that the package is made of; everything that these do not import stays outside. */
   readonly entries: readonly string[];
   readonly readme: string;
+  /** Files of the package, each the text that a compiled module exports as `source`. */
+  readonly scripts?: Readonly<Record<string, string>>;
   /** Whether others compile against it. */
   readonly declaration: boolean;
   readonly manifest: Readonly<Record<string, unknown>>;
@@ -40,6 +42,7 @@ export const sdkPackage: PackageDefinition = {
     "sdk/platform/node.ts",
   ],
   readme: "sdk/README.md",
+  scripts: { "sdk/browser_worker.js": "sdk/gen/browser_worker.js" },
   declaration: true,
   manifest: {
     description: "End-to-end encrypted channels for software agents",
@@ -49,6 +52,7 @@ export const sdkPackage: PackageDefinition = {
     exports: {
       ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" },
       "./a2a": { types: "./sdk/a2a/mod.d.ts", default: "./sdk/a2a/mod.js" },
+      "./browser_worker.js": "./sdk/browser_worker.js",
       "./package.json": "./package.json",
     },
     imports: {
@@ -90,6 +94,10 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
     await Deno.remove(work, { recursive: true });
   }
   await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify(await describe(folder, definition), null, 2));
+  for (const [file, module] of Object.entries(definition.scripts ?? {})) {
+    const { source }: { readonly source: string } = await import(`file://${folder}/${module}`);
+    await Deno.writeTextFile(`${folder}/${file}`, source);
+  }
   await Deno.copyFile(`${repository}LICENSE`, `${folder}/LICENSE`);
   await Deno.copyFile(repository + readme, `${folder}/README.md`);
   await run("npm", ["pack", "--silent", "--pack-destination", out], folder);

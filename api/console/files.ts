@@ -41,6 +41,7 @@ export function createConsoleFiles(): ConsoleFiles {
     ["console.js", { type: script, load: () => import("./gen/console.ts") }],
     ["plot.js", { type: script, load: () => import("./gen/plot.ts") }],
     ["live.js", { type: script, load: () => import("./gen/live.ts") }],
+    ["worker.js", { type: script, load: () => import("./gen/worker.ts") }],
   ]);
 }
 

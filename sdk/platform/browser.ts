@@ -24,8 +24,9 @@ export const platform: Platform = {
   hosts: undefined,
 };
 
-/** Not a `data:` address: that would have no origin, and the relay asks for it. */
-function startThread(): StreamThread {
+/** Without an address of the user's from a `blob:` one, not `data:`: that would have no origin, and the relay asks for it. */
+function startThread(workerUrl: string | undefined): StreamThread {
+  if (workerUrl !== undefined) return startWebWorker(workerUrl);
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   return startWebWorker(url, () => URL.revokeObjectURL(url));
 }

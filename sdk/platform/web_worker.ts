@@ -20,7 +20,7 @@ interface WorkerScope {
   onmessage: ((event: { readonly data: ToWorker }) => void) | null;
 }
 
-/** `onLoaded` runs when the worker speaks for the first time: its address is not needed any more. */
+/** `onLoaded` runs when the worker speaks for the first time or has failed: its address is not needed any more. */
 export function startWebWorker(url: string, onLoaded: () => void = () => {}): StreamThread {
   // cast: the part of it that is described above
   const { Worker } = globalThis as unknown as { Worker: new (url: string, options: { type: "module" }) => WebWorker };
@@ -38,6 +38,7 @@ export function startWebWorker(url: string, onLoaded: () => void = () => {}): St
     onCrash: (run) => {
       worker.onerror = (event) => {
         event.preventDefault?.();
+        onLoaded();
         run(`the thread of the stream failed: ${event.message ?? "it could not be loaded"}`);
       };
     },

@@ -3,8 +3,8 @@ import { parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
-import type { HttpClient, Trust } from "../transport/transport.ts";
-import { type CellTap, tapped } from "../transport/tap.ts";
+import { withOptions } from "../transport/tap.ts";
+import type { CellTap, HttpClient, Trust } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
 import type { RelaySession } from "./relay_session.ts";
@@ -33,6 +33,12 @@ export interface RelayOptions extends TokenOptions {
   readonly cover?: CoverProfile | CoverOptions;
   /** Is shown every cell that goes to the relay, as the relay sees it, and what comes from it. For demonstrations and tests. */
   readonly tap?: CellTap;
+  /**
+   * In browsers: the address of `static-sdk/browser_worker.js`, of this version, on the page's own origin. With constant cover a
+   * worker schedules the cells. Without this option it is started from a `blob:` address, which many security policies refuse;
+   * with it `worker-src 'self'` is enough. Other runtimes ignore it.
+   */
+  readonly workerUrl?: string;
   /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -57,8 +63,8 @@ export async function openRelaySession(
   const credentials = credentialsOf(options, settings);
   const tokens = createTokenSource(credentials, { openHttp: openApi, nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
-  const { transport, cover, tap } = options;
-  const connectors = platform.connectors.map((connector) => tap === undefined ? connector : tapped(connector, tap));
+  const { transport, cover, tap, workerUrl } = options;
+  const connectors = platform.connectors.map((connector) => withOptions(connector, { tap, workerUrl }));
   return createRelaySession({
     ...agent,
     endpoint,

@@ -3,9 +3,8 @@ import { CellReader, limits } from "../../proto/mod.ts";
 import { SimulatedClock } from "../../tests/support/mod.ts";
 import type { ThreadedStream } from "./outlet.ts";
 import { RiderQueue } from "./rider_queue.ts";
-import { serveStream } from "./stream_worker.ts";
+import { startSimulatedThread } from "./testing/thread.ts";
 import type { CellStream, Connector } from "./transport.ts";
-import type { FromWorker, ToWorker } from "./worker_messages.ts";
 import { withThread } from "./worker_stream.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -46,20 +45,7 @@ Deno.test("what is offered to a stream with a thread of its own rides in its nex
     unusable: () => undefined,
     connect: () => Promise.resolve(stream),
   };
-  let [toWorker, fromWorker] = [(_: ToWorker): void => {}, (_: FromWorker): void => {}];
-  serveStream({ post: (message) => queueMicrotask(() => fromWorker(message)), listen: (hear) => toWorker = hear }, {
-    connectors: [connector],
-    nowMs: clock.nowMs,
-    after: clock.after,
-    randomBytes: (length) => new Uint8Array(length),
-    exit: () => {},
-  });
-  const threaded = withThread(connector, () => ({
-    post: (message) => queueMicrotask(() => toWorker(message)),
-    listen: (hear) => fromWorker = hear,
-    onCrash: () => {},
-    terminate: () => {},
-  }));
+  const threaded = withThread(connector, () => startSimulatedThread(connector, clock).thread);
   const target = { host: "relay.test", port: 1, trust: { caCerts: [], certificateHashes: [] } };
   const opened = await threaded.connectInThread?.(target, new AbortController().signal);
   const outlet = opened as ThreadedStream; // cast: a stream with a thread of its own

@@ -28,13 +28,16 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
   const written = (from: CellSender): void => {
     pipe.post({ kind: "written", takenBytes: pushedBytes - from.pendingBytes, counts: from.counts });
   };
-  const connect = async ({ transport, target }: Extract<ToWorker, { kind: "connect" }>): Promise<void> => {
+  const connect = async ({ transport, target, isTapped }: Extract<ToWorker, { kind: "connect" }>): Promise<void> => {
     const connector = deps.connectors.find((known) => known.transport === transport);
     if (connector === undefined) throw new Error(`no way to connect by ${transport} in a thread of its own`);
     const opened = stream = await connector.connect(target, new AbortController().signal);
     const made = sender = new CellSender({
       cellBytes: limits.cellBytes,
-      write: (cells, cellBytes) => opened.write(cells, cellBytes),
+      write: (cells, cellBytes) => {
+        if (isTapped) pipe.post({ kind: "sent", cells: cells.slice(), cellBytes });
+        return opened.write(cells, cellBytes);
+      },
       after: deps.after,
       nowMs: deps.nowMs,
       random: () => new DataView(deps.randomBytes(4).buffer).getUint32(0) / 2 ** 32,

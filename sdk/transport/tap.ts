@@ -1,16 +1,23 @@
 /**
- * Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of it is understood. It has no
- * thread of its own, because what happens there cannot be shown here.
+ * Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of it is understood. The thread of
+ * a stream reports its cells by messages.
  */
 import { limits } from "../../proto/mod.ts";
-import type { Connector } from "./transport.ts";
+import type { CellTap, Connector, ThreadOptions } from "./transport.ts";
 
-/**
- * Hears of cells that go to the relay, whole, and of those that come from it, in pieces of any size. The bytes are valid during
- * the call only.
- */
-export type CellTap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received") => void;
+/** The connector with options of its user, in whichever thread it runs. */
+export function withOptions(connector: Connector, options: ThreadOptions): Connector {
+  const { connectInThread, ...others } = connector;
+  const { tap } = options;
+  return {
+    ...tap === undefined ? others : tapped(others, tap),
+    ...(connectInThread !== undefined && {
+      connectInThread: (target, signal) => connectInThread(target, signal, options),
+    }),
+  };
+}
 
+/** In this thread alone. */
 export function tapped(connector: Connector, tap: CellTap): Connector {
   return {
     transport: connector.transport,

@@ -45,6 +45,18 @@ export interface Target {
   readonly trust: Trust;
 }
 
+/**
+ * Hears of cells that go to the relay, whole, and of those that come from it, in pieces of any size. The bytes are valid during
+ * the call only.
+ */
+export type CellTap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received") => void;
+
+export interface ThreadOptions {
+  /** In browsers: the address of the thread's script. Where none is given, the SDK starts the script that it carries. */
+  readonly workerUrl?: string | undefined;
+  readonly tap?: CellTap | undefined;
+}
+
 /** One way to reach a relay in this runtime. */
 export interface Connector {
   readonly transport: TransportName;
@@ -55,7 +67,7 @@ export interface Connector {
   /** Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it should be, or on abort. */
   connect(target: Target, signal: AbortSignal): Promise<CellStream>;
   /** The same, with cells scheduled in a thread of its own: a `ThreadedStream`, unless no thread can be had. */
-  readonly connectInThread?: (target: Target, signal: AbortSignal) => Promise<CellStream>;
+  readonly connectInThread?: (target: Target, signal: AbortSignal, options?: ThreadOptions) => Promise<CellStream>;
 }
 
 /** The standard `fetch`, as far as it is used, on connections of its own. */

@@ -3,7 +3,13 @@ import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
 import type { StreamEnd, Target, TransportName } from "./transport.ts";
 
 export type ToWorker =
-  | { readonly kind: "connect"; readonly transport: TransportName; readonly target: Target }
+  /** Reports each cell that it sends when `isTapped`. */
+  | {
+    readonly kind: "connect";
+    readonly transport: TransportName;
+    readonly target: Target;
+    readonly isTapped: boolean;
+  }
   | { readonly kind: "push"; readonly lane: Lane; readonly envelope: Uint8Array }
   | { readonly kind: "offer"; readonly key: string; readonly envelope: Uint8Array }
   | { readonly kind: "cellBytes"; readonly cellBytes: number }
@@ -21,6 +27,8 @@ export type FromWorker =
   /** Undefined at the end. */
   | { readonly kind: "chunk"; readonly bytes: Uint8Array | undefined }
   | { readonly kind: "written"; readonly takenBytes: number; readonly counts: CellCounts }
+  /** Cells that are being written, for a tap. */
+  | { readonly kind: "sent"; readonly cells: Uint8Array; readonly cellBytes: number }
   | { readonly kind: "failed" }
   | { readonly kind: "flushed"; readonly id: number; readonly flushed: boolean }
   | { readonly kind: "closed"; readonly end: StreamEnd };

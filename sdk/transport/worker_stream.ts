@@ -8,9 +8,12 @@ import {
   type CoverMode,
   envelopePrefixBytes,
   type Lane,
+  limits,
 } from "../../proto/mod.ts";
 import type { OutletEvents, ThreadedStream } from "./outlet.ts";
-import type { Connector, StreamEnd, Target, TransportName } from "./transport.ts";
+import { reasonOf } from "./reason.ts";
+import { tapped } from "./tap.ts";
+import type { CellTap, Connector, StreamEnd, Target, TransportName } from "./transport.ts";
 import type { FromWorker, MessagePipe, ToWorker } from "./worker_messages.ts";
 
 export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
@@ -20,33 +23,54 @@ export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
   terminate(): void;
 }
 
-/** The connector, able to run in a thread. Where no thread can be started, cells are scheduled in this one. */
-export function withThread(connector: Connector, start: () => StreamThread): Connector {
+type StartThread = (workerUrl: string | undefined) => StreamThread;
+
+/**
+ * The connector, able to run in a thread. Where no thread can be started, cells are scheduled in this one, unless the user said
+ * where the thread's script is: then the address is wrong, and connecting fails. Browsers refuse some threads at once (another
+ * origin) and some later (a policy, a missing file).
+ */
+export function withThread(connector: Connector, start: StartThread): Connector {
   return {
     ...connector,
-    connectInThread: async (target, signal) => {
-      const thread = startOrNot(start);
-      if (thread === undefined) return await connector.connect(target, signal);
-      return await connectInThread(thread, { transport: connector.transport, target, signal });
+    connectInThread: async (target, signal, { workerUrl, tap } = {}) => {
+      try {
+        const thread = startThread(start, workerUrl);
+        return await connectInThread(thread, { transport: connector.transport, target, signal, tap });
+      } catch (error) {
+        if (!(error instanceof ThreadError)) throw error;
+        if (workerUrl !== undefined) {
+          throw new Error(`Cannot start the worker at ${workerUrl}: ${error.message}`, { cause: error });
+        }
+      }
+      return await (tap === undefined ? connector : tapped(connector, tap)).connect(target, signal);
     },
   };
 }
 
-function startOrNot(start: () => StreamThread): StreamThread | undefined {
+/** The thread failed, not the relay. */
+class ThreadError extends Error {}
+
+function startThread(start: StartThread, workerUrl: string | undefined): StreamThread {
   try {
-    return start();
-  } catch {
-    return undefined; // a page's security policy, a runtime without workers
+    return start(workerUrl);
+  } catch (cause) {
+    throw new ThreadError(reasonOf(cause), { cause });
   }
 }
 
 /** Resolves when the relay can be written to; rejects as `Connector.connect` does. */
 async function connectInThread(
   thread: StreamThread,
-  { transport, target, signal }: { transport: TransportName; target: Target; signal: AbortSignal },
+  { transport, target, signal, tap }: {
+    transport: TransportName;
+    target: Target;
+    signal: AbortSignal;
+    tap: CellTap | undefined;
+  },
 ): Promise<WorkerStream> {
   signal.throwIfAborted();
-  const stream = new WorkerStream(thread);
+  const stream = new WorkerStream(thread, tap);
   const abort = (): void => thread.terminate();
   signal.addEventListener("abort", abort);
   const aborted = new Promise<never>((_, reject) => {
@@ -54,7 +78,7 @@ async function connectInThread(
   });
   aborted.catch(() => {});
   try {
-    thread.post({ kind: "connect", transport, target });
+    thread.post({ kind: "connect", transport, target, isTapped: tap !== undefined });
     await Promise.race([stream.connected, aborted]);
     return stream;
   } catch (error) {
@@ -77,14 +101,18 @@ class WorkerStream implements ThreadedStream {
   #takenBytes = 0;
   #nextFlush = 1;
   #gone = false;
+  readonly #tap: CellTap | undefined;
+  #isClosed = false;
+  #cellBytes: number = limits.cellBytes;
   #counts: CellCounts = { cells: 0, coverCells: 0, coverBytes: 0, paddingBytes: 0 };
 
-  constructor(thread: StreamThread) {
+  constructor(thread: StreamThread, tap: CellTap | undefined) {
     this.#thread = thread;
+    this.#tap = tap;
     this.closed = new Promise((resolve) => this.#settleClosed = resolve);
     this.connected = new Promise((resolve, reject) => {
       thread.onCrash((message) => {
-        reject(new Error(message));
+        reject(new ThreadError(message));
         this.#end({ message });
       });
       thread.listen((message) => {
@@ -154,6 +182,7 @@ class WorkerStream implements ThreadedStream {
   }
 
   close(closeCode: number): void {
+    this.#isClosed = true;
     this.#thread.post({ kind: "close", closeCode });
     this.#settleClosed({ message: "it was closed by this side" });
   }
@@ -161,7 +190,12 @@ class WorkerStream implements ThreadedStream {
   #receive(message: FromWorker): void {
     switch (message.kind) {
       case "chunk":
+        // Pieces that come late must not be mixed with those of the next connection.
+        if (message.bytes !== undefined && !this.#isClosed) this.#tap?.(message.bytes, this.#cellBytes, "received");
         return this.#chunk?.(message.bytes);
+      case "sent":
+        this.#cellBytes = message.cellBytes;
+        return this.#tap?.(message.cells, message.cellBytes, "sent");
       case "written":
         this.#takenBytes = message.takenBytes;
         this.#counts = message.counts;

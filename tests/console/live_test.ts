@@ -2,12 +2,12 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { RemoteError, StaticClient } from "static-sdk";
 import { parseJoinLink } from "../../proto/mod.ts";
-import { testWhen } from "../support/mod.ts";
+import { eventually, testWhen } from "../support/mod.ts";
 import { python } from "../support/python.ts";
 import { chromium } from "../support/runtime/chromium.ts";
-import { openBrowser } from "../support/runtime/tab.ts";
+import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { choose, connect, connectBy, hears, makeLink, openChannel, say } from "./live_visitor.ts";
+import { choose, connect, connectBy, hears, makeLink, openChannel, say, untilConnected } from "./live_visitor.ts";
 import { startPythonAgent } from "./python_agent.ts";
 import {
   assertClean,
@@ -44,6 +44,24 @@ async function startProgram(stack: Stack, link: string): Promise<StaticClient> {
   });
   await channel.send(markup);
   return client;
+}
+
+/** Cells of a tab that uses the fallback: as the browser has sent them, and as the meter shows them. */
+async function countCells(tab: Tab): Promise<{ sent: number; shown: number; lost: number }> {
+  const isCell = ({ url, method }: Tab["requests"][number]): boolean => url.endsWith("/CellUp") && method === "POST";
+  const read = `(() => {
+    const row = document.querySelector('[data-direction="sent"]');
+    const [real, cover] = [row.querySelector("[data-real]").dataset.real, row.querySelector("[data-cover]").dataset.cover];
+    return { shown: Number(real) + Number(cover), lost: document.body.innerText.split("disconnected").length - 1 };
+  })()`;
+  const { shown, lost } = await tab.evaluate(read) as { shown: number; lost: number }; // cast: as written above
+  return { sent: tab.requests.filter(isCell).length, shown, lost };
+}
+
+/** Workers come from files of the API: the policy allows no other address. */
+function assertOnlyWorkers({ workers }: Tab, { api }: Stack): void {
+  assertGreater(workers.length, 0);
+  for (const { url } of workers) assertEquals(url, `${api.url}/console/assets/worker.js`);
 }
 
 testWhen(chromium, "two tabs and a program in one channel", async (t) => {
@@ -179,6 +197,30 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await one.until(`[...document.querySelectorAll("[data-direction]")].every((row) =>
       Math.abs(Number(row.children[1].innerText) - 4) < 1 && Number(row.querySelector("[data-cover]").dataset.cover) > 8)`);
     assertEquals(await one.evaluate(`document.querySelectorAll(".mine").length >= 3`), true);
+    assertOnlyWorkers(one, stack);
+  });
+
+  await t.step("constant cover is sent by a worker from a file, and the meter counts each cell of it", async () => {
+    const three = await browser.openTab();
+    await three.open(`${stack.api.url}/console/live`);
+    await connectBy(three, "cells", "cells");
+    assertEquals(three.workers.length, 0);
+    await choose(three, "cover", "swift");
+    await untilConnected(three, "cells");
+    await three.until(`Number(document.querySelector('[data-direction="sent"] [data-cover]').dataset.cover) > 20`);
+    await three.press("Disconnect");
+    await three.until(shows("Not connected."));
+    // Each cell is a request of its own, so the browser has counted them too. A connection that is lost takes one with it.
+    const { sent, shown, lost } = await eventually(
+      { withinMs: 30_000, what: "as many cells on the meter as requests" },
+      () => countCells(three),
+      ({ sent, shown, lost }) => Math.abs(sent - shown) <= lost,
+    );
+    console.log(`cells sent by page and worker: ${sent} requests, ${shown} on the meter, ${lost} connections lost`);
+    assertGreater(sent, 20);
+    assertOnlyWorkers(three, stack);
+    assertClean(three);
+    await three[Symbol.asyncDispose]();
   });
 
   await t.step("the end of a session takes neither agent nor chat away", async () => {
@@ -247,5 +289,16 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       assertEquals(tab.requests.flatMap(({ headers }) => headers["Referer"] || []), []);
     }
     for (const secret of secrets) assert(!stack.api.logs.some((line) => line.includes(secret)));
+  });
+
+  await t.step("the policy binds workers too, and a worker that broke it would have been noticed", async () => {
+    const expression = `void fetch("https://elsewhere.example/").catch(() => {})`;
+    const look = async (): Promise<readonly string[]> => {
+      // A worker may end before it is asked; then there is another one.
+      await one.workers.at(-1)?.call("Runtime.evaluate", { expression }).catch(() => {});
+      return one.violations;
+    };
+    await eventually({ withinMs: 30_000, what: "a violation" }, look, ({ length }) => length > 0);
+    assertMatch(String(one.violations[0]), /connect-src/);
   });
 });

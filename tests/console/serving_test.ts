@@ -3,7 +3,7 @@ import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const maxShellBytes = 60_000;
-const files = ["console.js", "ui.js", "shared.js", "live.js", "plot.js", "console.css", "icon.svg"];
+const files = ["console.js", "ui.js", "shared.js", "live.js", "worker.js", "plot.js", "console.css", "icon.svg"];
 
 async function withApi(environment: Record<string, string>, check: (api: TestApi) => Promise<void>): Promise<void> {
   const backend = await anyBackend.open();

@@ -121,6 +121,18 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(new TextDecoder().decode(code))?.[0], undefined);
   });
 
+  await t.step(
+    "the worker of browsers is a file that needs no other, for pages that allow no blob: addresses",
+    async () => {
+      const script = 'console.log(import.meta.resolve("static-sdk/browser_worker.js"))';
+      const run = ["--no-warnings", "--input-type=module", "-e", script];
+      const worker = await Deno.readTextFile(new URL((await runCommand("node", run, { cwd: folder })).trim()));
+      assertEquals(/\b(import|export)\b|["'](node:[^"']*)|\bDeno\b/.exec(worker)?.[0], undefined);
+      // The same that the SDK starts without it.
+      assert((await Deno.readTextFile(`${folder}/browser.js`)).includes(worker.slice(0, 60)));
+    },
+  );
+
   await t.step("its types are one file without our insides, for every TypeScript from 5.0 on", async () => {
     const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
     assertEquals(/@internal|LiveChannel|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);

@@ -1,6 +1,6 @@
 /** A session with a real relay, in any runtime and over any transport. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { parseBinaryId } from "../../proto/mod.ts";
+import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits, parseBinaryId } from "../../proto/mod.ts";
 import {
   openRelaySession,
   type Platform,
@@ -65,22 +65,27 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       },
     },
     {
-      name: "with constant cover cells leave from a thread of their own, and nothing else changes",
+      name: "with constant cover cells leave from a thread of their own, a tap hears of each, and nothing else changes",
       run: async () => {
         const started: string[] = [];
+        const tap = createPingTap();
         const connectors = platform.connectors.map((connector) => ({
           ...connector,
-          connectInThread: async (...args: Parameters<typeof connector.connect>) => {
+          connectInThread: async (...args: Parameters<NonNullable<typeof connector.connectInThread>>) => {
+            tap.restart();
             const stream = await connector.connectInThread?.(...args);
             check(stream !== undefined && "attach" in stream, "a thread was started");
             started.push(connector.transport);
             return stream;
           },
         }));
-        const session = await open({ cover: { mode: "constant", intervalMs: 20 } }, {
+        const session = await open({ cover: { mode: "constant", intervalMs: 20 }, tap: tap.hear }, {
           on: { ...platform, connectors },
         });
         await Promise.all(Array.from({ length: 100 }, () => session.call("Ping", {})));
+        // More when the machine is so slow that the session makes sure of its connection.
+        const { sent, received } = tap.pings;
+        check(sent >= 100 && received >= 100, `the tap saw ${sent} pings and ${received} replies`);
         const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
         const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(100_000) };
         await failsWith("not_found", () => session.call("SendMessage", body));
@@ -161,4 +166,30 @@ async function until(what: string, isTrue: () => boolean, withinMs = 10_000): Pr
     // wait: for something that the relay does by itself
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Reads cells as a relay does; `restart` when another connection begins. */
+function createPingTap(): {
+  readonly hear: NonNullable<RelayOptions["tap"]>;
+  readonly restart: () => void;
+  readonly pings: { sent: number; received: number };
+} {
+  const bounds = { cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes };
+  const readers = { sent: new CellReader(bounds), received: new CellReader(bounds) };
+  const pings = { sent: 0, received: 0 };
+  const decode = { sent: decodeClientEnvelope, received: decodeRelayEnvelope };
+  return {
+    pings,
+    restart: () => {
+      Object.assign(readers, { sent: new CellReader(bounds), received: new CellReader(bounds) });
+      Object.assign(pings, { sent: 0, received: 0 });
+    },
+    hear: (cells, cellBytes, direction) => {
+      readers[direction].configure({ ...bounds, cellBytes });
+      readers[direction].read(cells, (bytes) => {
+        const envelope = decode[direction](bytes);
+        if ("operation" in envelope && envelope.operation === "Ping") pings[direction]++;
+      });
+    },
+  };
 }

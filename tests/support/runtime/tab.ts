@@ -24,10 +24,24 @@ export interface Tab extends AsyncDisposable {
   runFirst(script: string): Promise<void>;
   /** Errors nobody caught. */
   readonly faults: readonly string[];
-  /** Requests that the policy of a page refused, as the browser reports them. */
+  /** Requests that the policy of a page or of a worker refused, as the browser reports them. */
   readonly violations: readonly string[];
-  /** Every request that left the tab: its address and headers. */
-  readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
+  /** Every request that left the tab or its workers. */
+  readonly requests: readonly TabRequest[];
+  /** Every worker that the tab has started, also those that have ended. */
+  readonly workers: readonly TabWorker[];
+}
+
+interface TabRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface TabWorker {
+  readonly url: string;
+  /** Asks the browser something about this worker. */
+  readonly call: Call;
 }
 
 export interface Person {
@@ -119,9 +133,14 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
   });
   const session = String((await wire.call("Target.attachToTarget", { targetId, flatten: true }))["sessionId"]);
   const call: Call = (method, params = {}) => wire.call(method, params, session);
-  const seen = { faults: [] as string[], violations: [] as string[], requests: [] as Tab["requests"][number][] };
-  wire.listen(session, (method, params) => note(seen, method, params));
+  const seen: Seen = { faults: [], violations: [], requests: [], workers: [] };
+  wire.listen(session, (method, params) => {
+    if (method === "Target.attachedToTarget") void watchWorker(wire, seen, params);
+    else note(seen, method, params);
+  });
   for (const domain of ["Runtime", "Page", "Network", "Audits"]) await call(`${domain}.enable`);
+  const filter = [{ type: "worker" }];
+  await call("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter });
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await call("Runtime.evaluate", {
       expression,
@@ -173,16 +192,30 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
   };
 }
 
-function note(
-  seen: { faults: string[]; violations: string[]; requests: Tab["requests"][number][] },
-  method: string,
-  params: Answer,
-): void {
+interface Seen {
+  readonly faults: string[];
+  readonly violations: string[];
+  readonly requests: TabRequest[];
+  readonly workers: TabWorker[];
+}
+
+/** The browser holds a new worker back until it is watched. Rejects never: a worker may end at any time. */
+async function watchWorker(wire: Wire, seen: Seen, params: Answer): Promise<void> {
+  // cast: the shape of the debugging protocol
+  const { sessionId, targetInfo } = params as { sessionId: string; targetInfo: { url: string } };
+  const call: Call = (method, params = {}) => wire.call(method, params, sessionId);
+  wire.listen(sessionId, (method, params) => note(seen, method, params));
+  seen.workers.push({ url: targetInfo.url, call });
+  const enabled = ["Runtime", "Network", "Audits"].map((domain) => call(`${domain}.enable`));
+  await Promise.allSettled([...enabled, call("Runtime.runIfWaitingForDebugger")]);
+}
+
+function note(seen: Seen, method: string, params: Answer): void {
   // cast: the shapes of the debugging protocol
   const { exceptionDetails, issue, request } = params as {
     exceptionDetails?: unknown;
     issue?: { code: string; details: unknown };
-    request?: Tab["requests"][number];
+    request?: TabRequest;
   };
   if (method === "Runtime.exceptionThrown") seen.faults.push(JSON.stringify(exceptionDetails));
   if (method === "Network.requestWillBeSent" && request !== undefined) seen.requests.push(request);

@@ -186,6 +186,8 @@ export class TabAgent {
       tls: isCells || hashes.length === 0 ? {} : { certificateHashes: [...hashes] },
       cover,
       tap: this.meter.tap,
+      // Beside this script.
+      workerUrl: new URL("./worker.js", import.meta.url).href,
     });
     this.#manager = manager;
     void this.#follow(manager);
