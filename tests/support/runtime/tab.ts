@@ -174,8 +174,9 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
       await evaluate(`${findPressable(text)}.click()`);
     },
     fill: async (label, text) => {
-      await until(`${findField(label)} !== undefined`);
-      await evaluate(`${findField(label)}.focus(), ${findField(label)}.select?.()`);
+      // A field of a dialog that is about to open takes no focus yet.
+      await until(`(${findField(label)}?.focus(), document.activeElement === ${findField(label)})`);
+      await evaluate(`document.activeElement.select?.()`);
       await call("Input.insertText", { text });
     },
     resize: async ({ width, height, isDark = false, scale = 1 }) => {
