@@ -34,6 +34,7 @@ Deno.test("a command is read as it was written", () => {
     { op: "create", channel: sampleChannel(1, { maxOpen: 5 }) },
     { op: "cursor", channelId, agentId: sampleAgent(1), cursor: { consumed: 5, acknowledged: 4 } },
     { op: "session", agentId: sampleAgent(1), nowMs: 1_000 },
+    { op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 },
     { op: "mark" },
   ];
   for (const command of commands) assertEquals(decodeCommand(encodeCommand(command)), command);
@@ -47,6 +48,11 @@ Deno.test("a founding that depends on where it was judged is a command that olde
     return value instanceof Map ? value.get("op") : "append";
   };
   assertEquals([operationOf({}), operationOf({ judgedAt: 7 })], ["append", "append_judged"]);
+});
+
+Deno.test("a session that depends on what its relay had read is a command that older relays do not know", () => {
+  const value = decodeCbor(encodeCommand({ op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 }));
+  assertEquals(value instanceof Map && value.get("op"), "session_behind");
 });
 
 Deno.test("a command that is damaged is refused", () => {

@@ -74,7 +74,10 @@ testFold("change 1: behind the beginning of an agent's session nothing of its ol
   const began: number[] = [];
   for (let move = 0; move < 6; move++) {
     const relay = random.pick(running(stage));
-    const session = await stage.settle(relay.write({ op: "session", agentId, nowMs: 1 }).catch(() => undefined));
+    const behind = relay.replica.position;
+    const session = await stage.settle(
+      relay.write({ op: "session", agentId, nowMs: 1, behind }).catch(() => undefined),
+    );
     if (typeof session !== "number") continue;
     began.push(session);
     for (let i = 0; i < 8; i++) void outcomeOf(relay.write(append(`${session} ${i}`, { by: { agentId, session } })));
@@ -86,6 +89,9 @@ testFold("change 1: behind the beginning of an agent's session nothing of its ol
     }
   }
   await stage.heal();
+  for (const { replica } of running(stage)) {
+    assert(!replica.state.sessions.isReplaced(agentId, began.at(-1) ?? Infinity));
+  }
   const sessions = (await textsOf(running(stage)[0] as LossyRelay)).map((text) => Number(text.split(" ")[0])); // cast: one runs
   assertEquals(sessions, [...sessions].sort((a, b) => began.indexOf(a) - began.indexOf(b)));
 });

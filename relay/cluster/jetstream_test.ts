@@ -1,5 +1,7 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
+import { jetstream } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -19,6 +21,8 @@ import {
   samplePackage,
 } from "../engine/testing/sample.ts";
 import { testEngine } from "../engine/testing/test_engine.ts";
+import { encodeBatch } from "./batch.ts";
+import { encodeCommand } from "./command.ts";
 import { importFile } from "./import_file.ts";
 import type { OpenCluster } from "./open_cluster.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
@@ -35,13 +39,17 @@ if (nats !== undefined) {
 }
 
 /** Relays on one log. */
-function testRelays(name: string, count: number, run: (relays: readonly OpenCluster[]) => Promise<void>): void {
+function testRelays(
+  name: string,
+  count: number,
+  run: (relays: readonly OpenCluster[], prefix: string) => Promise<void>,
+): void {
   testWhen(natsInstalled, name, async () => {
     const prefix = freshPrefix();
     const relays: OpenCluster[] = [];
     try {
       for (let i = 1; i <= count; i++) relays.push(await openTestCluster({ urls, prefix, relay: `relay-${i}` }));
-      await run(relays);
+      await run(relays, prefix);
     } finally {
       for (const { engine } of relays) await engine.close();
     }
@@ -145,6 +153,29 @@ testRelays("what an older session still sends is void once its agent has a newer
   assert(!second.cluster.isOnline(agentId));
   assertEquals(await first.engine.append(channelId, message("c", by(older))), { kind: "replaced" });
 });
+
+testRelays(
+  "a session that another relay was asked for earlier, and tells late, replaces nothing",
+  1,
+  async (relays, prefix) => {
+    const { cluster, engine } = at(relays, 0);
+    const agentId = sampleAgent(1);
+    const channelId = await createChannel(engine, 1);
+    const replaced: number[] = [];
+    cluster.listen({ ...deaf, replaced: (_, session) => replaced.push(session) });
+    const session = await cluster.beginSession(agentId);
+    const connection = await connect({ servers: [...urls] });
+    const command = encodeCommand({ op: "session", agentId, nowMs: 1, behind: 0 });
+    const late = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
+    for (const [index, commands] of [[], [command]].entries()) {
+      await jetstream(connection).publish(`${prefix}.log`, encodeBatch({ ...late, number: index + 1, commands }));
+    }
+    await cluster.catchUp();
+    assertEquals([cluster.isNewest(agentId, session), replaced], [true, []]);
+    appended(await engine.append(channelId, message("still", { by: { agentId, session } })));
+    await connection.close();
+  },
+);
 
 testWhen(
   natsInstalled,

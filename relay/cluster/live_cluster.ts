@@ -199,10 +199,12 @@ export class LiveCluster {
   }
 
   /** The port for the core. */
-  cluster({ sessions, write, waitingMs }: {
+  cluster({ sessions, write, waitingMs, position }: {
     readonly sessions: Sessions;
     readonly write: (command: Command, late?: Late) => Promise<unknown>;
     readonly waitingMs: () => number;
+    /** The last entry of the log that this relay has read. */
+    readonly position: () => number;
   }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
@@ -218,12 +220,16 @@ export class LiveCluster {
     const endSession = (agentId: AgentId, session: number): Promise<void> =>
       untilAnswered(() => write({ op: "session_end", agentId, session }), () => this.#isClosed);
     return {
-      beginSession: (agentId) =>
+      beginSession: (agentId, isWanted = () => true) =>
         beginSession({
-          // cast: both are of its verdict
-          begin: (late) => write({ op: "session", agentId, nowMs: nowMs() }, late as Late) as Promise<number>,
+          begin: (late) => {
+            const command: Command = { op: "session", agentId, nowMs: nowMs(), behind: position() };
+            return write(command, late as Late) as Promise<number | undefined>; // cast: both are of its verdict
+          },
           catchUp: () => this.#write({ op: "mark" }),
           end: (session) => endSession(agentId, session),
+          isWanted,
+          nowMs,
         }),
       endSession: (agentId, session) => void endSession(agentId, session),
       catchUp,

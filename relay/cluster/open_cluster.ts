@@ -302,6 +302,7 @@ class ClusterRelay {
       sessions: this.#replica.state.sessions,
       write: this.#write,
       waitingMs: () => this.#writer.waitingMs,
+      position: () => this.#replica.position,
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands

@@ -279,10 +279,11 @@ export class Replica {
   ): Promise<unknown> {
     const { sessions, writers } = this.state;
     const told: (() => void)[] = [];
-    let session = position;
+    let result: number | undefined = position;
     if (command.op === "session") {
-      session = sessions.begin(command.agentId, { writer, relay, position, timeMs: command.nowMs });
-      told.push(() => this.#listener.session(command.agentId, { session, relay, writer }));
+      const { agentId, nowMs: timeMs, behind } = command;
+      const session = result = sessions.begin(agentId, { writer, relay, position, timeMs, behind });
+      if (session !== undefined) told.push(() => this.#listener.session(agentId, { session, relay, writer }));
     } else if (command.op === "session_end") {
       if (sessions.end(command.agentId, command.session)) {
         told.push(() => this.#listener.session(command.agentId, undefined));
@@ -297,7 +298,7 @@ export class Replica {
     // Told when all before it is carried out, so that nobody hears of a session whose past it has not read.
     return this.state.passed().then(() => {
       for (const tell of told) tell();
-      return session;
+      return result;
     });
   }
 

@@ -22,6 +22,15 @@ interface Row {
   is_open: number;
 }
 
+interface Beginning {
+  readonly writer: string;
+  readonly relay: string;
+  readonly position: number;
+  readonly timeMs: number;
+  /** The last entry that the relay had read when the agent asked. */
+  readonly behind?: number | undefined;
+}
+
 type Run = { run(...values: (string | number | null | Uint8Array)[]): number };
 
 export class Sessions {
@@ -44,13 +53,15 @@ export class Sessions {
     }
   }
 
-  /** Returns the session's number. Several may begin at one position: the later one is higher by a part. */
-  begin(
-    agentId: AgentId,
-    { writer, relay, position, timeMs }: { writer: string; relay: string; position: number; timeMs: number },
-  ): number {
-    const before = this.#places.get(agentId)?.session ?? 0;
-    const session = Math.max(position * sessionsPerPosition, before + 1);
+  /**
+   * Returns the session's number. Several may begin at one position: the later one is higher by a part. Undefined when it does not
+   * begin: its agent has begun another one elsewhere since it asked for this one, or the relay was behind the log.
+   */
+  begin(agentId: AgentId, { writer, relay, position, timeMs, behind = position }: Beginning): number | undefined {
+    const place = this.#places.get(agentId);
+    const unread = (behind + 1) * sessionsPerPosition;
+    if (place?.isOpen && place.writer !== writer && place.session >= unread) return undefined;
+    const session = Math.max(position * sessionsPerPosition, (place?.session ?? 0) + 1);
     this.#set(agentId, { session, relay, writer, timeMs, isOpen: true });
     return session;
   }

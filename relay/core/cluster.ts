@@ -13,9 +13,10 @@ export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "told
 export interface Cluster {
   /**
    * The agent's session is at this relay from here on: what older ones still send is void everywhere. Returns its number.
-   * Everything that was accepted anywhere before the call is known here when it resolves.
+   * Everything that was accepted anywhere before the call is known here when it resolves. Rejects when the agent has gone to another
+   * relay meanwhile. `isWanted`: the agent still waits for it here.
    */
-  beginSession(agentId: AgentId): Promise<number>;
+  beginSession(agentId: AgentId, isWanted?: () => boolean): Promise<number>;
   endSession(agentId: AgentId, session: number): void;
   /** Everything that was accepted anywhere before the call is known here when this resolves. Rejects without a majority. */
   catchUp(): Promise<void>;

@@ -68,7 +68,7 @@ export async function authenticate(
   const token = await verifyToken(core.deps.tokens.verify(body.token));
   const isMember = await core.isMember(agentId);
   // Behind it, everything that this agent was told by another relay is known here, and what it left there is void.
-  const number = await core.deps.cluster?.beginSession(agentId);
+  const number = await core.deps.cluster?.beginSession(agentId, () => !session.isEnded);
   try {
     adopt({ core, session, quiet: false }, { agentId, publicKey: body.publicKey, token, number, isMember });
   } finally {
