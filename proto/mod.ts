@@ -138,7 +138,7 @@ export {
   maxLinkRelays,
   parseJoinLink,
 } from "./join_link.ts";
-export { certificateOfPem, pemOfCertificate } from "./pem.ts";
+export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./pem.ts";
 export { limits } from "./limits.ts";
 export {
   bundleBytesOf,

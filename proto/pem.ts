@@ -6,11 +6,16 @@ const form = /-----BEGIN CERTIFICATE-----([\w+/=\s]+)-----END CERTIFICATE-----/g
 
 /** The one certificate in it; undefined when there is none, or more than one. */
 export function certificateOfPem(pem: string): Uint8Array<ArrayBuffer> | undefined {
-  const [base64, another] = Array.from(
+  const [der, ...others] = certificatesOfPem(pem);
+  return others.length === 0 ? der : undefined;
+}
+
+/** All certificates in it, in their order. Undefined stands for one that cannot be read. */
+export function certificatesOfPem(pem: string): (Uint8Array<ArrayBuffer> | undefined)[] {
+  return Array.from(
     pem.matchAll(form),
-    ([, text = ""]) => text.replaceAll(/[\s=]/g, "").replaceAll("+", "-").replaceAll("/", "_"),
+    ([, text = ""]) => decodeBase64url(text.replaceAll(/[\s=]/g, "").replaceAll("+", "-").replaceAll("/", "_")),
   );
-  return base64 === undefined || another !== undefined ? undefined : decodeBase64url(base64);
 }
 
 export function pemOfCertificate(der: Uint8Array): string {

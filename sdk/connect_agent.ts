@@ -45,7 +45,7 @@ async function connectBy(
     const agent = await connectWith(store, options, runtime, internals);
     try {
       const { state, service } = agent.parts.session;
-      if (state.kind === "online") await remember(service?.apiUrl);
+      if (state.kind === "online") await remember(service);
       return agent;
     } catch (error) {
       await agent.close();

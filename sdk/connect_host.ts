@@ -7,6 +7,7 @@ import { findHost, type HostOptions } from "./host/finding.ts";
 import type { LinkParts } from "./host/link.ts";
 import { RemoteClient } from "./host/remote_client.ts";
 import type { HostedPlatform } from "./platform/host_platform.ts";
+import type { PlatformSettings } from "./platform/platform.ts";
 
 /** Options that are known before a host has to be started. */
 export interface HostedOptions extends Abortable {
@@ -42,7 +43,7 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
 
 /** The options for a host. A host may not read its user's files, so their content is passed to it. */
 async function hostOptions(options: ConnectOptions, platform: HostedPlatform): Promise<HostOptions> {
-  const { token, identity, tls, apiKey, apiUrl, endpoint, passphrase, transport, cover, link } = options;
+  const { token, identity, tls, endpoint, passphrase, transport, cover, link } = options;
   if (typeof token === "function") {
     throw invalidArgument("A host cannot call a function for tokens; give apiKey, or a token");
   }
@@ -52,9 +53,7 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   const settings = await platform.readSettings();
   const caFile = tls === undefined ? settings.caFile : tls.caFile;
   const fromFile = caFile === undefined ? [] : [await readCaFile(caFile, platform)];
-  const usesSettings = token === undefined && apiKey === undefined;
-  const url = apiUrl ?? settings.apiUrl;
-  const key = usesSettings && (apiUrl === undefined || apiUrl === settings.apiUrl) ? settings.apiKey : apiKey;
+  const { url, key } = credentialsFor(options, settings);
   const relay = endpoint ?? settings.relayUrl;
   const trust = {
     caCerts: [...tls?.caCerts ?? [], ...fromFile],
@@ -64,7 +63,8 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   return {
     identity: typeof identity === "string" ? new TextEncoder().encode(identity) : identity,
     fields: {
-      ...(link !== undefined && { link }),
+      // Beside a link, an address of the user says more than a saved one: a host must be able to tell them apart.
+      ...(link !== undefined && { link, saved: pick(settings) }),
       ...(relay !== undefined && { endpoint: relay }),
       ...(url !== undefined && { apiUrl: url }),
       ...(key !== undefined && { apiKey: key }),
@@ -77,6 +77,21 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
       ...(options.damaged !== undefined && { damaged: options.damaged }),
     },
   };
+}
+
+/** With a link, and for a token of another place, nothing that is saved counts as given. */
+function credentialsFor(
+  { token, apiKey, apiUrl, endpoint, link }: ConnectOptions,
+  settings: PlatformSettings,
+): { readonly url: string | undefined; readonly key: string | undefined } {
+  if (link !== undefined || (token !== undefined && endpoint !== undefined)) return { url: apiUrl, key: apiKey };
+  const usesSettings = token === undefined && apiKey === undefined;
+  const usesKey = usesSettings && (apiUrl === undefined || apiUrl === settings.apiUrl);
+  return { url: apiUrl ?? settings.apiUrl, key: usesKey ? settings.apiKey : apiKey };
+}
+
+function pick({ apiUrl, apiKey }: PlatformSettings): Pick<PlatformSettings, "apiUrl" | "apiKey"> {
+  return { ...(apiUrl !== undefined && { apiUrl }), ...(apiKey !== undefined && { apiKey }) };
 }
 
 async function readCaFile(path: string, { readTextFile }: HostedPlatform): Promise<string> {

@@ -2,7 +2,8 @@
  * From a link to the options that connect an agent. The relay, and whom to trust, come from the API that the link names and are
  * compared with the link: a link alone sends no token anywhere. Its authority is trusted with its own pass and never with a key
  * of the user: a forged link must not win one. A data directory belongs to the service that it was last connected to, and a link
- * does not lead it to another: that one would learn its id and its channels.
+ * does not lead it to another: that one would learn its id and its channels. Nor does a link change the authorities by which a
+ * user's own key has known the service.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -19,22 +20,27 @@ import { createError, isCode, type StaticError } from "./base/errors.ts";
 import type { Platform } from "./platform/platform.ts";
 import { decodeFields, encodeFields, type RecordStore } from "./store/mod.ts";
 import type { RelayOptions } from "./session/open_session.ts";
-import { askApi, done, relayUrlsOf } from "./session/service.ts";
+import { type AgentService, askApi, done, noAuthority, relayUrlsOf } from "./session/service.ts";
 import type { TlsOptions } from "./session/tls_options.ts";
 
-/** The service that this agent is of, and the authority by which a link knew it. */
+/** The service that this agent is of, and the authority by which it was known. */
 const [kind, id] = ["service", "link"] as const;
-const noAuthority = "none";
-/** Instead of an authority, when the agent was connected with a key of its own: then the user's settings say whom to trust. */
-const ownKey = "own";
+/** Before the authorities of an agent that was connected with a key or token of its own. */
+const ownMark = "own";
+/** In place of an address: the agent was connected with a token, and nothing said which API the token is of. */
+const unknownApi = "unknown";
+/** That an error lists. */
+const maxShown = 3;
 
 type Store = Pick<RecordStore, "get" | "put">;
+
+type Service = Pick<AgentService, "apiUrl" | "authorities">;
 
 /** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
   readonly options: Options;
-  /** To be called when the connection stands, with the address of the API if it is known. */
-  readonly remember: (apiUrl: string | undefined) => Promise<void>;
+  /** To be called when the connection stands, with the API if it is known. */
+  readonly remember: (service: Service | undefined) => Promise<void>;
   /** An error of connecting, in words about the link. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -45,14 +51,15 @@ export async function readLinkOptions<Options extends RelayOptions>(
   store: Store,
   platform: Platform,
 ): Promise<LinkedOptions<Options>> {
-  const remember = (apiUrl: string | undefined): Promise<void> => rememberOwn(store, apiUrl);
+  const remember = (service: Service | undefined): Promise<void> => rememberOwn(store, service);
   const asGiven = { options: given, remember, explain: (error: unknown) => error };
   if (given.link === undefined) return asGiven;
   const link = parseJoinLink(given.link);
   const { apiUrl, pass } = link;
   const before = await readService(store);
   // An address that the user gives beside the link is the user's own word.
-  if (before !== undefined && before.apiUrl !== apiUrl && given.apiUrl === undefined) throw elsewhere(apiUrl, before);
+  const isNamed = isHere(given.apiUrl, apiUrl);
+  if (before !== undefined && before.apiUrl !== apiUrl && !isNamed) throw elsewhere(apiUrl, before);
   if (await hasOwnKey(given, apiUrl, platform)) return { ...asGiven, options: { ...given, apiUrl } };
   if (pass === undefined) {
     const text =
@@ -60,25 +67,27 @@ export async function readLinkOptions<Options extends RelayOptions>(
       `pass, or make an account there (static signup --api-url ${apiUrl}) and give apiUrl and apiKey`;
     throw createError("auth_failed", text);
   }
-  const fingerprint = fingerprintOf(link);
-  if (before !== undefined) compareWithBefore(before, { apiUrl, fingerprint });
+  if (before !== undefined) compareWithBefore(before, link, platform);
   const found = await discover(link, platform, given.signal);
   const tls = trustOf(link, found, platform);
   const { token: _, ...rest } = given;
   return {
     options: { ...rest, apiUrl, apiKey: pass, endpoint: relayOf(link, found), tls } as Options, // cast: only the token is gone, which is optional
-    remember: () => store.put(kind, id, encodeFields([apiUrl, fingerprint])),
+    remember: () => rememberLink(store, link),
     explain: (error) => isCode(error, "auth_key_invalid", "account_suspended") ? passRefused(error) : error,
   };
 }
 
 /** One that was given, or saved, together with this very address: no other is sent there. */
 async function hasOwnKey(given: RelayOptions, apiUrl: string, platform: Platform): Promise<boolean> {
-  const isHere = (url: string | undefined): boolean => url !== undefined && parseApiUrl(url) === apiUrl;
-  if (given.apiKey !== undefined || given.token !== undefined) return isHere(given.apiUrl);
+  if (given.apiKey !== undefined || given.token !== undefined) return isHere(given.apiUrl, apiUrl);
   const settings = await platform.readSettings().catch(() => platform.readSettings({ withoutFile: true }));
-  return settings.apiKey !== undefined && isHere(settings.apiUrl) &&
-    (given.apiUrl === undefined || isHere(given.apiUrl));
+  return settings.apiKey !== undefined && isHere(settings.apiUrl, apiUrl) &&
+    (given.apiUrl === undefined || isHere(given.apiUrl, apiUrl));
+}
+
+function isHere(url: string | undefined, apiUrl: string): boolean {
+  return url !== undefined && parseApiUrl(url) === apiUrl;
 }
 
 async function discover(
@@ -132,31 +141,61 @@ function fingerprintOf({ authority }: JoinLink): string {
 }
 
 interface KnownService {
+  /** Or `unknownApi`. */
   readonly apiUrl: string;
-  readonly fingerprint: string;
+  /** With a key or token of the user's own, not with a link. */
+  readonly isOwn: boolean;
+  /** As `AgentService` has them; from a link exactly one. */
+  readonly authorities: readonly string[];
 }
 
 async function readService(store: Store): Promise<KnownService | undefined> {
   const stored = await store.get(kind, id);
   if (stored === undefined) return undefined;
   const fields = decodeFields(stored, kind);
-  return { apiUrl: fields.text(0), fingerprint: fields.text(1) };
+  const [first = "", ...others] = fields.text(1).split(" ");
+  const isOwn = first === ownMark;
+  return { apiUrl: fields.text(0), isOwn, authorities: isOwn ? others : [first] };
 }
 
-/** The service of an agent with a key of its own. An authority that a link has shown for the same address is kept. */
-async function rememberOwn(store: Store, apiUrl: string | undefined): Promise<void> {
-  if (apiUrl === undefined || (await readService(store))?.apiUrl === apiUrl) return;
-  await store.put(kind, id, encodeFields([apiUrl, ownKey]));
+/** The service of an agent with a key or token of its own. The user's word replaces everything that links have shown. */
+async function rememberOwn(store: Store, service: Service | undefined): Promise<void> {
+  const before = await readService(store);
+  if (service === undefined && before !== undefined) return;
+  const { apiUrl, authorities } = service ?? { apiUrl: unknownApi, authorities: [] };
+  const text = [ownMark, ...authorities].join(" ");
+  if (before?.isOwn === true && before.apiUrl === apiUrl && [ownMark, ...before.authorities].join(" ") === text) return;
+  await store.put(kind, id, encodeFields([apiUrl, text]));
 }
 
-/** A data directory is of one service, known by one authority: another relay would know nothing of its channels. */
-function compareWithBefore(before: KnownService, { apiUrl, fingerprint }: KnownService): void {
+/** The service of a guest. Authorities of the user's own key stay: anybody can make a link. */
+async function rememberLink(store: Store, link: JoinLink): Promise<void> {
+  const before = await readService(store);
+  if (before?.isOwn === true && before.apiUrl === link.apiUrl) return;
+  await store.put(kind, id, encodeFields([link.apiUrl, fingerprintOf(link)]));
+}
+
+/** A data directory is of one service, known by the same authorities: another relay would know nothing of its channels. */
+function compareWithBefore(before: KnownService, link: JoinLink, { runtime }: Platform): void {
+  const { apiUrl, authority } = link;
+  const { authorities, isOwn } = before;
+  if (before.apiUrl === unknownApi) return;
   if (before.apiUrl !== apiUrl) throw elsewhere(apiUrl, before);
-  if (before.fingerprint === ownKey || before.fingerprint === fingerprint) return;
-  throw changed(apiUrl, { wanted: before.fingerprint, found: fingerprint });
+  const found = fingerprintOf(link);
+  if (authorities.includes(found)) return;
+  // The user has known the relay by its own certificate. A link that makes nobody an authority of the API does no harm.
+  const addsNone = authority?.kind !== "certificate" || runtime === "browser";
+  if (isOwn && authorities.length === 0 && addsNone) return;
+  throw changed(apiUrl, { wanted: authorities.slice(0, maxShown).join(" or ") || noAuthority, found });
 }
 
 function elsewhere(apiUrl: string, before: KnownService): StaticError {
+  if (before.apiUrl === unknownApi) {
+    const text =
+      `Cannot use the link: it is for ${apiUrl}, and this data directory was used with a token of a service ` +
+      "that is not known; if both are the same service, give its address as apiUrl, otherwise another directory";
+    return createError("invalid_request", text);
+  }
   const text =
     `Cannot use the link: it is for ${apiUrl}, and this data directory for ${before.apiUrl}; give the agent ` +
     "of another service a directory of its own";

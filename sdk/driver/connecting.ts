@@ -7,6 +7,7 @@ import { type ConnectOptions, StaticClient } from "../client.ts";
 import { connectAgent } from "../connect_agent.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { ChannelManager } from "../manager.ts";
+import type { Platform } from "../platform/platform.ts";
 import type { Held, MessageReader, ReadOptions } from "./held.ts";
 import { ServedChannels } from "./serving.ts";
 
@@ -34,6 +35,15 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
     identity,
   };
   return given as ConnectOptions; // cast: `transport` and `cover` are checked by the session that takes them
+}
+
+/** With the settings that a program has sent to its host beside a link: the host itself reads no files of its user. */
+export function platformFor(fields: Fields): Platform {
+  const saved = fields.optionalObject("saved");
+  if (saved === undefined) return platform;
+  const [apiUrl, apiKey] = [saved.optionalText("apiUrl"), saved.optionalText("apiKey")];
+  const settings = { ...(apiUrl !== undefined && { apiUrl }), ...(apiKey !== undefined && { apiKey }) };
+  return { ...platform, readSettings: () => Promise.resolve(settings) };
 }
 
 function tlsOf(tls: Fields): NonNullable<ConnectOptions["tls"]> {

@@ -10,7 +10,7 @@ import { createError } from "../base/errors.ts";
 import { Fields } from "../host/fields.ts";
 import { encodeFrame, type Frame, FrameReader } from "../host/frames.ts";
 import { encodeError } from "../host/wire_errors.ts";
-import { connectOptionsOf } from "./connecting.ts";
+import { connectOptionsOf, platformFor } from "./connecting.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { SocketHost } from "./socket_host.ts";
 
@@ -36,7 +36,7 @@ export async function serveSocket(): Promise<void> {
 async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
   const fields = new Fields(header);
   const noAsking = (): Promise<string> => Promise.reject(createError("auth_failed", "A host cannot ask for a token"));
-  const agent = await connectAgent(connectOptionsOf(fields, bytes, noAsking), platform);
+  const agent = await connectAgent(connectOptionsOf(fields, bytes, noAsking), platformFor(fields));
   const shared = await SharedAgent.over(agent);
   try {
     const idleMs = fields.optionalNumber("idleMs") ?? defaultIdleMs;

@@ -39,6 +39,7 @@ async function createBench(): Promise<Bench> {
   const [passes, revoked, calls]: [string[], string[], string[]] = [[], [], []];
   const service: AgentService = {
     apiUrl: "https://api.example",
+    authorities: [],
     describe: () => Promise.resolve({ apiUrl: "https://api.example", relayUrls: [] }),
     createPass: () => {
       passes.push(`pass ${passes.length}`);

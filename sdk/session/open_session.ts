@@ -78,12 +78,18 @@ export async function openRelaySession(
     after,
     randomBytes,
     ...serviceOf(
-      credentials.apiUrl ?? options.apiUrl,
+      apiOf(options, credentials, settings),
       credentials.apiKey,
       { api: trusted.api, relay: trust },
       platform,
     ),
   });
+}
+
+/** Undefined when nothing says which API is that of the relay: stored settings belong together, and to no endpoint of the user. */
+function apiOf(options: RelayOptions, credentials: TokenOptions, settings: PlatformSettings): string | undefined {
+  const stored = options.endpoint === undefined ? settings.apiUrl : undefined;
+  return credentials.apiUrl ?? options.apiUrl ?? stored;
 }
 
 /** An authority that the API told of must not vouch for the API itself. */
@@ -162,6 +168,10 @@ function credentialsOf(
 ): TokenOptions {
   if (token !== undefined) return { token };
   const url = apiUrl ?? stored.apiUrl;
-  const key = apiKey ?? (apiUrl === undefined || apiUrl === stored.apiUrl ? stored.apiKey : undefined);
+  const key = apiKey ?? (apiUrl === undefined || isSameApi(apiUrl, stored.apiUrl) ? stored.apiKey : undefined);
   return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
+}
+
+function isSameApi(one: string, other: string | undefined): boolean {
+  return other !== undefined && (one === other || (parseApiUrl(one) ?? one) === parseApiUrl(other));
 }

@@ -1,9 +1,11 @@
 /** The API that an agent uses, for what is none of the relay's business: where everything is, and passes for guests. */
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type ApiAccess,
   type ApiOutcome,
   certificateOfPem,
+  certificatesOfPem,
   createApiKey,
   isErrorCode,
   type JoinLink,
@@ -21,6 +23,11 @@ import type { Trust } from "../transport/transport.ts";
 export interface AgentService {
   /** As `parseApiUrl` returns it. */
   readonly apiUrl: string;
+  /**
+   * SHA-256, in hexadecimal, of the authorities by which this agent knows API and relay; `noAuthority` for the public ones alone.
+   * None when it knows the relay by its own certificate.
+   */
+  readonly authorities: readonly string[];
   /** Returns the description of the service that a link carries. Throws `StaticError`. */
   describe(): Promise<ServicePlace>;
   /** An API key for an agent without an account, good for one channel. Throws `StaticError`. */
@@ -48,6 +55,8 @@ export interface ServiceParts extends Pick<Platform, "openHttp" | "after"> {
 }
 
 const timeoutMs = 15_000;
+/** In place of an authority's SHA-256: the public authorities are enough. */
+export const noAuthority = "none";
 
 export function createService(parts: ServiceParts & Pick<Platform, "randomBytes">): AgentService {
   const { apiUrl, apiKey, trust, randomBytes } = parts;
@@ -62,6 +71,7 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
   };
   return {
     apiUrl,
+    authorities: authoritiesOf(trust),
     describe: async () => {
       const action = "Cannot make a link";
       const found = done(await askApi(parts, readDiscovery), action, apiUrl);
@@ -129,6 +139,13 @@ function authorityOf(
   if (apiUrl.startsWith("https:") && api.caCerts.length > 0) return whole(api.caCerts);
   if (ca !== undefined) return { kind: "hash", sha256: sha256(derOf(ca.pem)) };
   return relay.caCerts.length > 0 ? whole(relay.caCerts) : undefined;
+}
+
+function authoritiesOf({ api, relay }: ServiceParts["trust"]): string[] {
+  const certificates = [...api.caCerts, ...relay.caCerts].flatMap(certificatesOfPem);
+  const found = certificates.flatMap((der) => der === undefined ? [] : [bytesToHex(sha256(der))]);
+  if (found.length === 0 && relay.certificateHashes.length === 0) return [noAuthority];
+  return [...new Set(found)];
 }
 
 function whole(pems: readonly string[]): LinkAuthority {

@@ -193,6 +193,22 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
     await refused("invalid_request", "directory of its own", () => StaticClient.connect({ ...agent, link: elsewhere }));
     await (await StaticClient.connect({ ...agent, link })).close();
   });
+  await t.step("with another authority than the one where its agent has a key of its own", async () => {
+    const { link: _, ...agent } = scene.newcomer(link);
+    await (await StaticClient.connect({ ...agent, ...own })).close();
+    const { der } = await anotherAuthority();
+    const forged = changed(link, (each) => ({ ...each, authority: { kind: "certificate", der } }));
+    await refused("certificate_changed", "ask its operator", () => StaticClient.connect({ ...agent, link: forged }));
+    await (await StaticClient.connect({ ...agent, link })).close();
+  });
+  await t.step("for any service, where its agent was connected with a token of one that is not known", async () => {
+    const { link: _, ...agent } = scene.newcomer(link);
+    const { token } = (await stack.api.call("POST", "/v1/tokens", { key: apiKey })).json;
+    const tls = { caFile: stack.caFile };
+    await (await StaticClient.connect({ ...agent, token, endpoint: stack.quicUrl, tls })).close();
+    await refused("invalid_request", "give its address as apiUrl", () => StaticClient.connect({ ...agent, link }));
+    await (await StaticClient.connect({ ...agent, link, apiUrl: own.apiUrl })).close();
+  });
   await t.step("with an authority that is none", async () => {
     const der = Uint8Array.of(0x30, 0x82, 1, 0, ...new Uint8Array(256));
     const wrong = changed(link, (each) => ({ ...each, authority: { kind: "certificate", der } }));
@@ -220,6 +236,31 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
     await (await user.join(good)).send("here");
     assertEquals(await read(await owner.channel(name), 1), ["here"]);
   });
+});
+
+Deno.test("a saved key does not lead a directory to the address of a link, with a host or without", async () => {
+  await using scene = await Scene.open();
+  const { server, url } = recordingProxy(scene.stack.api.url, []);
+  const { apiKey } = scene.stack.account;
+  const link = await scene.owner.inviteLink(name);
+  const { link: _, ...agent } = scene.newcomer(link);
+  const saved = { STATIC_API_URL: scene.stack.api.url, STATIC_API_KEY: apiKey };
+  try {
+    // To the directory, the same service by another address is another service.
+    await (await StaticClient.connect({ ...agent, apiUrl: url, apiKey })).close();
+    for (const [variable, value] of Object.entries(saved)) Deno.env.set(variable, value);
+    for (const host of ["off", "auto"] as const) {
+      const options = { ...agent, link, host };
+      await refused("invalid_request", "directory of its own", () => StaticClient.connect(options));
+    }
+    // It is used for a directory that has none yet.
+    const other = { ...scene.newcomer(link), host: "auto" } as const;
+    await (await StaticClient.connect(other)).close();
+    assert(await stopHost(other.dataDir));
+  } finally {
+    for (const variable of Object.keys(saved)) Deno.env.delete(variable);
+    await server.shutdown();
+  }
 });
 
 async function anotherAuthority(): Promise<{ readonly der: Uint8Array }> {
