@@ -8,7 +8,7 @@ import {
   parseJoinLink,
 } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError } from "./base/errors.ts";
+import { createError, isCode } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
 import { ownersAdmit } from "./channel/adding.ts";
 import type { Agent } from "./channel/agent.ts";
@@ -44,12 +44,22 @@ export class LocalManager implements ManagerPort {
     const manager = new LocalManager(agent);
     try {
       await translating("Cannot open the agent's channels", async () => {
-        for (const name of agent.names) await agent.open(name);
+        for (const name of agent.names) await manager.#openStored(name);
       });
       void manager.#endPasses();
       return manager;
     } catch (error) {
       await manager.close();
+      throw error;
+    }
+  }
+
+  /** Undefined for a channel that is left meanwhile, or whose keys a damaged store has lost: the others go on. */
+  async #openStored(name: string): Promise<LiveChannel | undefined> {
+    try {
+      return await this.#agent.open(name);
+    } catch (error) {
+      if (isCode(error, "not_found")) return undefined;
       throw error;
     }
   }
@@ -97,7 +107,8 @@ export class LocalManager implements ManagerPort {
     return await translating("Cannot list the invites", async () => {
       const lists: InviteState[][] = [];
       for (const each of name === undefined ? this.#agent.names : [name]) {
-        lists.push(await this.#book.list((await this.#agent.open(each)).membership));
+        const channel = name === undefined ? await this.#openStored(each) : await this.#agent.open(each);
+        if (channel !== undefined) lists.push(await this.#book.list(channel.membership));
       }
       return lists.flat();
     });

@@ -25,7 +25,7 @@ import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
-import { finishErasing } from "./erasing.ts";
+import { finishErasing, hasKeys } from "./erasing.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { translating } from "./faults.ts";
 import { createPace, type HealingPace } from "./healing_pace.ts";
@@ -33,7 +33,7 @@ import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
 import { createAtRelay, created, findAtRelay } from "./names_at_relay.ts";
-import { type ChannelRecord, listChannels } from "./records.ts";
+import { type ChannelRecord, deleteChannel, listChannels } from "./records.ts";
 import { checkWelcome, Welcomes } from "./welcomes.ts";
 
 export interface AgentParts {
@@ -52,9 +52,15 @@ export interface ChannelOptions extends Abortable {
   readonly receive?: boolean;
 }
 
-interface JoinOptions extends ChannelOptions {
-  /** The channel that this agent is in and cannot go on in. */
+/** A channel of the wanted name that this agent has and cannot go on in. */
+export interface Former {
+  readonly record: ChannelRecord;
+  /** Set when the relay still counts this agent among its members. */
   readonly stuck: LiveChannel | undefined;
+}
+
+interface JoinOptions extends ChannelOptions {
+  readonly former: Former | undefined;
 }
 
 /** Deliveries of the relay that belong to no open channel, and the return of the connection. */
@@ -112,7 +118,10 @@ export class Agent {
   static async open(parts: AgentParts): Promise<Agent> {
     const agent = new Agent(parts);
     for (const record of await listChannels(parts.store)) {
-      if (!await finishErasing(parts.store, record.channelId)) agent.#records.set(record.name, record);
+      if (await finishErasing(parts.store, record.channelId)) continue;
+      // In a store that was damaged, a record may be left without its keys, beside a later channel of the same name.
+      const isFirst = !agent.#records.has(record.name);
+      if (isFirst || hasKeys(parts.store, record.channelId)) agent.#records.set(record.name, record);
     }
     agent.#detach.push(
       parts.session.onNotice((notice) => agent.#route(notice)),
@@ -148,8 +157,11 @@ export class Agent {
   }
 
   async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
-    if (await this.checkFree(name) !== undefined) throw taken(name);
-    const parts = await createChannel(await createAtRelay(name, this.parts), name, this.#deps);
+    const former = await this.checkFree(name);
+    if (former?.stuck !== undefined) throw taken(name);
+    const channelId = await createAtRelay(name, this.parts);
+    await this.#eraseStored(name);
+    const parts = await createChannel(channelId, name, this.#deps);
     await created(name, this.parts);
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
@@ -160,22 +172,30 @@ export class Agent {
     return await this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
       const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
-      const stuck = await this.checkFree(name);
+      const former = await this.checkFree(name);
       if (here.length === 0) {
         throw createError(
           "not_found",
           `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`,
         );
       }
-      return await this.#joinByFirst(here, { name }, { ...options, stuck });
+      return await this.#joinByFirst(here, { name }, { ...options, former });
     });
   }
 
-  /** By a Welcome that answers an invite. */
-  joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<LiveChannel> {
+  /** By a Welcome that answers an invite. `before`: the membership that was there, and over, when the agent asked. */
+  joinInvited(
+    welcome: Uint8Array,
+    expected: Required<ExpectedChannel>,
+    before: ChannelRecord | undefined,
+  ): Promise<LiveChannel> {
     return this.#enter("Cannot join the channel", async () => {
-      const stuck = await this.checkFree(expected.name);
-      return await this.#joinBy(welcome, expected, { stuck });
+      const record = await this.#held(expected.name);
+      const isSame = record?.channelId === before?.channelId && record?.joinedEpoch === before?.joinedEpoch;
+      const former = record !== undefined && isSame
+        ? { record, stuck: undefined }
+        : await this.checkFree(expected.name);
+      return await this.#joinBy(welcome, expected, { former });
     });
   }
 
@@ -204,8 +224,10 @@ export class Agent {
     await over?.idle();
     const parts = record && await openChannel(record.channelId, this.#deps);
     if (parts === undefined) {
-      const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
-      throw createError("not_found", text);
+      const why = record === undefined
+        ? `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`
+        : `The store has lost the keys of channel "${name}"; join it again with an invite token, or close it`;
+      throw createError("not_found", why);
     }
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
@@ -302,11 +324,14 @@ export class Agent {
     throw failed;
   }
 
-  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, { stuck, receive = true }: JoinOptions): Promise<
+  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, { former, receive = true }: JoinOptions): Promise<
     LiveChannel
   > {
     const parts = await joinChannel(welcome, expected, this.#deps, async (channelId) => {
-      if (stuck === undefined) return;
+      if (former === undefined) return;
+      const { stuck } = former;
+      // That it is over was the relay's word so far: now there is a membership to put in its place.
+      if (stuck === undefined) return await this.#eraseStored(expected.name);
       if (stuck.channelId !== channelId) throw taken(expected.name);
       // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
       await stuck.close();
@@ -328,20 +353,16 @@ export class Agent {
 
   /**
    * A name that is held locally is free only when the relay knows nothing of that channel any more. Returns a channel in which this
-   * agent is and cannot go on: a new invite is the way back. Throws `StaticError` with `name_taken` when it can, or when the relay
-   * cannot be asked about it with the present token.
+   * agent cannot go on: a new invite is the way back. It stays until there is another one to put in its place. Throws `StaticError`
+   * with `name_taken` when it can go on, or when the relay cannot be asked about it with the present token.
    */
-  async checkFree(name: ChannelName): Promise<LiveChannel | undefined> {
+  async checkFree(name: ChannelName): Promise<Former | undefined> {
     const record = await this.#held(name);
     if (record === undefined) return undefined;
+    if (!await this.#isMember(record)) return { record, stuck: undefined };
     const channel = this.#channels.get(record.channelId);
-    if (await this.#isMember(record)) {
-      if (channel?.state.stopped !== undefined || channel?.state.unwelcome === true) return channel;
-      throw taken(name);
-    }
-    if (channel !== undefined) await channel.leave();
-    else await this.#eraseStored(name);
-    return undefined;
+    if (channel?.state.stopped === undefined && channel?.state.unwelcome !== true) throw taken(name);
+    return { record, stuck: channel };
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {
@@ -365,7 +386,9 @@ export class Agent {
     const running = this.#channels.get(record.channelId);
     const parts = running === undefined ? await openChannel(record.channelId, this.#deps) : undefined;
     const channel = running ?? (parts && new LiveChannel({ ...parts, receive: false }, this.#deps));
-    await channel?.erase();
+    if (channel !== undefined) return await channel.erase();
+    // A store that was damaged has lost the keys. What it knows of the members stays.
+    await this.parts.store.batch(deleteChannel(record.channelId));
     this.#forget(record.channelId);
   }
 

@@ -5,7 +5,7 @@
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import { epochId, kindOf } from "../mls/stored_group.ts";
-import type { RecordChange, RecordStore } from "../store/mod.ts";
+import { type RecordChange, type RecordStore, StoreError } from "../store/mod.ts";
 import { deleteAll, erasing, forgetChannel } from "./records.ts";
 
 /** Deletes everything of a channel whose group writes nothing any more. Can be repeated when it failed. */
@@ -17,14 +17,26 @@ export async function eraseChannel(
   await deleteRest(store, channelId);
 }
 
-/** Returns whether the channel was being erased. Then nothing is left of it. */
+/**
+ * Returns whether the channel was being erased. Then nothing is left of it, but in a store that is damaged or open for reading
+ * only: there the note stays too, and the other channels can be used.
+ */
 export async function finishErasing(
   store: Pick<RecordStore, "has" | "list" | "batch">,
   channelId: ChannelId,
 ): Promise<boolean> {
   if (!store.has(erasing, channelId)) return false;
-  await deleteRest(store, channelId);
+  try {
+    await deleteRest(store, channelId);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "store_corrupt") throw error;
+  }
   return true;
+}
+
+/** Whether the store has the keys of a channel. Reads nothing of the disk. */
+export function hasKeys(store: Pick<RecordStore, "has">, channelId: ChannelId): boolean {
+  return store.has(kindOf(channelId), epochId);
 }
 
 /** The change that withdraws the note. */
@@ -34,9 +46,11 @@ export function endErasing(channelId: ChannelId): RecordChange {
 
 async function deleteRest(store: Pick<RecordStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const kind = kindOf(channelId);
-  const ids = (await store.list(kind)).map(({ id }) => id);
+  const damaged: StoreError[] = [];
+  const ids = (await store.list(kind, (error) => damaged.push(error))).map(({ id }) => id);
   // Without its epoch a channel cannot be loaded, whatever else is left behind.
   const inOrder = [epochId, ...ids.filter((id) => id !== epochId)];
   await deleteAll(store, inOrder.map((id) => ({ type: "delete", kind, id })));
+  if (damaged[0] !== undefined) throw damaged[0];
   await forgetChannel(store, channelId);
 }

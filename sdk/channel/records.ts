@@ -308,7 +308,12 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
   });
   const all = [...own, ...(await Promise.all(lists)).flat(), ...senders];
   await deleteAll(store, all);
-  await store.batch([channels, erasing].map(ofChannel));
+  await store.batch(deleteChannel(channelId));
+}
+
+/** The record of the channel itself, and the note that it is being erased. */
+export function deleteChannel(channelId: ChannelId): RecordChange[] {
+  return [channels, erasing].map((kind) => ({ type: "delete", kind, id: channelId }));
 }
 
 /** In several writes, when they are many. */

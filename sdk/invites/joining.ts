@@ -74,15 +74,15 @@ async function joinByInvite(
   { timeoutMs, expiresAtMs = Infinity }: { readonly timeoutMs: number; readonly expiresAtMs?: number | undefined },
 ): Promise<LiveChannel> {
   const { channelId, name, inviter } = invite;
-  const stuck = await agent.checkFree(name);
+  const former = await agent.checkFree(name);
   if (expiresAtMs < agent.relayNowMs) {
     const text = `It has expired at ${new Date(expiresAtMs).toISOString()}; ask for a new one`;
     throw createError("join_rejected", text);
   }
-  if (stuck !== undefined) await leaveFor(invite, stuck, agent);
+  if (former?.stuck !== undefined) await leaveFor(invite, former.stuck, agent);
   const own = await keyPackageFor(agent, invite);
   const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
-  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter });
+  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter }, former?.record);
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
   return channel;
 }

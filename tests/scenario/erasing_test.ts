@@ -1,7 +1,9 @@
 /** A channel that is over is erased in several writes; on a slow disk much happens in between. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { kindOf } from "../../sdk/testing/agents.ts";
+import { formatJoinLink, parseInviteToken } from "../../proto/mod.ts";
+import { Agent, createError, kindOf, openMemory, RecordStore } from "../../sdk/testing/agents.ts";
 import { type Channel, StaticError } from "../../sdk/mod.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 /** Of the note that a channel is being erased. */
@@ -119,4 +121,98 @@ Deno.test("a channel is created anew while the one before it is erased", async (
   bob.writeMs = 0;
   await bob.restart();
   assertEquals((await bob.channel()).id, channelId);
+});
+
+Deno.test("a link that is used at every start erases nothing by the relay's word", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const invite = parseInviteToken(await alice.manager.invite(name));
+  const link = (expiresAtMs: number): string =>
+    formatJoinLink({ invite, apiUrl: "https://api.example", relayUrls: [], expiresAtMs });
+  const forgetful: Tampering["call"] = (operation, _, forward) =>
+    operation === "ListMembers" || operation === "LeaveChannel"
+      ? Promise.reject(createError("not_found", "no such channel"))
+      : forward();
+  for (const [expiresAtMs, code] of [[1, "join_rejected"], [Date.now() + 3_600_000, "join_timeout"]] as const) {
+    bob.session.tampering.call = forgetful;
+    const { code: got } = await assertRejects(() => bob.client.join(link(expiresAtMs), { timeoutMs: 50 }), StaticError);
+    assertEquals(got, code);
+    bob.session.tampering = {};
+    await bob.restart();
+    assertEquals((await bob.client.join(link(expiresAtMs))).name, name);
+  }
+  await assertWorks(alice, bob);
+});
+
+Deno.test("who was removed while it was away joins again with a token, and its earlier records are gone", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await bob.manager.invite(name);
+  await bob.stop();
+  const channel = await alice.channel();
+  await channel.removeMember(bob.client.agentId);
+  // The relay's word that it was removed comes before the commit that proves it.
+  await bob.start({ notice: (notice) => notice.operation === "DeliverCommit" ? [] : [notice] });
+  bob.session.tampering = {};
+  await bob.manager.joinWithToken(name, await alice.manager.invite(name));
+  await assertWorks(alice, bob);
+  assertEquals(await bob.manager.invites(), []);
+});
+
+Deno.test("one damaged record of a channel that is being erased does not keep the agent from its other channels", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  const { id } = await alice.manager.create(name);
+  await alice.manager.create("acme/ops/other");
+  await alice.change(async (store) => {
+    await store.put(note, id, Uint8Array.of(1));
+    const before = alice.copyDisk().blobs;
+    await store.put(kindOf(id), "past/99", Uint8Array.of(1, 2, 3));
+    const added = [...alice.copyDisk().blobs].find(([key]) => !before.has(key));
+    assert(added);
+    // The last byte belongs to the seal.
+    const { value } = added[1];
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+  });
+  assertEquals(alice.client.channels, ["acme/ops/other"]);
+  await alice.manager.send("acme/ops/other", "still here");
+});
+
+Deno.test("a damaged store that is opened for reading shows its channels, but none that was being erased", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  const { id } = await alice.manager.create(name);
+  await alice.manager.create("acme/ops/other");
+  await alice.agent.parts.store.put(note, id, Uint8Array.of(1));
+  const disk = alice.copyDisk();
+  const { witness } = disk;
+  assert(witness);
+  witness[20] = (witness[20] ?? 0) ^ 1;
+  const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+  const store = await RecordStore.open(openMemory(disk, random), { damaged: "read" });
+  assertEquals(store.faults.length, 1);
+  const agent = await Agent.open({ ...alice.agent.parts, store });
+  assertEquals(agent.names, ["acme/ops/other"]);
+  await store.close();
+  await alice.agent.parts.store.delete(note, id);
+});
+
+Deno.test("a channel whose keys are lost keeps no other from its work, and a new one takes its name for good", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  const { id } = await alice.manager.create(name);
+  await alice.manager.create("acme/ops/other");
+  const loseKeys = async (store: RecordStore): Promise<void> => {
+    const kind = kindOf(id);
+    await store.batch((await store.list(kind)).map((record) => ({ type: "delete", kind, id: record.id })));
+  };
+  await alice.change(loseKeys);
+  await alice.manager.send("acme/ops/other", "still here");
+  const { message } = await assertRejects(() => alice.channel(), StaticError);
+  assertStringIncludes(message, "lost the keys");
+  assertEquals((await alice.manager.invites()).length, 0);
+  await alice.client.closeChannel(name);
+  const created = await alice.client.createChannel(name);
+  await alice.change(async (store) => assert(!store.has("channels", id) && store.has("trust", id)));
+  assertEquals((await alice.channel()).id, created.id);
 });
