@@ -45,6 +45,7 @@ interface Failure {
   readonly of: "way" | "relay" | "all";
   /** Nobody answered: within its whole time, or until another way got its turn. */
   readonly silent?: "all_along" | "so_far" | undefined;
+  /** Without the time that the token took. */
   readonly tookMs?: number;
 }
 
@@ -122,7 +123,6 @@ export class Opening {
     attempt: Attempt,
     failed: Map<Way, Failure>,
   ): Promise<Connection | StaticError | undefined> {
-    const startedMs = this.#deps.nowMs();
     const outcome = await this.#try(way, attempt);
     failed.delete(way);
     if (outcome instanceof Connection) {
@@ -130,7 +130,7 @@ export class Opening {
       return outcome;
     }
     if (attempt.signal.aborted || outcome.of === "all") return outcome.error;
-    failed.set(way, { ...outcome, tookMs: this.#deps.nowMs() - startedMs });
+    failed.set(way, outcome);
     return undefined;
   }
 
@@ -188,6 +188,7 @@ export class Opening {
     const cover = this.#deps.cover();
     const connectMs = this.#deps.connectMs * this.#patience +
       (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
+    const startedMs = nowMs();
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
     const giveUp = (ms: number): void => attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
@@ -221,7 +222,7 @@ export class Opening {
       });
       return opened;
     } catch (cause) {
-      return { ...await failure(toError(cause), connection), silent };
+      return { ...await failure(toError(cause), connection), silent, tookMs: nowMs() - startedMs };
     } finally {
       cancelHandshake();
       cancel();

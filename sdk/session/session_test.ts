@@ -370,11 +370,17 @@ function slowConnect(connector: Connector, bench: () => Bench, ms: number): Conn
   };
 }
 
-/** QUIC takes 5 s to connect, and a TCP port that nobody serves so long to refuse. */
-function slowQuic(refusalMs: number): { bench: Bench; blocked: ScriptedRelay } {
+/** QUIC takes 5 s to connect, and a TCP port that nobody serves so long to refuse. Each token takes its time too. */
+function slowQuic(refusalMs: number, tokenMs = 0): { bench: Bench; blocked: ScriptedRelay } {
   const blocked = new ScriptedRelay({ nowMs: () => 0 });
   blocked.unreachable = new Error("no TCP here");
+  const get = async (): Promise<string> => {
+    await Promise.resolve(); // the first is asked for before there is a bench
+    if (tokenMs > 0) await new Promise<void>((resolve) => bench.clock.after(tokenMs, resolve));
+    return "token";
+  };
   const bench: Bench = new Bench({
+    tokens: { renewable: true, get },
     connectors: (relay) => {
       const [quic, cells] = [relay.connector("quic"), blocked.connector("cells")];
       return [
@@ -417,12 +423,15 @@ Deno.test("a slow network on which a relay has answered is not waited for", asyn
   await bench.close();
 });
 
-Deno.test("where a refusal comes at once nobody waits for packets that are not answered", async () => {
-  const { bench, blocked } = slowQuic(0);
-  await bench.clock.advance(1_600);
-  assertEquals([bench.session.state.kind, blocked.refused], ["offline", 1]);
-  await bench.close();
-});
+for (const tokenMs of [0, 400]) {
+  const how = tokenMs === 0 ? "" : ", however long a token takes";
+  Deno.test(`where a refusal comes at once nobody waits for packets that are not answered${how}`, async () => {
+    const { bench, blocked } = slowQuic(0, tokenMs);
+    await bench.clock.advance(1_600 + 2 * tokenMs);
+    assertEquals([bench.session.state.kind, blocked.refused], ["offline", 1]);
+    await bench.close();
+  });
+}
 
 Deno.test("after attempts that ran out of time the next ones are given longer, so that a slow network is enough", async () => {
   const bench: Bench = new Bench({
