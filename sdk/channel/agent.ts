@@ -387,7 +387,7 @@ export class Agent {
     const parts = running === undefined ? await openChannel(record.channelId, this.#deps) : undefined;
     const channel = running ?? (parts && new LiveChannel({ ...parts, receive: false }, this.#deps));
     if (channel !== undefined) return await channel.erase();
-    // A store that was damaged has lost the keys. What it knows of the members stays.
+    // A store that was damaged has lost the keys. The keys of its members stay known.
     await this.parts.store.batch(deleteChannel(record.channelId));
     this.#forget(record.channelId);
   }

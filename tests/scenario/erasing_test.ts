@@ -213,6 +213,9 @@ Deno.test("a channel whose keys are lost keeps no other from its work, and a new
   assertEquals((await alice.manager.invites()).length, 0);
   await alice.client.closeChannel(name);
   const created = await alice.client.createChannel(name);
-  await alice.change(async (store) => assert(!store.has("channels", id) && store.has("trust", id)));
+  await alice.change((store) => {
+    assertEquals([store.has("channels", id), store.has("trust", id)], [false, true]);
+    return Promise.resolve();
+  });
   assertEquals((await alice.channel()).id, created.id);
 });
