@@ -10,7 +10,7 @@ import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { renderContract } from "./contract.ts";
 import { consoleBundles, createConsoleGenerator } from "./generate_console.ts";
-import { generateWasm, wasmModules } from "./generate_wasm.ts";
+import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
@@ -19,6 +19,7 @@ import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
 const generateConsole = createConsoleGenerator();
+const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },

@@ -18,12 +18,24 @@ const pages = {
 export type WasmModule = keyof typeof pages;
 export const wasmModules = Object.keys(pages) as WasmModule[]; // cast: the keys of an object that is written above
 
-export async function generateWasm(name: WasmModule): Promise<string> {
-  const { initial, maximum } = pages[name];
-  const memory = ["--initialMemory", String(initial), "--maximumMemory", String(maximum)];
-  const args = [`wasm/assembly/${name}/`, "index.ts", ...flags, ...memory];
-  const module = await runNpmScript("assemble.ts", { args });
-  const lines = module.toBase64().match(/.{1,110}/g)?.map((line) => `  "${line}"`).join(" +\n");
+/** All modules are built at the first call, by one process. */
+export function createWasmGenerator(): (name: WasmModule) => Promise<string> {
+  const made: { all?: Promise<readonly string[]> } = {};
+  return async (name) => describe(name, (await (made.all ??= assembleAll()))[wasmModules.indexOf(name)] ?? "");
+}
+
+async function assembleAll(): Promise<readonly string[]> {
+  const assemblies = wasmModules.map((name) => {
+    const { initial, maximum } = pages[name];
+    const memory = ["--initialMemory", String(initial), "--maximumMemory", String(maximum)];
+    return { folder: `wasm/assembly/${name}/`, entry: "index.ts", flags: [...flags, ...memory] };
+  });
+  const printed = await runNpmScript("assemble.ts", { args: [JSON.stringify(assemblies)] });
+  return new TextDecoder().decode(printed).trimEnd().split("\n");
+}
+
+function describe(name: WasmModule, base64: string): string {
+  const lines = base64.match(/.{1,110}/g)?.map((line) => `  "${line}"`).join(" +\n");
   const source = `Built from wasm/assembly/${name} by tools/generate_wasm.ts; do not edit.`;
   return `/** ${source} */\nexport const moduleBase64 =\n${lines};\n`;
 }
