@@ -3,7 +3,7 @@
  * should two believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its sessions end, its
  * late batches are void, and its leases are settled from the log's own counts.
  */
-import type { NatsConnection } from "@nats-io/nats-core";
+import { headers, type Msg, type NatsConnection } from "@nats-io/nats-core";
 import { describeFailure, every, type Log } from "../../server/mod.ts";
 import type { Command } from "./command.ts";
 import type { ReplicaState } from "./replica_state.ts";
@@ -22,6 +22,10 @@ export interface PeersOptions {
   readonly silentMs?: number;
 }
 
+/** Of a relay's commands, beside its sign of life. Relays without it do not know `session_behind`, which is 1. */
+export const knownCommands = 1;
+const knownHeader = "Static-Commands";
+
 const beatMs = 1_000;
 const tendMs = 5_000;
 const aliveMs = 5_000;
@@ -37,6 +41,8 @@ export class Peers {
   readonly #wroteMs = new Map<string, number>();
   /** When relays that have not begun yet were heard of. */
   readonly #beginningMs = new Map<string, number>();
+  /** The commands that relays said they know, when they were last heard of. */
+  readonly #known = new Map<string, number>();
   /** Since when this relay hears: it cannot say of others that they were silent before. */
   #hearingMs: number;
   #ownMs: number;
@@ -54,13 +60,13 @@ export class Peers {
     const { connection, prefix } = options;
     const beats = connection.subscribe(`${prefix}.beat`, {
       callback: (error, message) => {
-        if (error === null) this.#heard(message.string(), this.#seenMs);
+        if (error === null) this.#heard(message, this.#seenMs);
       },
     });
     // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
     const beginnings = connection.subscribe(`${prefix}.begins`, {
       callback: (error, message) => {
-        if (error === null) this.#heard(message.string(), this.#beginningMs);
+        if (error === null) this.#heard(message, this.#beginningMs);
       },
     });
     const elected = connection.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, {
@@ -88,6 +94,12 @@ export class Peers {
     const since = nowMs() - aliveMs;
     const others = [...this.#seenMs].filter(([, seenMs]) => seenMs >= since).map(([id]) => id);
     return [...new Set([relay, ...others])].sort();
+  }
+
+  /** Whether each relay that writes, or has until it is given up, knows these commands. */
+  allKnow(commands: number): boolean {
+    const { relay: own, state } = this.#options;
+    return [...state.writers].every(([, { relay }]) => relay === own || (this.#known.get(relay) ?? 0) >= commands);
   }
 
   get count(): number {
@@ -120,12 +132,16 @@ export class Peers {
 
   #tell(): void {
     const { connection, prefix, relay } = this.#options;
-    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
+    const known = headers();
+    known.set(knownHeader, String(knownCommands));
+    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay, { headers: known });
   }
 
-  #heard(relay: string, where: Map<string, number>): void {
+  #heard(message: Msg, where: Map<string, number>): void {
     const nowMs = this.#options.nowMs();
+    const relay = message.string();
     where.set(relay, nowMs);
+    this.#known.set(relay, Number(message.headers?.get(knownHeader) || 0));
     if (relay !== this.#options.relay) return;
     // Its nodes were away, or this process did not run.
     if (nowMs - this.#ownMs > deafMs) this.#hearingMs = nowMs;

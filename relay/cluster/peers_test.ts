@@ -1,11 +1,13 @@
 // A relay is given up when it is silent: neither its beats nor its batches come.
 import { assertEquals } from "@std/assert";
+import { headers } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
+import { encodeBatch } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { Peers } from "./peers.ts";
+import { knownCommands, Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
 
@@ -46,6 +48,44 @@ testWhen(natsInstalled, "a relay whose beats do not come is not given up while i
     peers.wrote("relay-2");
   }
   assertEquals(givenUp, ["relay-3"]);
+  peers.close();
+  await connection.close();
+  await store.engine.close();
+});
+
+testWhen(natsInstalled, "relays use a new command when each that writes says that it knows it", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const connection = await connect({ servers: [...nats.urls] });
+  const prefix = freshPrefix();
+  const store = await openReplicaStore({ path: ":memory:" });
+  const ignore = (): void => {};
+  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
+  const replica = new Replica(store, { ...listener, failed: ignore });
+  const peers = new Peers({
+    connection,
+    prefix,
+    relay: "relay-1",
+    nowMs: Date.now,
+    state: replica.state,
+    write: () => Promise.resolve(),
+    log: ignore,
+    leaseHolders: () => Promise.resolve([]),
+  });
+  for (const [index, relay] of ["relay-1", "relay-2"].entries()) {
+    replica.take(index + 1, encodeBatch({ writer: relay, relay, number: 1, began: index, commands: [] }));
+  }
+  await replica.idle();
+  const heard = async (known?: number): Promise<boolean> => {
+    const head = headers();
+    if (known !== undefined) head.set("Static-Commands", String(known));
+    connection.publish(`${prefix}.beat`, "relay-2", { headers: head });
+    // The node sends what it was given before it answers.
+    await connection.flush();
+    return peers.allKnow(knownCommands);
+  };
+  const isKnownUnheard = peers.allKnow(knownCommands);
+  const known = [await heard(), await heard(knownCommands), await heard()];
+  assertEquals([isKnownUnheard, ...known], [false, false, true, false]);
   peers.close();
   await connection.close();
   await store.engine.close();
