@@ -10,6 +10,7 @@ import {
   testEnvironment,
 } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
+import { shortLived } from "../support/short_lived.ts";
 
 testWhen(
   postgresInstalled,
@@ -106,7 +107,7 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
     assertEquals([await modeOf("database"), await modeOf(".s.PGSQL.5432") & 0o077], [0o700, 0]);
   };
   try {
-    await using first = await startProcess(backend.environment);
+    await using first = await startProcess({ ...backend.environment, ...shortLived });
     const account = await signUp(first.call);
     await t.step("others cannot read it, also in a directory that they may enter", () => assertPrivate(first));
     await t.step("a second process is kept out", () => assertKeptOut(backend));
@@ -118,7 +119,7 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
     await first.finished();
     // As a folder that was made before it was private.
     await Deno.chmod(`${dataDir}/database`, 0o755);
-    await using again = await startProcess(backend.environment);
+    await using again = await startProcess({ ...backend.environment, ...shortLived });
     await t.step("after a crash everything is there", async () => {
       const { status, json } = await again.call("GET", "/v1/usage", { key: account.apiKey });
       assertEquals([status, json.plan], [200, "team"]);

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { installed, testWhen } from "../support/mod.ts";
+import { shortLived } from "../support/short_lived.ts";
 import { Terminal } from "./terminal.ts";
 import { assertNoStackTrace } from "./user.ts";
 
@@ -12,6 +13,7 @@ async function prepareShell(folder: string): Promise<Readonly<Record<string, str
   await Deno.symlink(Deno.execPath(), `${folder}/bin/deno`);
   await Deno.writeTextFile(`${folder}/bin/npx`, '#!/bin/sh\nshift 2\nexec deno "$@"\n', { mode: 0o755 });
   return {
+    ...shortLived,
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
     STATIC_DATA_DIR: `${folder}/stack`,
     STATIC_API_PORT: "0",

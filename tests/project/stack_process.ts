@@ -1,4 +1,5 @@
 /** `deno task start` as a process of its own, as a user runs it. */
+import { shortLived } from "../support/short_lived.ts";
 
 export const root = new URL("../../", import.meta.url);
 
@@ -24,7 +25,7 @@ export function start(variables: Readonly<Record<string, string>>, ...flags: rea
   return new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...flags],
     cwd: root,
-    env: { ...ephemeral, ...Object.fromEntries(secretNames.map((name) => [name, ""])), ...variables },
+    env: { ...ephemeral, ...shortLived, ...Object.fromEntries(secretNames.map((name) => [name, ""])), ...variables },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
