@@ -23,26 +23,28 @@ async function assertWorks(alice: Actor, bob: Actor): Promise<void> {
   assertEquals(await read(await bob.channel(), 1), ["hello"]);
 }
 
-Deno.test("an agent leaves for good though other calls open the channel meanwhile", async () => {
-  await using stage = await Stage.open();
-  const { bob } = await stage.pair();
-  const channel = await bob.channel();
-  bob.writeMs = 20;
-  let left = false;
-  const leaving = channel.leave().then(() => left = true);
-  await Promise.all([
-    leaving,
-    until("bob has left", async () => {
-      await bob.manager.invites(name).catch(() => {});
-      return left;
-    }),
-  ]);
-  bob.writeMs = 0;
-  await bob.change(async (store) => {
-    assertEquals(await store.list(kindOf(channel.id)), []);
-    assert(!store.has(note, channel.id) && !store.has("channels", channel.id));
+for (const how of ["leave", "close"] as const) {
+  Deno.test(`a channel is erased for good though other calls open it meanwhile: ${how}`, async () => {
+    await using stage = await Stage.open();
+    const { alice } = await stage.pair();
+    const channel = await alice.channel();
+    alice.writeMs = 20;
+    let isOver = false;
+    const ending = (how === "leave" ? channel.leave() : alice.client.closeChannel(name)).then(() => isOver = true);
+    await Promise.all([
+      ending,
+      until("it is over", async () => {
+        await alice.manager.invites(); // passes over the channel once it is erased
+        return isOver;
+      }),
+    ]);
+    alice.writeMs = 0;
+    await alice.change(async (store) => {
+      assertEquals(await store.list(kindOf(channel.id)), []);
+      assert(!store.has(note, channel.id) && !store.has("channels", channel.id));
+    });
   });
-});
+}
 
 for (const alone of [true, false]) {
   Deno.test(`leave() fails as long as keys are on a disk that fails, ${alone ? "alone" : "with others"}`, async () => {
