@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
-import { agentName, type AgentPlace, findPlace, openPlace } from "./agent_record.ts";
+import { agentName, type AgentPlace, findPlace, noteSpent, openPlace } from "./agent_record.ts";
 import type { Context, FlagSpec } from "./command.ts";
 import { authorityAdvice, isUnknownAuthority, keyAdvice } from "./service/api.ts";
 import { Failure } from "./failure.ts";
@@ -16,15 +16,21 @@ export const agentFlag: FlagSpec = {
   summary: 'the agent to act as (or STATIC_AGENT; then "default")',
 };
 
-/** Acts as the chosen agent, and lets go of it whatever happens. As a guest with the pass of `link`, or of the link that it came by. */
+/**
+ * Acts as the chosen agent, and lets go of it whatever happens. As a guest with the pass of `given`, or of the link that it came
+ * by; `act` gets that link.
+ */
 export async function withAgent<T>(
   context: Context,
-  act: (agent: Agent) => Promise<T>,
-  link?: string,
+  act: (agent: Agent, link: string | undefined) => Promise<T>,
+  given?: string,
 ): Promise<T> {
+  const link = given ?? (await findPlace(context))?.guest?.link;
   const agent = await connectAgent(context, link);
   try {
-    return await act(agent);
+    return await act(agent, link);
+  } catch (error) {
+    throw await afterRefusal(context, error, link);
   } finally {
     await agent.close();
   }
@@ -36,6 +42,15 @@ export async function connectAgent(context: Context, given?: string): Promise<Ag
   const link = given ?? known?.guest?.link;
   const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
   return await connecting(context, openAgent(context, wanted), link !== undefined);
+}
+
+/** Notes a pass that has no messages left, so that a new link may replace it. Returns the error in the words for a guest. */
+export async function afterRefusal(context: Context, error: unknown, link: string | undefined): Promise<unknown> {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  if (!(error instanceof Error) || code !== "quota_exceeded" || link === undefined) return error;
+  // The message was refused, whether the note can be written or not.
+  await noteSpent(context, link).catch(() => {});
+  return new Failure(code, error.message, { advice: guestAdvice(code), cause: error });
 }
 
 async function asUser(context: Context): Promise<Wanted> {

@@ -18,6 +18,8 @@ export interface Guest {
   readonly link: string;
   /** Whether it has led into its channel: until then another may take its place. */
   readonly joined: boolean;
+  /** The UTC month in which the service refused a message because the pass has none left, as in 2026-11. */
+  readonly spentIn?: string;
 }
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,31}$/;
@@ -74,6 +76,22 @@ export async function writePlace(context: Context, { identity, guest }: AgentPla
   }
 }
 
+/** Whether the pass has no messages left. They are counted by the month. */
+export function isSpent({ spentIn }: Guest, { platform }: Pick<Context, "platform">): boolean {
+  return spentIn === monthOf(platform.nowMs());
+}
+
+/** Notes that the pass of this link has no messages left, unless the agent has another link by now. */
+export async function noteSpent(context: Context, link: string): Promise<void> {
+  const place = await findPlace(context);
+  if (place?.guest?.link !== link) return;
+  await writePlace(context, { ...place, guest: { ...place.guest, spentIn: monthOf(context.platform.nowMs()) } });
+}
+
+function monthOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, "2026-11".length);
+}
+
 function pathsOf(context: Context): Record<"name" | "folder" | "record" | "dataDir", string> {
   const { files, folders } = context.platform;
   const name = agentName(context);
@@ -85,11 +103,13 @@ function parse(text: string): Pick<AgentPlace, "identity" | "guest"> {
   const parsed: unknown = JSON.parse(text);
   const [identity, guest] = ["identity", "guest"].map((name) => fieldOf(parsed, name));
   if (typeof identity !== "string" || identity === "") throw new TypeError("agent.json names no identity");
-  const link = fieldOf(guest, "link");
-  return {
-    identity,
-    guest: typeof link === "string" ? { link, joined: fieldOf(guest, "joined") === true } : undefined,
-  };
+  return { identity, guest: guestOf(guest) };
+}
+
+function guestOf(guest: unknown): Guest | undefined {
+  const [link, spentIn] = [fieldOf(guest, "link"), fieldOf(guest, "spentIn")];
+  if (typeof link !== "string") return undefined;
+  return { link, joined: fieldOf(guest, "joined") === true, ...(typeof spentIn === "string" && { spentIn }) };
 }
 
 function fieldOf(value: unknown, name: string): unknown {

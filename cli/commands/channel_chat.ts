@@ -1,6 +1,6 @@
 /** `channel chat`: type and read in one terminal. */
 import type { Channel } from "../../sdk/mod.ts";
-import { agentFlag, withAgent } from "../agent.ts";
+import { afterRefusal, agentFlag, withAgent } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { usesHost } from "../hosting.ts";
 import { watchConnection } from "../watching.ts";
@@ -18,7 +18,7 @@ export const chat: Command = {
   flags: [{ name: "as", value: "READER", summary: "read as a named reader, with its own position" }, agentFlag],
   examples: [{ command: "channel chat acme/ops/deploy", what: "" }],
   run: (context) =>
-    withAgent(context, async (agent) => {
+    withAgent(context, async (agent, link) => {
       const { platform, output, given } = context;
       const channel = await findChannel(context, agent);
       if (platform.stdin.isTerminal) {
@@ -35,7 +35,7 @@ export const chat: Command = {
         }
       })();
       try {
-        await Promise.race([type(context, channel), showing]);
+        await Promise.race([type(context, channel, link), showing]);
       } finally {
         await reader.finish();
         stop.abort();
@@ -45,12 +45,14 @@ export const chat: Command = {
 };
 
 /** One after the other: a line that is not accepted is told before the next one is. */
-async function type({ platform, output }: Context, channel: Channel): Promise<void> {
+async function type(context: Context, channel: Channel, link: string | undefined): Promise<void> {
+  const { platform, output } = context;
   for (let line = await platform.stdin.readLine(); line !== undefined; line = await platform.stdin.readLine()) {
     if (line.trim() === "") continue;
     try {
       await channel.send(line);
     } catch (error) {
+      await afterRefusal(context, error, link);
       await output.warn(`Not sent: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

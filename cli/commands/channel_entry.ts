@@ -136,6 +136,9 @@ async function join(context: Context, wanted: Wanted, way: Way | undefined): Pro
     await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
       `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
     ]);
+    if (way?.keepsPass === true) {
+      await output.note("This agent keeps its earlier guest pass, which is still good. The new link is not used.");
+    }
     await readAndWrite(context, channel.name);
   }, way?.pass);
 }

@@ -1,6 +1,7 @@
 /** Links on the command line: which agent joins, and under which name. */
 import { parseJoinLink } from "../../proto/mod.ts";
-import { agentName, findPlace, openPlace, writePlace } from "../agent_record.ts";
+import { withAgent } from "../agent.ts";
+import { agentName, type AgentPlace, findPlace, type Guest, isSpent, openPlace, writePlace } from "../agent_record.ts";
 import type { Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { readSettings } from "../service/settings.ts";
@@ -32,6 +33,8 @@ export interface Way {
   readonly pass: string | undefined;
   /** To be called when it is in. */
   readonly joined: () => Promise<void>;
+  /** The agent keeps an earlier pass, and the link's own is not used. */
+  readonly keepsPass?: true;
 }
 
 const asBefore = (): Promise<void> => Promise.resolve();
@@ -39,7 +42,8 @@ const asBefore = (): Promise<void> => Promise.resolve();
 /**
  * Makes ready to join, and returns the ways to try, each when the pass of the one before is no longer good. A user with a key for
  * the link's own address joins with it; otherwise the agent becomes a guest, which has the link's pass and nothing else. A guest
- * that is in its channel keeps its pass for as long as it is good: anybody can make a link that names this channel.
+ * that is in its channel keeps its pass for as long as it is good and has messages left: anybody can make a link that names this
+ * channel.
  */
 export async function prepareToJoin(context: Context, link: Link): Promise<readonly Way[]> {
   const known = await findPlace(context);
@@ -52,24 +56,64 @@ export async function prepareToJoin(context: Context, link: Link): Promise<reado
         `Create an account there with: {} signup --api-url ${link.apiUrl}; or ask for a link with a pass (--guest)`,
     });
   }
-  if (known !== undefined && !mayTakeOver(known.guest, link)) {
-    const whose = known.guest === undefined ? "uses your account" : "is a guest with another link";
-    throw badInput(`Agent "${agentName(context)}" ${whose}`, "Join as a new agent: --agent NAME");
+  if (known !== undefined && known.guest === undefined) throw isTaken(context, "uses your account");
+  const place = known ?? await openPlace(context);
+  const way = { pass: link.text, joined: () => writeGuest(context, place, { link: link.text, joined: true }) };
+  if (place.guest === undefined || place.guest.link === link.text) {
+    await writeGuest(context, place, place.guest ?? { link: link.text, joined: false });
+    return [way];
   }
-  const place = await openPlace(context);
-  const guest = { link: link.text, joined: false };
-  const way = { pass: link.text, joined: () => writePlace(context, { ...place, guest: { ...guest, joined: true } }) };
-  if (known?.guest?.joined === true) return [{ pass: known.guest.link, joined: asBefore }, way];
-  await writePlace(context, { ...place, guest });
-  return [way];
+  return await replaceLink(context, { place, guest: place.guest, link, way });
+}
+
+interface Replacement {
+  readonly place: AgentPlace;
+  /** As it was so far. */
+  readonly guest: Guest;
+  readonly link: Link;
+  readonly way: Way;
 }
 
 /** A link that led nowhere gives way to any other; one that is in use, to a new one for the same channel. */
-function mayTakeOver(guest: { readonly link: string; readonly joined: boolean } | undefined, link: Link): boolean {
-  if (guest === undefined) return false;
-  if (!guest.joined) return true;
+async function replaceLink(context: Context, { place, guest, link, way }: Replacement): Promise<readonly Way[]> {
+  const state = guest.joined ? "in" : await lookWhetherIn(context, guest);
+  if (state === "unclear") return [way];
+  if (state === "out") {
+    await writeGuest(context, place, { link: link.text, joined: false });
+    return [way];
+  }
+  if (!guest.joined) await writeGuest(context, place, { ...guest, joined: true });
   const { channelId, apiUrl } = readLink(guest.link);
-  return channelId === link.channelId && apiUrl === link.apiUrl;
+  if (channelId !== link.channelId || apiUrl !== link.apiUrl) throw isTaken(context, "is a guest with another link");
+  if (isSpent(guest, context)) return [way];
+  return [{ pass: guest.link, joined: asBefore, keepsPass: true }, way];
+}
+
+/**
+ * Whether the agent is in the channel of its link, although the record does not say so: a command that was killed could not write
+ * it. A pass that is no longer good counts as `out`. `unclear` when the service cannot be asked: then the record stays until the
+ * other link has led into a channel.
+ */
+async function lookWhetherIn(context: Context, guest: Guest): Promise<"in" | "out" | "unclear"> {
+  const { channel, channelId } = readLink(guest.link);
+  try {
+    const isIn = await withAgent(context, async (agent) => {
+      return agent.channels.some((each) => each === channel) && (await agent.channel(channel)).id === channelId;
+    }, guest.link);
+    return isIn ? "in" : "out";
+  } catch (error) {
+    if (context.platform.interrupted.aborted) throw error;
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    return code === "auth_key_invalid" ? "out" : "unclear";
+  }
+}
+
+async function writeGuest(context: Context, place: AgentPlace, guest: Guest): Promise<void> {
+  await writePlace(context, { ...place, guest });
+}
+
+function isTaken(context: Context, why: string): Failure {
+  return badInput(`Agent "${agentName(context)}" ${why}`, "Join as a new agent: --agent NAME");
 }
 
 async function hasOwnKey(context: Context, apiUrl: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** The agent behind a session: connected with the first tool that needs it, so that a server answers at once whatever the network does. */
 import { type Channel, StaticError } from "../../sdk/mod.ts";
-import { connectAgent } from "../agent.ts";
+import { afterRefusal, connectAgent } from "../agent.ts";
+import { findPlace } from "../agent_record.ts";
 import type { Context } from "../command.ts";
 import type { Agent } from "../hosting.ts";
 
@@ -8,6 +9,8 @@ export class AgentLink {
   readonly #context: Context;
   readonly #channels = new Map<string, Channel>();
   #agent: Promise<Agent> | undefined;
+  /** Of a guest, the link whose pass it uses. */
+  #guestLink: string | undefined;
 
   constructor(context: Context) {
     this.#context = context;
@@ -15,13 +18,23 @@ export class AgentLink {
 
   /** Throws why it cannot be had; the next call tries again. */
   async agent(): Promise<Agent> {
-    this.#agent ??= connectAgent(this.#context);
+    this.#agent ??= this.#connect();
     try {
       return await this.#agent;
     } catch (error) {
       this.#agent = undefined;
       throw error;
     }
+  }
+
+  async #connect(): Promise<Agent> {
+    this.#guestLink = (await findPlace(this.#context))?.guest?.link;
+    return await connectAgent(this.#context, this.#guestLink);
+  }
+
+  /** For every failure of a tool: a guest's pass that has no messages left is noted. */
+  async noteFailure(error: unknown): Promise<void> {
+    await afterRefusal(this.#context, error, this.#guestLink);
   }
 
   async channel(name: string): Promise<Channel> {

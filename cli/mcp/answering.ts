@@ -8,6 +8,8 @@ export interface AnsweringParts {
   readonly secrets: readonly string[];
   /** Keeps invites that somebody has sent, for a model that may join; without it they are only taken out. */
   readonly invites?: InviteFiles | undefined;
+  /** Hears every failure before the model does. */
+  readonly onFailure?: (error: unknown) => Promise<void>;
 }
 
 /** Each is a file: a member must not fill the disk with them. */
@@ -24,6 +26,7 @@ export class Answering {
     try {
       return { content: [{ type: "text", text: await this.#keeping(JSON.stringify(await work())) }] };
     } catch (error) {
+      await this.#parts.onFailure?.(error);
       return { isError: true, content: [{ type: "text", text: this.textOf(error) }] };
     }
   }

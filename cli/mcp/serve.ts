@@ -49,7 +49,11 @@ export async function serveMcp(context: Context, { reader, secrets, policy, allo
     released: (count) => held.released(count),
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));
-  const answering = new Answering({ secrets, invites: allowed.has("join") ? invites : undefined });
+  const answering = new Answering({
+    secrets,
+    invites: allowed.has("join") ? invites : undefined,
+    onFailure: (error) => link.noteFailure(error),
+  });
   const servers: McpServer[] = [];
   const hints = new Hints({
     channel: (name) => link.channel(name),

@@ -15,6 +15,7 @@ export async function checkLinks(t: Deno.TestContext, stack: Stack): Promise<voi
   });
   await owner.run(["channel", "create", name]);
   await t.step("a guest with nothing but a link joins and speaks in two commands", () => visit(owner));
+  await t.step("a guest whose pass has no messages left takes a new link", () => spend(owner, stack));
   await t.step("a user with an account of the service joins by a link with it", () => visitAsUser(owner));
   await t.step("a link that cannot be used is refused in words, and leaves nothing behind", () => refuse(owner));
 }
@@ -50,9 +51,12 @@ async function visit(owner: User): Promise<void> {
   console.log(`CLI, from link to first message: ${Math.round(performance.now() - startedMs)} ms, 2 commands`);
   const heard = await owner.json(["channel", "listen", name, "--count", "1"]);
   assertEquals(heard.text, "hello from a guest");
-  const file = `${guest.folder}/data/static/agents/default/agent.json`;
-  assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
+  assertEquals(((await Deno.stat(recordOf(guest))).mode ?? 0) & 0o777, 0o600);
+  await replace(owner, guest);
+}
 
+async function replace(owner: User, guest: User): Promise<void> {
+  const file = recordOf(guest);
   // A guest's agent is the guest's alone: another link wants another agent.
   const { link: ended } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   const { invites } = await owner.json(["invites", "list", name]);
@@ -67,13 +71,55 @@ async function visit(owner: User): Promise<void> {
   const before = await passOf();
   assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
   assertEquals(await passOf(), before);
-  await guest.run(["host", "stop"]);
+  // As after a command that was killed when its agent had been let in.
   const record = JSON.parse(await Deno.readTextFile(file));
+  for (const [link, code] of [[elsewhere, 2], [other, 0]] as const) {
+    await Deno.writeTextFile(file, JSON.stringify({ ...record, guest: { link: before, joined: false } }));
+    await guest.run(["channel", "join"], { input: `${link}\n`, code });
+    assertEquals(JSON.parse(await Deno.readTextFile(file)), record);
+  }
+  await guest.run(["host", "stop"]);
   await Deno.writeTextFile(file, JSON.stringify({ ...record, guest: { link: ended, joined: true } }));
   assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
   assertEquals(await passOf(), other);
   await guest.run(["channel", "send", name, "with another pass"]);
   assertEquals((await owner.json(["channel", "listen", name, "--count", "1"])).text, "with another pass");
+}
+
+/** A pass for one message, where `channel invite` gives a thousand. */
+async function spend(owner: User, stack: Stack): Promise<void> {
+  await using guest = await User.create();
+  const link = await inviteWith(owner, stack, 1);
+  const another = await inviteWith(owner, stack, 1);
+  const listening = owner.start(["channel", "listen", name, "--count", "2"]);
+  await guest.run(["channel", "join"], { input: `${link}\n` });
+  const kept = await guest.run(["channel", "join"], { input: `${another}\n` });
+  assertStringIncludes(kept.stderr, "keeps its earlier guest pass");
+  await guest.run(["channel", "send", name, "the only one"]);
+  const { error } = await guest.json(["channel", "send", name, "one too many"], { code: 6 });
+  assertEquals(error.code, "quota_exceeded");
+  assertStringIncludes(error.advice, "channel join");
+  const { guest: before } = JSON.parse(await Deno.readTextFile(recordOf(guest)));
+  assertEquals(before.link, link);
+  const joined = await guest.run(["channel", "join"], { input: `${another}\n` });
+  assert(!joined.stderr.includes("keeps its earlier guest pass"), joined.stderr);
+  assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, { link: another, joined: true });
+  await guest.run(["channel", "send", name, "with another pass"]);
+  assertEquals((await listening.done).stdout, "the only one\nwith another pass\n");
+}
+
+async function inviteWith(owner: User, stack: Stack, messages: number): Promise<string> {
+  const { link } = await owner.json(["channel", "invite", name, "--link", "--no-wait"]);
+  const parts = parseJoinLink(link);
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const body = { name: "few", kind: "guest", channel_id: parts.invite.channelId, expires_at, message_limit: messages };
+  const { status, json, text } = await stack.api.call("POST", "/v1/keys", { key: stack.account.apiKey, body });
+  assertEquals(status, 200, text);
+  return formatJoinLink({ ...parts, pass: json.key });
+}
+
+function recordOf(guest: User): string {
+  return `${guest.folder}/data/static/agents/default/agent.json`;
 }
 
 async function visitAsUser(owner: User): Promise<void> {
