@@ -4,11 +4,11 @@ import { foundingEpoch, type RequestBody } from "../../proto/mod.ts";
 import { foundingRequest } from "../../tests/support/founding.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../engine/mod.ts";
 import type { Allowances } from "./allowances.ts";
-import type { Cluster } from "./cluster.ts";
 import { emptyBody } from "./entry_body.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
+import { quietCluster } from "./testing/quiet_cluster.ts";
 import { createPair, refused } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld, startMs } from "./testing/world.ts";
@@ -49,26 +49,6 @@ interface Preparation {
   readonly channelId: Scene["channelId"];
 }
 
-/** Other relays, which do nothing. */
-function quietCluster(): { cluster: Cluster; silence: () => void } {
-  const ignore = (): void => {};
-  let [sessions, isSilent] = [0, false];
-  const cluster: Cluster = {
-    beginSession: () => Promise.resolve(++sessions),
-    endSession: ignore,
-    catchUp: () => isSilent ? Promise.reject(new EngineError("unavailable", "No answer")) : Promise.resolve(),
-    waitingMs: () => 0,
-    isNewest: () => true,
-    isOnline: () => true,
-    tell: ignore,
-    shareJoin: ignore,
-    endJoin: ignore,
-    confirm: ignore,
-    listen: ignore,
-  };
-  return { cluster, silence: () => isSilent = true };
-}
-
 /** Bytes that are taken, and have not come back yet. */
 function bytesOf(allowances: Allowances, key: string): number {
   let [low, high] = [0, 2 ** 32];
@@ -89,7 +69,11 @@ async function race(
 ): Promise<void> {
   const engine = await openSqliteEngine({ path: ":memory:" });
   const { held, waiting, release, attempts } = holdingFoundings(engine);
-  const { cluster, silence } = quietCluster();
+  let isSilent = false;
+  const silence = (): void => void (isSilent = true);
+  const cluster = quietCluster({
+    catchUp: () => isSilent ? Promise.reject(new EngineError("unavailable", "No answer")) : Promise.resolve(),
+  });
   const world = await createWorld({ engine: held, cluster });
   const parts = world.core as unknown as Parts; // cast: the core has them, its interface does not
   try {
