@@ -64,7 +64,18 @@ const targets = [
   })),
 ];
 
+/** By folder: one run of the generator makes the code of all its files. */
+const generatedProtos = new Map<string, Promise<ReadonlyMap<string, string>>>();
+
 async function generateProto(folder: string, name: string): Promise<string> {
+  const made = generatedProtos.get(folder) ?? generateProtos(folder);
+  generatedProtos.set(folder, made);
+  const text = (await made).get(`${name}_pb.ts`);
+  if (text === undefined) throw new Error(`Nothing was generated from ${folder}/${name}.proto`);
+  return text;
+}
+
+async function generateProtos(folder: string): Promise<ReadonlyMap<string, string>> {
   const out = await Deno.makeTempDir();
   try {
     const template = {
@@ -87,8 +98,11 @@ async function generateProto(folder: string, name: string): Promise<string> {
         JSON.stringify(template),
       ],
     }).output();
-    if (!success) throw new Error(`Cannot generate from ${folder}/${name}.proto: ${new TextDecoder().decode(stderr)}`);
-    return await Deno.readTextFile(`${out}/${name}_pb.ts`);
+    if (!success) throw new Error(`Cannot generate from the files of ${folder}: ${new TextDecoder().decode(stderr)}`);
+    const files = (await Array.fromAsync(Deno.readDir(out))).filter(({ isFile }) => isFile);
+    return new Map(
+      await Promise.all(files.map(async ({ name }) => [name, await Deno.readTextFile(`${out}/${name}`)] as const)),
+    );
   } finally {
     await Deno.remove(out, { recursive: true });
   }
