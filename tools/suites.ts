@@ -80,7 +80,7 @@ export const suites: readonly Suite[] = [
   tests("console", ["tests/console"], { processes: true, lanes: 2, apart: true }),
   tests("faults", longFaults, { processes: true, apart: true }),
   tests("cli", ["cli", "tests/cli"], { processes: true }),
-  tests("docs", ["tests/docs"], { processes: true, lanes: 2 }),
+  tests("docs", ["tests/docs"], { processes: true }),
   tests("api", ["api"], { processes: true }),
   tests("faults-agents", ["tests/faults"], { processes: true, without: longFaults, apart: true }),
   tests("story", ["tests/story"], { processes: true }),

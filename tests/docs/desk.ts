@@ -3,6 +3,7 @@
  * are free on this machine in the place of those that the pages name.
  */
 import { freePorts } from "../support/mod.ts";
+import { shortLived } from "../support/short_lived.ts";
 
 export interface Desk extends AsyncDisposable {
   readonly folder: string;
@@ -30,6 +31,7 @@ export async function openDesk(): Promise<Desk> {
   const [api = 0, grpc = 0, quic = 0, admin = 0, edge = 0, internal = 0] = ports;
   const data = `${folder}/data`;
   const environment = {
+    ...shortLived,
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
     XDG_CONFIG_HOME: `${folder}/config`,
     XDG_DATA_HOME: `${folder}/agents`,
