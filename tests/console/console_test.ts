@@ -6,6 +6,20 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { assertClean, logIn, newVisitor, nothingStored, shows, signUp, storedBy, titled } from "./visitor.ts";
 
+/** A script: of the answers that refuse, and of those about the session, all but the first wait for the test. */
+const holdBack = `(() => {
+  const first = { refusals: true, sessions: true };
+  Object.assign(globalThis, { usualFetch: fetch, refusals: [], sessions: [] });
+  globalThis.fetch = async (path, init) => {
+    const answer = await usualFetch(path, init);
+    const kind = answer.status === 403 ? "refusals" : path === "/v1/session" && init.method === "GET" ? "sessions" : "";
+    if (kind === "") return answer;
+    if (first[kind] === false) await new Promise((resolve) => globalThis[kind].push(resolve));
+    first[kind] = false;
+    return answer;
+  };
+})()`;
+
 testWhen(chromium, "a person at the console", async (t) => {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
@@ -115,13 +129,17 @@ testWhen(chromium, "a person at the console", async (t) => {
     await second.press("Sign out");
     await logIn(second, other);
     await second.until(shows(other.email));
-    // The first tab learns of it with its next question, and begins anew.
+    // The first tab learns of it with its next question, and begins anew. Its other questions are refused too, but later.
+    await tab.evaluate(holdBack);
     await tab.press("Account");
     await tab.until(shows(other.email));
     assertEquals(await tab.evaluate(shows(visitor.email)), false);
     assertEquals(await tab.evaluate(shows("typed before the end")), false);
+    await tab.evaluate("refusals.splice(0).forEach((go) => go())");
+    await tab.until("sessions.length > 0");
     await tab.press("Sign out");
     await tab.until(shows("Make an account"));
+    await tab.evaluate("sessions.splice(0).forEach((go) => go()), globalThis.fetch = usualFetch, 0");
     await logIn(tab, visitor);
     await tab.until(shows(visitor.email));
     assertClean(second);

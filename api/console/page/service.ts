@@ -75,12 +75,17 @@ export class Service {
     this.#leave();
   }
 
-  /** For what ends all sessions, as a new password does. */
+  /**
+   * For what ends all sessions, as a new password does. Several requests that were refused at once all ask; when somebody has
+   * entered or left meanwhile, the answer is an old one.
+   */
   async checkSession(): Promise<void> {
+    const before = this.#signIn;
     try {
-      this.#enter(await this.#readSession());
+      const session = await this.#readSession();
+      if (this.#signIn === before) this.#enter(session);
     } catch (error) {
-      if (asServiceError(error).status === 401) this.#end();
+      if (asServiceError(error).status === 401 && this.#signIn === before) this.#end();
     }
   }
 
@@ -113,13 +118,13 @@ export class Service {
     }
   }
 
-  async #call<T>(method: Method, path: string, body?: object): Promise<T> {
+  async #call<T>(method: Method, path: string, body?: object, isProven = true): Promise<T> {
     const response = await fetch(path, {
       method,
       headers: {
         ...(body !== undefined && { "content-type": "application/json" }),
         // With reads too: so a page never shows what belongs to the account of another tab.
-        ...(this.#csrf !== undefined && { "x-static-csrf": this.#csrf }),
+        ...(isProven && this.#csrf !== undefined && { "x-static-csrf": this.#csrf }),
       },
       credentials: "same-origin",
       cache: "no-store",
@@ -135,8 +140,7 @@ export class Service {
 
   /** Reads the present session, without the proof of an older one. */
   #readSession(): Promise<SessionInfo> {
-    this.#csrf = undefined;
-    return this.#call<SessionInfo>("GET", "/v1/session");
+    return this.#call<SessionInfo>("GET", "/v1/session", undefined, false);
   }
 
   #enter({ account_id: accountId, csrf, expires_at: expiresAt }: SessionInfo): void {
