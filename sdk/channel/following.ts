@@ -29,7 +29,7 @@ export type Founding = NoticeBody<"DeliverFounding">;
 export type FoundingVerdict =
   /** It may be followed from this epoch. */
   | { readonly kind: "follow"; readonly base: BaseEpoch }
-  /** It is genuine, but this agent has moved on further. */
+  /** This agent has moved on further, or stands where it cannot tell: the way in is to ask. */
   | { readonly kind: "behind"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string }
   /** No agent made it: the relay did. */
@@ -59,7 +59,14 @@ export function judgeFounding(
   if (founding.generation <= present || entry.epoch !== foundingEpoch(founding.generation)) {
     return forged("it belongs to another place of the log");
   }
-  if (!group.binding.owners.includes(founder)) return refused(`${entry.sender} is not an owner that this agent knows`);
+  if (!group.binding.owners.includes(founder)) {
+    // It may have become one since the commit at which we are stopped: the member that lets us in shows how.
+    const isAhead = bad !== undefined && founding.baseEpoch > group.epoch;
+    if (isAhead) {
+      return { kind: "behind", reason: "the channel was begun anew on an epoch that this agent never reached" };
+    }
+    return refused(`${entry.sender} is not an owner that this agent knows`);
+  }
   if (founding.generation !== present + 1) return refused("it is not the generation after the present one");
   const commit = { channelId, epoch: founding.baseEpoch, commitHash: founding.badCommit };
   const isBlamed = agentIdOf(proof.signatureKey, proof.identity) === founding.blamed;

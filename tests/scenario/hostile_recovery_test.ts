@@ -242,26 +242,38 @@ Deno.test("a founding of an owner that is worth nothing is told in words, for go
   await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "does not follow");
 });
 
-Deno.test("a founding by a stranger that only the relay has seen is forgotten when the relay tells the truth again", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  const stranger = await stage.actor("mallory");
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  const { channelId, badCommit } = await stoppedAt(alice);
-  const { founding, ...rest } = await foundingBecauseOf(alice.agent, await alice.live(), badCommit);
-  const { signatureKey, identity } = stranger.agent.parts.identity;
-  const other = { ...founding, signatureKey, identity };
-  const signature = stranger.sign(foundingStatement({ channelId, ...other }));
-  const place = { sequence: 900_000, epoch: foundingEpoch(1), sender: stranger.client.agentId, timeMs: 0 };
-  const body = { ...rest, ...place, founding: { ...other, signature } };
-  carol.session.inject({ kind: "notice", operation: "DeliverFounding", body });
-  await until("carol is told", async () => (await issuesOf(carol, "refused_recovery")).length > 0);
-  await carol.restart();
-  await until("that is forgotten", async () => (await carol.channel()).health().action?.includes("recover()") === true);
-  await recover(alice);
-  await talk(alice, carol);
-});
+for (const ahead of [0, 5]) {
+  const where = ahead === 0 ? "" : ", on an epoch that nobody reached,";
+  Deno.test(`a founding by a stranger${where} that only the relay has seen is forgotten when the relay tells the truth again`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    const stranger = await stage.actor("mallory");
+    await sendBogus(bob);
+    await allStopped(alice, carol);
+    const { channelId, badCommit } = await stoppedAt(alice);
+    const { founding, ...rest } = await foundingBecauseOf(alice.agent, await alice.live(), badCommit);
+    const { signatureKey, identity } = stranger.agent.parts.identity;
+    const other = { ...founding, signatureKey, identity, baseEpoch: founding.baseEpoch + ahead };
+    const signature = stranger.sign(foundingStatement({ channelId, ...other }));
+    const place = { sequence: 900_000, epoch: foundingEpoch(1), sender: stranger.client.agentId, timeMs: 0 };
+    const body = { ...rest, ...place, founding: { ...other, signature } };
+    const told = ahead === 0 ? [carol] : [carol, alice];
+    for (const actor of told) {
+      actor.session.inject({ kind: "notice", operation: "DeliverFounding", body });
+      await until(
+        `${actor.label} is told`,
+        async () => (await issuesOf(actor, ahead === 0 ? "refused_recovery" : "rejoined")).length > 0,
+      );
+    }
+    for (const actor of told) await actor.restart();
+    await until(
+      "that is forgotten",
+      async () => (await carol.channel()).health().action?.includes("recover()") === true,
+    );
+    await recover(alice);
+    await talk(alice, carol);
+  });
+}
 
 async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
   const { channelId } = await actor.live();

@@ -112,6 +112,28 @@ Deno.test("a member that has moved on further than the named commit is let into 
   for (const actor of [carol, dave]) assert((await issuesOf(actor, "rejoined")).length > 0, actor.label);
 });
 
+Deno.test("a member that is stopped further back than the base comes back, though it does not know the founder as an owner", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave, erin] = await stage.channelOf(4);
+  assert(alice && bob && carol && dave && erin);
+  for (const { session } of [alice, dave, erin]) {
+    session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" && notice.body.agentId === carol.client.agentId ? [] : [notice];
+  }
+  await sendGarbled(bob, [1]);
+  await allStopped(carol);
+  await until("dave is back", async () => (await issuesOf(dave, "rejoined")).length > 0);
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  await allAgree(alice, dave, erin);
+  await sendBogus(erin);
+  await allStopped(alice, dave);
+  for (const { session } of [alice, dave, erin]) session.tampering = {};
+  alice.clockOffsetMs = dave.clockOffsetMs = 61_000;
+  await (await dave.channel()).recover();
+  await talk(alice, carol, dave);
+  assertEquals(await issuesOf(carol, "refused_recovery"), []);
+});
+
 Deno.test("of two owners that recover at once one founds, and the other follows", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
