@@ -1,6 +1,6 @@
-// A relay is given up when it is silent: neither its beats nor its batches come.
+// A relay that is silent is given up, and a new command waits for relays that do not know it.
 import { assertEquals } from "@std/assert";
-import { headers } from "@nats-io/nats-core";
+import { headers, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -14,15 +14,35 @@ import { freshPrefix } from "./testing/open_test_cluster.ts";
 const silentMs = 3_000;
 /** Less than a relay may be silent. */
 const stepMs = 2_900;
+const ignore = (): void => {};
+
+interface Place extends AsyncDisposable {
+  readonly connection: NatsConnection;
+  readonly prefix: string;
+  readonly replica: Replica;
+}
+
+/** A relay's connection to a node, and its copy of the log. */
+async function openPlace(): Promise<Place> {
+  const nats = await startNats({ nodes: 1 });
+  const connection = await connect({ servers: [...nats.urls] });
+  const store = await openReplicaStore({ path: ":memory:" });
+  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
+  return {
+    connection,
+    prefix: freshPrefix(),
+    replica: new Replica(store, { ...listener, failed: ignore }),
+    [Symbol.asyncDispose]: async () => {
+      await connection.close();
+      await store.engine.close();
+      await nats[Symbol.asyncDispose]();
+    },
+  };
+}
 
 testWhen(natsInstalled, "a relay whose beats do not come is not given up while its batches do", async () => {
-  await using nats = await startNats({ nodes: 1 });
-  const connection = await connect({ servers: [...nats.urls] });
-  const prefix = freshPrefix();
-  const store = await openReplicaStore({ path: ":memory:" });
-  const ignore = (): void => {};
-  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
-  const { state } = new Replica(store, { ...listener, failed: ignore });
+  await using place = await openPlace();
+  const { connection, prefix, replica: { state } } = place;
   const givenUp: string[] = [];
   let nowMs = 1_000_000;
   const peers = new Peers({
@@ -49,18 +69,11 @@ testWhen(natsInstalled, "a relay whose beats do not come is not given up while i
   }
   assertEquals(givenUp, ["relay-3"]);
   peers.close();
-  await connection.close();
-  await store.engine.close();
 });
 
 testWhen(natsInstalled, "relays use a new command when each that writes says that it knows it", async () => {
-  await using nats = await startNats({ nodes: 1 });
-  const connection = await connect({ servers: [...nats.urls] });
-  const prefix = freshPrefix();
-  const store = await openReplicaStore({ path: ":memory:" });
-  const ignore = (): void => {};
-  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
-  const replica = new Replica(store, { ...listener, failed: ignore });
+  await using place = await openPlace();
+  const { connection, prefix, replica } = place;
   const peers = new Peers({
     connection,
     prefix,
@@ -87,6 +100,4 @@ testWhen(natsInstalled, "relays use a new command when each that writes says tha
   const known = [await heard(), await heard(knownCommands), await heard()];
   assertEquals([isKnownUnheard, ...known], [false, false, true, false]);
   peers.close();
-  await connection.close();
-  await store.engine.close();
 });
