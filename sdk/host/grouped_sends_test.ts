@@ -19,7 +19,10 @@ const runtime: Runtime = {
 /**
  * Plays a host: `answer` gives the reply to each call; undefined kills the host, and the next call finds another one.
  */
-function play(answer: (frame: Frame) => Header | undefined = accept): { link: HostLink; heard: Frame[] } {
+function play(
+  answer: (frame: Frame) => Header | undefined = accept,
+  waiting: Runtime = runtime,
+): { link: HostLink; heard: Frame[] } {
   const heard: Frame[] = [];
   const find = (): Promise<HostConnection> => {
     const reader = new FrameReader();
@@ -37,7 +40,7 @@ function play(answer: (frame: Frame) => Header | undefined = accept): { link: Ho
     });
     return Promise.resolve(connection);
   };
-  return { link: new HostLink({ runtime, find }), heard };
+  return { link: new HostLink({ runtime: waiting, find }), heard };
 }
 
 function messagesOf({ header }: Frame): readonly Fields[] {
@@ -89,6 +92,24 @@ Deno.test("a group whose host dies goes to the next one as it was, and says that
   await Promise.all(["one", "two"].map((text) => send(sends, text)));
   const [first, again] = heard.map(({ header: { id: _, ...header } }) => header);
   assertEquals(again, { ...first, again: true });
+});
+
+Deno.test("a message that is sent while the next host is waited for does not overtake those that go again", async () => {
+  let deaths = 2;
+  const { link, heard } = play((frame) => deaths-- > 0 ? undefined : accept(frame), {
+    ...runtime,
+    after: (_, run) => {
+      // Its host has died twice: the next one is waited for.
+      later.resolve(send(sends, "two"));
+      // wait: a turn of the event loop, in which a message that does not wait would be sent
+      const timer = setTimeout(run, 0);
+      return () => clearTimeout(timer);
+    },
+  });
+  const later = Promise.withResolvers<{ readonly id: string }>();
+  const sends = new GroupedSends(link, runtime, name);
+  await Promise.all([send(sends, "one"), later.promise]);
+  assertEquals(heard.map(({ bytes }) => new TextDecoder().decode(bytes)), ["one", "one", "one", "two"]);
 });
 
 Deno.test("one that fails fails alone, and a host that says too little is told of", async () => {

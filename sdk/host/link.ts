@@ -53,13 +53,13 @@ export class HostLink {
   }
 
   /**
-   * Returns the present connection, or opens another one. A caller that gives up does not end the search for others.
-   * Throws `StaticError`.
+   * Returns the present connection, or opens another one, with `later` after a pause. A caller that gives up does not end the
+   * search for others. Throws `StaticError`.
    */
-  async connection(signal?: AbortSignal): Promise<HostConnection> {
-    if (this.isClosed) throw createError("transport_error", "The client was closed; connect again");
+  async connection(signal?: AbortSignal, { later = false } = {}): Promise<HostConnection> {
+    if (this.isClosed) throw closed();
     if (this.#waiting === 0 && this.#live?.isOver === false) return this.#live;
-    const current = this.#current ??= this.#open();
+    const current = this.#current ??= this.#open(later);
     this.#waiting++;
     try {
       // With and without a signal in the same way, and nobody past those that wait: calls keep their order.
@@ -90,12 +90,13 @@ export class HostLink {
   ): Promise<Answered> {
     for (let deaths = 0;;) {
       try {
-        return await this.call(op, deaths === 0 ? fields : { ...fields, again: true }, options);
+        // All calls wait for the pause, not this one alone: a newer message must not reach the next host first.
+        const connection = await this.connection(options?.signal, { later: deaths > 1 });
+        return await connection.call(op, deaths === 0 ? fields : { ...fields, again: true }, options);
       } catch (error) {
         if (this.isClosed) throw error;
         if (!isGone(error)) return deaths === 0 ? await Promise.reject(error) : await onRefused(error);
         if (++deaths >= maxDeaths) throw error;
-        if (deaths > 1) await this.pause();
       }
     }
   }
@@ -107,11 +108,13 @@ export class HostLink {
     const connection = await this.#current?.catch(() => undefined);
     // Messages that were received count as read.
     await connection?.call("close").catch(() => {});
-    connection?.end(createError("transport_error", "The client was closed; connect again"));
+    connection?.end(closed());
   }
 
-  async #open(): Promise<HostConnection> {
+  async #open(later: boolean): Promise<HostConnection> {
     try {
+      if (later) await this.pause();
+      if (this.isClosed) throw closed();
       const connection = await this.#parts.find((...event) => this.#tell(event), this.#stop.signal);
       this.#live = connection;
       void connection.over.then((error) => this.#lost(error));
@@ -130,6 +133,10 @@ export class HostLink {
   #tell(event: Parameters<OnEvent>): void {
     for (const { onEvent } of this.#listeners) onEvent?.(...event);
   }
+}
+
+function closed(): StaticError {
+  return createError("transport_error", "The client was closed; connect again");
 }
 
 /** The host went while the call was under way. */
