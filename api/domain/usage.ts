@@ -18,7 +18,7 @@ export interface UsageDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly leaseLifetimeMs: number;
-  /** The most that one lease carries, so that one relay cannot hold an account's whole month. */
+  /** The most that one lease carries, whatever a relay asks for. */
   readonly maxLeaseMessages: number;
 }
 

@@ -12,8 +12,8 @@ const shortestObservationMs = 1_000;
 const smallestLease = 100;
 /** Every key and relay holds one: of a month's messages they must not keep a large part from each other. */
 const smallestKeyLease = 10;
-/** Of what is left, at most this part goes into one lease of a key. */
-const keyLeaseShare = 0.1;
+/** Of what is left of the month, at most this part goes into one lease: the rest is for other keys, guests and relays. */
+const leaseShare = 0.1;
 const largestLease = 100_000;
 /** An account that sent nothing for this long gives back what it holds. */
 const idleMs = 60_000;
@@ -118,9 +118,8 @@ export class AccountLeases {
   #usual(nowMs: number): number {
     const observedMs = Math.max(shortestObservationMs, nowMs - this.#refilledAtMs);
     const forAMinute = Math.round(this.#takenSinceRefill * sizedForMs / observedMs);
-    if (!this.#ofKey) return Math.min(largestLease, Math.max(smallestLease, forAMinute));
-    const most = Math.min(largestLease, keyLeaseShare * this.#left);
-    return Math.max(smallestKeyLease, Math.floor(Math.min(most, forAMinute)));
+    const most = Math.min(largestLease, leaseShare * this.#left);
+    return Math.max(this.#ofKey ? smallestKeyLease : smallestLease, Math.floor(Math.min(most, forAMinute)));
   }
 
   /** Takes out the leases that are of no more use: spent, at their end, or of an account that went quiet. */

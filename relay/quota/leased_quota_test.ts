@@ -142,6 +142,23 @@ Deno.test("keys hold little of what is left, however many there are, and more wh
   assertEquals(sent, 100);
 });
 
+Deno.test("a busy account holds little of what is left, so that its guests and other relays can send", async () => {
+  const world = createWorld(10_000);
+  const { quota, api, clock } = world;
+  const sendByGuest = async (): Promise<string> => {
+    const guest = parseKeyId(crypto.randomUUID());
+    return (await quota.reserve(account, { messages: 1, payloadBytes: 1 }, guest)).kind;
+  };
+  for (let sent = 1; sent <= 8_000; sent++) {
+    clock.nowMs += 2;
+    assertEquals(await send(world, quota), "reserved");
+    if (sent % 1_000 === 0) assertEquals(await sendByGuest(), "reserved", `after ${sent}`);
+  }
+  const largest = Math.max(...api.rows.map(({ granted }) => granted));
+  assert(largest > 500 && largest <= 1_000, `${largest}`);
+  assertLess(api.rows.length, 50);
+});
+
 Deno.test("a thousand senders at once share questions and never pass the limit", async () => {
   const world = createWorld(250);
   const outcomes = await Promise.all(Array.from({ length: 1000 }, () => send(world, world.quota)));
