@@ -62,16 +62,21 @@ async function asUser(context: Context): Promise<Wanted> {
 }
 
 /** Uses the link's settings alone: it is for another service than the user's, or for somebody without an account. */
-function asGuest({ platform }: Context, { dataDir, identity }: AgentPlace, link: string): Wanted {
+function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, link: string): Wanted {
+  const { platform } = context;
   const passphrase = platform.variable("STATIC_PASSPHRASE");
-  const options: ConnectOptions = {
-    link,
-    dataDir,
-    identity,
-    ...(passphrase !== undefined && { passphrase }),
-    signal: platform.interrupted,
+  const options = async (): Promise<ConnectOptions> => {
+    // A program that runs for long may have to start another host after the agent got a new pass.
+    const present = guest?.link === link ? (await findPlace(context))?.guest?.link : undefined;
+    return {
+      link: present ?? link,
+      dataDir,
+      identity,
+      ...(passphrase !== undefined && { passphrase }),
+      signal: platform.interrupted,
+    };
   };
-  return { dataDir, settings: markOf([link]), options: () => Promise.resolve(options) };
+  return { dataDir, settings: markOf([link]), options };
 }
 
 function markOf(parts: readonly string[]): string {

@@ -137,7 +137,9 @@ async function join(context: Context, wanted: Wanted, way: Way | undefined): Pro
       `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
     ]);
     if (way?.keepsPass === true) {
-      await output.note("This agent keeps its earlier guest pass, which is still good. The new link is not used.");
+      const text =
+        "This agent keeps its earlier guest pass, and the new link is not used. Keep it for when that pass ends.";
+      await output.note(text);
     }
     await readAndWrite(context, channel.name);
   }, way?.pass);

@@ -4,7 +4,9 @@ import { withAgent } from "../agent.ts";
 import { agentName, type AgentPlace, findPlace, type Guest, isSpent, openPlace, writePlace } from "../agent_record.ts";
 import type { Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
+import { usesHost } from "../hosting.ts";
 import { readSettings } from "../service/settings.ts";
+import { endIdleHost } from "./host.ts";
 
 /** The parts of a link that a command needs; the SDK reads the rest. */
 export interface Link {
@@ -77,16 +79,16 @@ interface Replacement {
 /** A link that led nowhere gives way to any other; one that is in use, to a new one for the same channel. */
 async function replaceLink(context: Context, { place, guest, link, way }: Replacement): Promise<readonly Way[]> {
   const state = guest.joined ? "in" : await lookWhetherIn(context, guest);
-  if (state === "unclear") return [way];
-  if (state === "out") {
-    await writeGuest(context, place, { link: link.text, joined: false });
-    return [way];
+  if (state === "in") {
+    if (!guest.joined) await writeGuest(context, place, { ...guest, joined: true });
+    const { channelId, apiUrl } = readLink(guest.link);
+    if (channelId !== link.channelId || apiUrl !== link.apiUrl) throw isTaken(context, "is a guest with another link");
+    if (!isSpent(guest, context)) return [{ pass: guest.link, joined: asBefore, keepsPass: true }, way];
   }
-  if (!guest.joined) await writeGuest(context, place, { ...guest, joined: true });
-  const { channelId, apiUrl } = readLink(guest.link);
-  if (channelId !== link.channelId || apiUrl !== link.apiUrl) throw isTaken(context, "is a guest with another link");
-  if (isSpent(guest, context)) return [way];
-  return [{ pass: guest.link, joined: asBefore, keepsPass: true }, way];
+  // A host that other programs use goes on with the earlier pass.
+  if (usesHost(context)) await endIdleHost(context);
+  if (state === "out") await writeGuest(context, place, { link: link.text, joined: false });
+  return [way];
 }
 
 /**

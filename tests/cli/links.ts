@@ -101,11 +101,38 @@ async function spend(owner: User, stack: Stack): Promise<void> {
   assertStringIncludes(error.advice, "channel join");
   const { guest: before } = JSON.parse(await Deno.readTextFile(recordOf(guest)));
   assertEquals(before.link, link);
-  const joined = await guest.run(["channel", "join"], { input: `${another}\n` });
-  assert(!joined.stderr.includes("keeps its earlier guest pass"), joined.stderr);
-  assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, { link: another, joined: true });
-  await guest.run(["channel", "send", name, "with another pass"]);
+  await switchBeside(guest, another);
   assertEquals((await listening.done).stdout, "the only one\nwith another pass\n");
+}
+
+/** A host that a program uses goes on with the earlier pass, so that the new one is not taken. */
+async function switchBeside(guest: User, another: string): Promise<void> {
+  const [stop, hosted] = [new AbortController(), { variables: { STATIC_HOST: "" } }];
+  const { guest: before } = JSON.parse(await Deno.readTextFile(recordOf(guest)));
+  const used = (programs: number): Promise<unknown> =>
+    eventually(
+      { withinMs: 120_000, what: `${programs} programs at the host` },
+      () => guest.json(["host", "status"], hosted),
+      (status) => status.programs === programs,
+    );
+  try {
+    const reading = guest.start(["channel", "listen", name], { ...hosted, interrupt: stop.signal });
+    await used(1);
+    const input = `${another}\n`;
+    const { error } = await guest.json(["channel", "join"], { ...hosted, input, code: 4 });
+    assertStringIncludes(error.advice, "host stop");
+    assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, before);
+    stop.abort();
+    await reading.done;
+    await used(0);
+    const joined = await guest.run(["channel", "join"], { ...hosted, input });
+    assert(!joined.stderr.includes("keeps its earlier guest pass"), joined.stderr);
+    assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, { link: another, joined: true });
+    await guest.run(["channel", "send", name, "with another pass"], hosted);
+  } finally {
+    stop.abort();
+    await guest.run(["host", "stop"], hosted);
+  }
 }
 
 async function inviteWith(owner: User, stack: Stack, messages: number): Promise<string> {
