@@ -3,7 +3,7 @@
  * addresses at which it is good, because a key must never be sent anywhere else. Reading and writing is the caller's part.
  */
 import { WireError } from "./errors.ts";
-import { parseApiUrl } from "./http_call.ts";
+import { isSameApi } from "./http_call.ts";
 
 /** The file's JSON. Other fields are ignored. */
 export interface Credentials {
@@ -55,9 +55,7 @@ export function formatCredentials(credentials: Credentials): string {
 
 /** The saved key, if it is good at this address: it is sent to no other. */
 export function savedKeyFor(apiUrl: string, { api_key, api_url }: Credentials): string | undefined {
-  const url = parseApiUrl(apiUrl);
-  const isForThis = api_url === undefined || (url !== undefined && parseApiUrl(api_url) === url);
-  return isForThis ? api_key : undefined;
+  return api_url === undefined || isSameApi(apiUrl, api_url) ? api_key : undefined;
 }
 
 function parseJson(text: string): unknown {

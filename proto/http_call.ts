@@ -71,6 +71,17 @@ export function parseApiUrl(text: string): string | undefined {
   return (url.origin + url.pathname).replace(/\/+$/, "");
 }
 
+/**
+ * Whether a key that is good at one of these addresses may be sent to the other. Addresses of the same API may be written in
+ * several ways; one that cannot be used at all is the same only letter by letter.
+ */
+export function isSameApi(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  if (one === other) return true;
+  const url = parseApiUrl(one);
+  return url !== undefined && url === parseApiUrl(other);
+}
+
 /** Whether this address is on this machine. */
 export function isLoopback(url: string): boolean {
   return loopback.test(new URL(url).hostname);

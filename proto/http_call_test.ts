@@ -1,5 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type ApiAccess, type ApiCall, callApi, isLoopback, parseApiUrl, UnusableAnswer } from "./http_call.ts";
+import {
+  type ApiAccess,
+  type ApiCall,
+  callApi,
+  isLoopback,
+  isSameApi,
+  parseApiUrl,
+  UnusableAnswer,
+} from "./http_call.ts";
 
 const credential = "canary-credential-0123456789";
 const password = "canary password of letters";
@@ -167,4 +175,19 @@ Deno.test("parseApiUrl() accepts plain HTTP only for this machine", () => {
   ];
   assertEquals(elsewhere.map(parseApiUrl), elsewhere.map(() => undefined));
   assertEquals(["http://localhost:1", "https://api.test"].map(isLoopback), [true, false]);
+});
+
+Deno.test("isSameApi() compares addresses, not texts, and takes one that cannot be used for no other", () => {
+  const same = ["https://api.test", "https://api.test/", "https://API.test:443/", "https://api.test/?a"];
+  for (const one of same) for (const other of same) assertEquals(isSameApi(one, other), true, `${one} ${other}`);
+  const others = [
+    "https://api.test:444",
+    "https://api.test/a",
+    "https://api.test.evil",
+    "http://api.test",
+    "x",
+    undefined,
+  ];
+  for (const other of others) assertEquals(isSameApi("https://api.test", other), false, other);
+  assertEquals([isSameApi("x", "x"), isSameApi("x", "y"), isSameApi(undefined, undefined)], [true, false, false]);
 });

@@ -103,6 +103,7 @@ export {
   type ApiRefusal,
   type HttpFetch,
   isLoopback,
+  isSameApi,
   parseApiUrl,
   readBoundedText,
 } from "./http_call.ts";

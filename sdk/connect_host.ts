@@ -1,5 +1,6 @@
 /** An agent through its host. Options that only a new host needs are gathered when one has to be started. */
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { isSameApi } from "../proto/mod.ts";
 import type { Abortable } from "./base/abortable.ts";
 import { createError, invalidArgument } from "./base/errors.ts";
 import type { ConnectOptions } from "./connect_options.ts";
@@ -50,14 +51,16 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   if (options.tap !== undefined) {
     throw invalidArgument('`tap` sees the cells of this process; connect without host: "auto"');
   }
-  const settings = await platform.readSettings();
+  const settings = await platform.readSettings({ apiUrl: options.apiUrl });
   const caFile = tls === undefined ? settings.caFile : tls.caFile;
   const fromFile = caFile === undefined ? [] : [await readCaFile(caFile, platform)];
+  // The authority that the CLI has pinned, as without a host.
+  const pinned = tls === undefined && caFile === undefined ? settings.relayCaFile : undefined;
   const { url, key } = credentialsFor(options, settings);
   const relay = endpoint ?? settings.relayUrl;
   const trust = {
     caCerts: [...tls?.caCerts ?? [], ...fromFile],
-    relayCaCerts: tls?.relayCaCerts ?? [],
+    relayCaCerts: pinned === undefined ? tls?.relayCaCerts ?? [] : [await readCaFile(pinned, platform)],
     certificateHashes: (tls?.certificateHashes ?? []).map((hash) => typeof hash === "string" ? hash : bytesToHex(hash)),
   };
   return {
@@ -86,7 +89,7 @@ function credentialsFor(
 ): { readonly url: string | undefined; readonly key: string | undefined } {
   if (link !== undefined || (token !== undefined && endpoint !== undefined)) return { url: apiUrl, key: apiKey };
   const usesSettings = token === undefined && apiKey === undefined;
-  const usesKey = usesSettings && (apiUrl === undefined || apiUrl === settings.apiUrl);
+  const usesKey = usesSettings && (apiUrl === undefined || isSameApi(apiUrl, settings.apiUrl));
   return { url: apiUrl ?? settings.apiUrl, key: usesKey ? settings.apiKey : apiKey };
 }
 

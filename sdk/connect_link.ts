@@ -9,8 +9,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   certificateOfPem,
+  isSameApi,
   type JoinLink,
-  parseApiUrl,
   parseJoinLink,
   pemOfCertificate,
   readDiscovery,
@@ -58,7 +58,7 @@ export async function readLinkOptions<Options extends RelayOptions>(
   const { apiUrl, pass } = link;
   const before = await readService(store);
   // An address that the user gives beside the link is the user's own word.
-  const isNamed = isHere(given.apiUrl, apiUrl);
+  const isNamed = isSameApi(given.apiUrl, apiUrl);
   if (before !== undefined && before.apiUrl !== apiUrl && !isNamed) throw elsewhere(apiUrl, before);
   if (await hasOwnKey(given, apiUrl, platform)) return { ...asGiven, options: { ...given, apiUrl } };
   if (pass === undefined) {
@@ -80,14 +80,10 @@ export async function readLinkOptions<Options extends RelayOptions>(
 
 /** One that was given, or saved, together with this very address: no other is sent there. */
 async function hasOwnKey(given: RelayOptions, apiUrl: string, platform: Platform): Promise<boolean> {
-  if (given.apiKey !== undefined || given.token !== undefined) return isHere(given.apiUrl, apiUrl);
+  if (given.apiKey !== undefined || given.token !== undefined) return isSameApi(given.apiUrl, apiUrl);
   const settings = await platform.readSettings().catch(() => platform.readSettings({ withoutFile: true }));
-  return settings.apiKey !== undefined && isHere(settings.apiUrl, apiUrl) &&
-    (given.apiUrl === undefined || isHere(given.apiUrl, apiUrl));
-}
-
-function isHere(url: string | undefined, apiUrl: string): boolean {
-  return url !== undefined && parseApiUrl(url) === apiUrl;
+  return settings.apiKey !== undefined && isSameApi(settings.apiUrl, apiUrl) &&
+    (given.apiUrl === undefined || isSameApi(given.apiUrl, apiUrl));
 }
 
 async function discover(

@@ -1,5 +1,5 @@
 /** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
-import { type Credentials, isLoopback, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
+import { type Credentials, isLoopback, isSameApi, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
 import type { TlsOptions } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
 import { readCredentials, reasonOf } from "./credentials.ts";
@@ -36,7 +36,7 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
   const isLocal = isLoopback(apiUrl);
   // Saved settings belong to one service.
   const { relay_url, ca_file, relay_ca_file }: Credentials =
-    saved.api_url === undefined || apiUrl === parseApiUrl(saved.api_url) ? saved : {};
+    saved.api_url === undefined || isSameApi(apiUrl, saved.api_url) ? saved : {};
   const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? relay_url;
   const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? ca_file ??
     (isLocal ? await findLocalAuthority(platform) : undefined);

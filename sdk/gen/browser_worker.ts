@@ -33,7 +33,7 @@ export const source =
   ".aborted,354,\"RemoteError\"),store_locked:h(409,i.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,i.in" +
   "ternal,337,\"StoreError\"),store_failed:d(500,i.internal,339,\"StoreError\"),passphrase_wrong:d(401,i.unauthentica" +
   "ted,338,\"StoreError\")};function k(t){return Object.hasOwn(C,t)}function q(t){return Ce.get(t)}var Ce=new Map(O" +
-  "bject.entries(C).flatMap(([t,{close:e}])=>k(t)?[[e,t]]:[])),f=class extends Error{name=\"WireError\";code;reques" +
+  "bject.entries(C).flatMap(([t,{close:e}])=>k(t)?[[e,t]]:[])),p=class extends Error{name=\"WireError\";code;reques" +
   "tId;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.reques" +
   "tId}};var m=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertext" +
   "Bytes:1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes:4096,creatorWelcomeB" +
@@ -45,35 +45,35 @@ export const source =
   "tes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBy" +
   "tes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:671" +
   "08864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5," +
-  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var v=3,p=4,S=2,$={control:0,data:1" +
-  "};function R(t){if(!Number.isInteger(t)||t<m.minCellBytes||t>m.maxCellBytes)throw new f(\"protocol_error\",`A ce" +
+  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var v=3,f=4,S=2,$={control:0,data:1" +
+  "};function R(t){if(!Number.isInteger(t)||t<m.minCellBytes||t>m.maxCellBytes)throw new p(\"protocol_error\",`A ce" +
   "ll has ${m.minCellBytes} to ${m.maxCellBytes} bytes, not ${t}`);return t}function O(t){if(t===0||t>m.envelopeB" +
-  "ytes)throw new f(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${m.envelopeBytes} are allow" +
+  "ytes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${m.envelopeBytes} are allow" +
   "ed`)}var U=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e=R(e)}set cellBytes(e){if(this.#o>0)throw " +
   "new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#e=R(e)}get cellBytes(){return t" +
   "his.#e}get pendingBytes(){return this.#o}push(e,r){O(r.length),(e===\"control\"?this.#r:this.#t).push(r),this.#o" +
-  "+=r.length+p}next(e){let r=this.#r.length>0?$.control:$.data,n=r===$.control?this.#r:this.#t;if(n.length===0)r" +
+  "+=r.length+f}next(e){let r=this.#r.length>0?$.control:$.data,n=r===$.control?this.#r:this.#t;if(n.length===0)r" +
   "eturn;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#s(o,n,r),o}#s(e,r,n){let o=v,s=0,l=this" +
-  ".#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=p)break;Ee(e,o,c.length),o+=p,l=p}let a=l-p,y=c.subarray(a," +
-  "a+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-p<c.length)break;s++,l=0}let u=o-v;s===1?r.shift():r.spl" +
+  ".#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=f)break;Ee(e,o,c.length),o+=f,l=f}let a=l-f,y=c.subarray(a," +
+  "a+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-f<c.length)break;s++,l=0}let u=o-v;s===1?r.shift():r.spl" +
   "ice(0,s),this.#n[n]=l,this.#o-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function N(t,e,r){let n=e+S;return " +
   "t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function Ee(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]" +
   "=r>>>8,t[e+3]=r}var Be=64*1024,de=.5,_e=2,P=class{#e;#r;#t=[];#n=0;#o=0;#s=new Uint8Array(0);#a=\"off\";#i=0;#c;" +
-  "#u=0;#d=!0;#h=!1;#p=!1;#l=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){t" +
+  "#u=0;#d=!0;#h=!1;#f=!1;#l=!1;#p=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){t" +
   "his.#e=e,this.#r=new U(e.cellBytes)}get pendingBytes(){return this.#r.pendingBytes+this.#n+this.#o}get counts(" +
   "){return{...this.#y}}push(e,r){this.#l||(this.#t.length===0?this.#r.push(e,r):(O(r.length),this.#t.push({lane:" +
-  "e,envelope:r}),this.#n+=r.length+p),this.#m())}setCellBytes(e){this.#t.push({cellBytes:R(e)}),this.#C()}config" +
+  "e,envelope:r}),this.#n+=r.length+f),this.#m())}setCellBytes(e){this.#t.push({cellBytes:R(e)}),this.#C()}config" +
   "ure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);t" +
   "his.#c?.(),this.#c=void 0,this.#a=e,this.#i=r,this.#h=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m(" +
-  ")}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pend" +
-  "ingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=s=>{this.#f.delete(n),o(),r(s)},o=this.#e.after(e,()=>n" +
-  "(!1));this.#f.add(n)})}stop(){this.#l=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);for(let e of thi" +
-  "s.#f)e(!1)}#m(){this.#p||this.#l||!this.#b()||(this.#p=!0,this.#E())}#b(){return this.#h||this.#a!==\"constant\"" +
+  ")}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(this.pendingBytes===0):!this.#f&&this.pend" +
+  "ingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=s=>{this.#p.delete(n),o(),r(s)},o=this.#e.after(e,()=>n" +
+  "(!1));this.#p.add(n)})}stop(){this.#l=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);for(let e of thi" +
+  "s.#p)e(!1)}#m(){this.#f||this.#l||!this.#b()||(this.#f=!0,this.#E())}#b(){return this.#h||this.#a!==\"constant\"" +
   "&&this.#r.pendingBytes>0}async#E(){await void 0;try{for(;!this.#l&&this.#b();){let e=this.#a===\"constant\"?this" +
   ".#_():this.#k();if(await this.#e.write(e,this.#r.cellBytes),this.#o=0,this.#l)break;this.#C(),this.#e.onWritte" +
-  "n?.()}}catch(e){this.#o=0;let r=this.#l;this.stop(),r||this.#e.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(th" +
+  "n?.()}}catch(e){this.#o=0;let r=this.#l;this.stop(),r||this.#e.onFailed?.(e)}this.#f=!1,this.#B()}#B(){if(!(th" +
   "is.#l||this.pendingBytes>0)){this.#s.length>_e*this.#r.cellBytes&&(this.#s=new Uint8Array(0));for(let e of thi" +
-  "s.#f)e(!0)}}#_(){this.#h=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:" +
+  "s.#p)e(!0)}}#_(){this.#h=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:" +
   "r}=this.#r;if(r===0)return this.#h=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-v))+1,o=this.#g(Math.min(n,Math" +
   ".max(1,Math.floor(Be/e)))),s=0;for(;s<o.length&&this.#x(o.subarray(s,s+e));)s+=e;return o.subarray(0,s)}#g(e){" +
   "let r=e*this.#r.cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#x(e){let" +
@@ -85,7 +85,7 @@ export const source =
   "ingBytes>0,this.#A(),this.#m()})}#U(){return-Math.log(1-this.#e.random())*this.#i}#S(e){this.#u=ke(this.#u,thi" +
   "s.#i,e);let r=this.#e.random()*de*this.#i;return Math.max((1-de)*this.#i,this.#u-r-e)}#C(){for(;this.#r.pendin" +
   "gBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splic" +
-  "e(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#n-=r.envelope.length+p,this.#r." +
+  "e(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#n-=r.envelope.length+f,this.#r." +
   "push(r.lane,r.envelope))}}};function ke(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));retur" +
   "n t+(n+1)*e}async function j({body:t},e){let r=t?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"" +
   "\";try{for(let s=await r.read();s.value!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>" +
@@ -103,29 +103,29 @@ export const source =
   "navailableError:g(V),RemovedError:g(G),RemoteError:(t,e,r)=>new ee(e,r),InternalError:g(J)};function re(t,e,r)" +
   "{return Ue[C[t].errorClass](t,e,r)}var le=2,E=5,Se=64*1024,Pe=10;function ce(t){let e=new Uint8Array(E+t.lengt" +
   "h);return Me(e,1,t.length),e.set(t,E),e}function ue(t){let{value:e,end:r}=ne(t,0,Pe);if(r!==t.length)throw new" +
-  " f(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function ye(t,e,r){let[n,o]=[te(10,t.l" +
+  " p(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function ye(t,e,r){let[n,o]=[te(10,t.l" +
   "ength),te(26,r.length)],s=new Uint8Array(9);return s[0]=17,new DataView(s.buffer).setBigUint64(1,BigInt(e),!0)" +
-  ",L([n,t,s,o,r])}function he(t){return L([te(10,t.length),t])}function pe(t){let e=new TextDecoder,r=ne(t,0,10)" +
+  ",L([n,t,s,o,r])}function he(t){return L([te(10,t.length),t])}function fe(t){let e=new TextDecoder,r=ne(t,0,10)" +
   ";return r.end===t.length?{code:e.decode(r.value),message:\"\"}:{code:e.decode(r.value),message:e.decode(ne(t,r.e" +
   "nd,18).value)}}var W=class{#e=new Uint8Array(E);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let n=0;for(;n<e.leng" +
   "th;){if(this.#r<E){let s=e.subarray(n,n+E-this.#r);if(this.#e.set(s,this.#r),this.#r+=s.length,n+=s.length,thi" +
   "s.#r<E)return;this.#o()}let o=e.subarray(n,n+this.#t.length-this.#n);n+=o.length,o.length===this.#t.length?thi" +
   "s.#s(o,r):(this.#t.set(o,this.#n),this.#n+=o.length,this.#n===this.#t.length&&this.#s(this.#t,r))}}#o(){let e=" +
-  "new DataView(this.#e.buffer).getUint32(1);if(e===0||e>Se)throw new f(\"protocol_error\",`A message of ${e} bytes" +
+  "new DataView(this.#e.buffer).getUint32(1);if(e===0||e>Se)throw new p(\"protocol_error\",`A message of ${e} bytes" +
   " where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#s(e,r){this.#r=0,r(this" +
   ".#e[0]??0,e)}};function L(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n," +
   "r),r+=n.length;return e}function te(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128" +
-  ":n);return Uint8Array.from(r)}function ne(t,e,r){if(t[e]!==r)throw new f(\"protocol_error\",\"A message without t" +
+  ":n);return Uint8Array.from(r)}function ne(t,e,r){if(t[e]!==r)throw new p(\"protocol_error\",\"A message without t" +
   "he field that it must have\");let[n,o]=[0,e+1];for(let s=1;s<=2**14;s*=128){let l=t[o++]??0;if(n+=(l&127)*s,l<1" +
-  "28){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new f(\"protocol_error\",\"A field goes " +
+  "28){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new p(\"protocol_error\",\"A field goes " +
   "beyond the end of its message\")}function Me(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var Te=\"" +
   "static.relay.v1.ErrorDetail\";function se(t,e){let r=Re(t),{message:n,details:o}=oe(r.error??r);for(let s of Ar" +
-  "ray.isArray(o)?o:[]){let{type:l,value:u}=oe(s);if(!(l!==Te||typeof u!=\"string\"))try{let c=pe(Uint8Array.from(a" +
+  "ray.isArray(o)?o:[]){let{type:l,value:u}=oe(s);if(!(l!==Te||typeof u!=\"string\"))try{let c=fe(Uint8Array.from(a" +
   "tob(u),a=>a.charCodeAt(0)));if(k(c.code))return{code:c.code,message:c.message}}catch{}}return{message:typeof n" +
   "==\"string\"?n.slice(0,1024):e}}function Re(t){try{return oe(JSON.parse(t))}catch{return{}}}function oe(t){retur" +
   "n typeof t==\"object\"&&t!==null?t:{}}function A(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof E" +
   "rror?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)" +
-  "}return e.join(\": \")}var Oe=32,Ie=1e3,We=64*1024,Le={\"connect-protocol-version\":\"1\"};function fe(t){let{openHt" +
+  "}return e.join(\": \")}var Oe=32,Ie=1e3,We=64*1024,Le={\"connect-protocol-version\":\"1\"};function pe(t){let{openHt" +
   "tp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)=>{let l=e(o.t" +
   "rust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());let c=Ke(l,o,u.signal),a=n(Oe),y=" +
   "c(\"CellDown\",\"application/connect+proto\",ce(he(a))),w=(T,D)=>c(\"CellUp\",\"application/proto\",ye(a,T,D)),_=new i" +
@@ -155,7 +155,7 @@ export const source =
   ")r=Math.min(r,n);else for(let s of o)queueMicrotask(()=>this.#o(n,s)&&s.run());r<1/0&&this.#a(r)}};function me" +
   "(){return Date.now()}var He=5e3,De=new K;function B(t,e){if(t>=He)return De.after(t,e);let r=setTimeout(e,t);r" +
   "eturn()=>clearTimeout(r)}function F(t){return crypto.getRandomValues(new Uint8Array(t))}function qe(){return{r" +
-  "equest:(t,e)=>fetch(t,e),close:()=>{}}}var $e=16,ge=fe({openHttp:qe,unusable:Ne,randomBytes:F,callsAtOnce:$e,a" +
+  "equest:(t,e)=>fetch(t,e),close:()=>{}}}var $e=16,ge=pe({openHttp:qe,unusable:Ne,randomBytes:F,callsAtOnce:$e,a" +
   "fter:B});function Ne({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts " +
   "only what the browser trusts; tls options do not apply\":void 0}var je=1500,Ve=64*1024;function be(t){let e=t.r" +
   "eadable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Ve),o=(" +
@@ -182,7 +182,7 @@ export const source =
   "omBytes(4).buffer).getUint32(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(D),onFailed:()=>t.post({kind:\"failed\"" +
   "})});T.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.re" +
   "ad();t.post({kind:\"chunk\",bytes:a?.slice()})};t.listen(a=>{switch(a.kind){case\"connect\":return void u(a).catch" +
-  "(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=a.envelope.length+p,n?.push(a.lane,a.envelope)" +
+  "(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=a.envelope.length+f,n?.push(a.lane,a.envelope)" +
   ";case\"offer\":return s.offer(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellBytes);case\"configu" +
   "re\":return n?.configure(a.mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":retu" +
   "rn void n?.flush(a.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:a.id,flushed:y})});case\"read\":return void c()" +

@@ -30,7 +30,7 @@ export interface Platform {
    * Settings of the environment and the credentials file, where the runtime has them; the user's options take
    * precedence.
    */
-  readSettings(options?: { readonly withoutFile?: boolean }): Promise<PlatformSettings>;
+  readSettings(options?: SettingsOptions): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
   /** Hosts of agents on this machine; undefined in browsers. */
@@ -64,6 +64,12 @@ export interface HostEnds {
 export interface HostWire {
   write(bytes: Uint8Array): void;
   close(): void;
+}
+
+export interface SettingsOptions {
+  readonly withoutFile?: boolean;
+  /** Of the program. The relay and the authorities that a file has for another API are then left out. */
+  readonly apiUrl?: string | undefined;
 }
 
 /** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */

@@ -6,24 +6,34 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { type Credentials, credentialsPath, parseCredentials, savedKeyFor, WireError } from "../../proto/mod.ts";
+import {
+  type Credentials,
+  credentialsPath,
+  isSameApi,
+  parseCredentials,
+  savedKeyFor,
+  WireError,
+} from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { PlatformSettings } from "./platform.ts";
+import type { PlatformSettings, SettingsOptions } from "./platform.ts";
 
 /** Far more than it ever has. */
 const maxFileBytes = 64 * 1024;
 
 export async function readSettings(
-  { withoutFile = false }: { readonly withoutFile?: boolean } = {},
+  { withoutFile = false, apiUrl: given }: SettingsOptions = {},
 ): Promise<PlatformSettings> {
   const saved = withoutFile ? {} : await readCredentials();
   const apiUrl = variable("STATIC_API_URL") ?? saved.api_url;
+  // Saved settings belong to one service: the token of another API must not go to this relay.
+  const isOfService = saved.api_url === undefined || isSameApi(given ?? apiUrl, saved.api_url);
+  const { relay_url, ca_file, relay_ca_file }: Credentials = isOfService ? saved : {};
   const settings = {
     apiKey: variable("STATIC_API_KEY") ?? (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
     apiUrl,
-    relayUrl: variable("STATIC_RELAY_URL") ?? saved.relay_url,
-    caFile: variable("STATIC_CA_FILE") ?? saved.ca_file,
-    relayCaFile: saved.relay_ca_file,
+    relayUrl: variable("STATIC_RELAY_URL") ?? relay_url,
+    caFile: variable("STATIC_CA_FILE") ?? ca_file,
+    relayCaFile: relay_ca_file,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -54,6 +54,26 @@ Deno.test("a saved key is not used at an address that a variable names, unless i
   });
 });
 
+Deno.test("the saved relay and its authorities are used for the saved API alone", async () => {
+  const saved = { api_url: "https://file", relay_url: "quic://file", ca_file: "file.pem", relay_ca_file: "relay.pem" };
+  const ofFile = { relayUrl: "quic://file", caFile: "file.pem", relayCaFile: "relay.pem" };
+  const file = JSON.stringify(saved);
+  await withSettings({ file }, async () => {
+    assertEquals(await readSettings(), { apiUrl: "https://file", ...ofFile });
+    assertEquals(await readSettings({ apiUrl: "https://file/" }), { apiUrl: "https://file", ...ofFile });
+    assertEquals(await readSettings({ apiUrl: "https://other" }), { apiUrl: "https://file" });
+  });
+  const other = { STATIC_API_URL: "https://other" };
+  await withSettings({ file, variables: { ...other, STATIC_RELAY_URL: "quic://other" } }, async () => {
+    assertEquals(await readSettings(), { apiUrl: "https://other", relayUrl: "quic://other" });
+    assertEquals(await readSettings({ apiUrl: "https://file" }), {
+      ...ofFile,
+      apiUrl: "https://other",
+      relayUrl: "quic://other",
+    });
+  });
+});
+
 for (const file of ["", "{", "[]5", "null", "x".repeat(70_000)]) {
   Deno.test(`a credentials file of ${file.length} bytes that is no object is refused, and its content is not told`, async () => {
     await withSettings({ file }, async (path) => {

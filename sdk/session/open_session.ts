@@ -1,5 +1,5 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
-import { parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
+import { isSameApi, parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
@@ -22,7 +22,8 @@ export interface RelayOptions extends TokenOptions {
   readonly link?: string;
   /**
    * Where the relay is. Several relays of one service are separated by commas: one is taken by chance, and another one when it
-   * ends or refuses. When not given, `STATIC_RELAY_URL`, the credentials file, or what the API at `apiUrl` tells.
+   * ends or refuses. When not given, `STATIC_RELAY_URL`, the credentials file if it is of the same API, or what the API at `apiUrl`
+   * tells.
    */
   readonly endpoint?: string;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
@@ -154,7 +155,7 @@ async function settingsFor(
 ): Promise<PlatformSettings> {
   const complete = endpoint !== undefined && (token !== undefined || (apiKey !== undefined && apiUrl !== undefined));
   try {
-    return await platform.readSettings();
+    return await platform.readSettings({ apiUrl });
   } catch (error) {
     if (!complete) throw error;
     return await platform.readSettings({ withoutFile: true });
@@ -170,8 +171,4 @@ function credentialsOf(
   const url = apiUrl ?? stored.apiUrl;
   const key = apiKey ?? (apiUrl === undefined || isSameApi(apiUrl, stored.apiUrl) ? stored.apiKey : undefined);
   return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
-}
-
-function isSameApi(one: string, other: string | undefined): boolean {
-  return other !== undefined && (one === other || (parseApiUrl(one) ?? one) === parseApiUrl(other));
 }
