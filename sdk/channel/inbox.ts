@@ -56,6 +56,11 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
   finish(): Promise<void>;
   /** Resolves when it has begun: what comes from then on is not missed, not even by one that reads from now on. */
   begun(): Promise<void>;
+  /**
+   * @internal The next message without waiting, or undefined when there is none now; the one before is not acknowledged. Only of
+   * an agent's own channel, and not while `next` waits.
+   */
+  poll?(): IteratorResult<Envelope, undefined> | undefined;
 }
 
 /** For callers that take one message at a time. While nobody waits it holds up no other reader. */
@@ -206,6 +211,7 @@ export class Inbox {
         close();
       },
       begun: () => Promise.resolve(),
+      poll: () => this.#poll(reader),
       return: () => {
         close();
         return Promise.resolve({ done: true, value: undefined });

@@ -1,14 +1,12 @@
 /** From the fields of `connect` to an agent that one program holds alone. */
 import { Fields } from "../host/fields.ts";
 import { platform } from "#platform";
-import type { Channel } from "../channel.ts";
-import type { InboxReader as EnvelopeReader } from "../channel/inbox.ts";
 import { type ConnectOptions, StaticClient } from "../client.ts";
 import { connectAgent } from "../connect_agent.ts";
-import type { Envelope } from "../content/envelope.ts";
 import { ChannelManager } from "../manager.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Held, MessageReader, ReadOptions } from "./held.ts";
+import type { Held } from "./held.ts";
+import { readAlone, readOneByOne } from "./reading_alone.ts";
 import { ServedChannels } from "./serving.ts";
 
 export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () => Promise<string>): ConnectOptions {
@@ -74,56 +72,5 @@ export function holdAlone(client: StaticClient, manager: ChannelManager | undefi
     read: (channel, options) =>
       Promise.resolve(options.oneByOne === true ? readOneByOne(channel) : readAlone(channel, options)),
     close: () => (manager ?? client).close(),
-  };
-}
-
-function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {
-  const reader = channel.envelopes({ all, ack: manual ? "manual" : "auto" });
-  return {
-    next: async () => {
-      const { done, value } = await reader.next();
-      return done === true ? undefined : { envelope: value, ack: () => value.ack() };
-    },
-    finish: () => reader.finish(),
-    end: async () => void await reader.return?.(),
-  };
-}
-
-/** Its loop is closed while nobody waits. The last message is acknowledged when the next one is asked for. */
-function readOneByOne(channel: Channel): MessageReader {
-  let reader: EnvelopeReader | undefined;
-  let given: Envelope | undefined;
-  const close = async (): Promise<void> => {
-    const closed = reader;
-    reader = undefined;
-    await closed?.return?.();
-  };
-  return {
-    next: async () => {
-      const before = given;
-      given = undefined;
-      // A program that is far ahead of the disk waits for it, as a loop does.
-      await before?.pass();
-      reader ??= channel.envelopes({ ack: "manual" });
-      for (;;) {
-        const { done, value } = await reader.next();
-        if (done === true) return undefined;
-        if (value.id !== before?.id) {
-          given = value;
-          return { envelope: value };
-        }
-        // Another loop has not asked past it yet.
-        await value.pass();
-      }
-    },
-    finish: async () => {
-      await given?.ack();
-      await close();
-    },
-    rest: () => void close(),
-    end: async () => {
-      given = undefined;
-      await close();
-    },
   };
 }

@@ -24,6 +24,10 @@ export interface ReadMessage {
   readonly envelope: Envelope;
   /** With `manual`: it is done with. Resolves when that is on disk. */
   readonly ack?: () => Promise<void>;
+  /** Without `manual`: it is done with, before the next one is asked for. The disk hears of it in a moment. */
+  readonly pass?: () => Promise<void>;
+  /** Without `manual`: the program has not seen it, and it comes again. */
+  readonly giveBack?: () => void;
   readonly more?: Header;
 }
 
@@ -31,6 +35,11 @@ export interface ReadMessage {
 export interface MessageReader {
   /** Undefined at the end. Without `manual` it acknowledges what was given before. */
   next(): Promise<ReadMessage | undefined>;
+  /**
+   * Messages that are there besides, up to so many, without waiting and without acknowledging. None with `manual`, and none while
+   * another loop waits for one.
+   */
+  more?(count: number): ReadMessage[];
   /** Marks the messages given as processed, then ends. */
   finish(): Promise<void>;
   /** Nobody waits for the next one now. */
@@ -55,4 +64,13 @@ export interface Held {
   acknowledge?(channel: Channel, as: string | undefined, place: Place): Promise<void>;
   /** The program has said that it ends. */
   close(): Promise<void>;
+}
+
+/** Of the messages that one answer brings beside the first. */
+export const maxMoreBytes: number = 256 * 1024;
+
+/** Of a message in an answer, about: of small ones, the fields are the larger part. */
+export function sizeOf({ bytes, headers }: Envelope): number {
+  return 1024 + bytes.length +
+    Object.entries(headers).reduce((sum, [name, text]) => sum + name.length + text.length, 0);
 }

@@ -1,4 +1,5 @@
 /** Talking: messages, requests and events of channels. */
+import { concatBytes } from "@noble/hashes/utils.js";
 import { invalidArgument, RemoteError } from "../base/errors.ts";
 import type { Answer as RequestAnswer } from "../content/answers.ts";
 import type { AskOptions } from "../content/requester.ts";
@@ -11,6 +12,10 @@ import { type Answer, type Call, channelOf, type Operation } from "./operation.t
 import { channelOver } from "./receivers.ts";
 import { contentOptionsOf, sendOptionsOf } from "./sending.ts";
 import type { Source, StreamItem } from "./streams.ts";
+
+/** That one answer brings. */
+const maxItems = 64;
+const nothing = new Uint8Array(0);
 
 export const messageOperations: Readonly<Record<string, Operation>> = {
   send: async (call) => {
@@ -59,12 +64,9 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
     stream = streams.add(source);
     return { ok: { stream } };
   },
-  next: async ({ streams, fields, signal }) => {
-    const next = await streams.next(fields.number("stream"), signal);
-    if (next === undefined) return { ok: { done: true } };
-    const { item, content: { header, bytes } } = next;
-    return { ok: { item, ...header }, ...(bytes !== undefined && { bytes }) };
-  },
+  next,
+  passed: ({ streams, fields }) =>
+    streams.passed(fields.number("stream"), fields.number("item"), fields.optionalNumber("back")),
   ack,
   finish: ({ streams, fields }) => streams.finish(fields.number("stream")),
   end: ({ streams, fields }) => streams.end(fields.number("stream")),
@@ -93,9 +95,28 @@ async function read(call: Call): Promise<Answer> {
       const next = await reader.next();
       return next && messageItem(next, manual);
     },
+    more: (count) => reader.more?.(count).map((each) => messageItem(each, manual)) ?? [],
     finish: () => reader.finish(),
     end: () => reader.end(),
   });
+}
+
+/** One item, or with `count` those that are there. */
+async function next({ streams, fields, signal }: Call): Promise<Answer> {
+  const count = fields.optionalNumber("count") ?? 1;
+  if (!Number.isInteger(count) || count < 1 || count > maxItems) {
+    throw invalidArgument(`Ask for 1 to ${maxItems} items, not ${count}`);
+  }
+  const items = await streams.next(fields.number("stream"), signal, count);
+  const [first] = items ?? [];
+  if (items === undefined || first === undefined) return { ok: { done: true } };
+  if (items.length === 1) {
+    const { item, content: { header, bytes } } = first;
+    return { ok: { item, ...header }, ...(bytes !== undefined && { bytes }) };
+  }
+  const parts = items.map(({ content: { bytes = nothing } }) => bytes);
+  const headers = items.map(({ item, content }, i) => ({ item, length: parts[i]?.length ?? 0, ...content.header }));
+  return { ok: { items: headers }, bytes: concatBytes(...parts) };
 }
 
 /** An item of a stream, or a message that the host before this one gave, by its place. */
@@ -125,11 +146,13 @@ function withEnvelope(envelope: Envelope): Answer {
   return { ok: { envelope: encodeEnvelope(envelope) }, bytes: envelope.bytes };
 }
 
-function messageItem({ envelope, ack, more }: ReadMessage, manual: boolean): StreamItem {
+function messageItem({ envelope, ack, pass, giveBack, more }: ReadMessage, manual: boolean): StreamItem {
   return {
     header: { envelope: encodeEnvelope(envelope), ...more },
     bytes: envelope.bytes,
     ...(manual && ack !== undefined && { ack }),
+    ...(pass !== undefined && { pass }),
+    ...(giveBack !== undefined && { giveBack }),
   };
 }
 

@@ -32,6 +32,8 @@ export interface Reader {
 export interface Loop {
   readonly all: boolean;
   ended: boolean;
+  /** It asks, and there is nothing for it. */
+  waiting: boolean;
 }
 
 /** A reader, for people. */

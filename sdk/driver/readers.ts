@@ -9,7 +9,7 @@ import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
-import type { MessageReader, ReadMessage, ReadOptions } from "./held.ts";
+import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
 import { Lag, type LagLimits } from "./lag.ts";
 import { type Entry, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
@@ -70,13 +70,14 @@ export class Readers {
       reader = await this.#readerOf(name);
       // It may be deleted meanwhile.
     } while (this.#readers.get(name) !== reader);
-    const loop: Loop = { all, ended: false };
+    const loop: Loop = { all, ended: false, waiting: false };
     reader.loops.add(loop);
     return {
       next: async () => {
         if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), false);
         return await this.#next(reader, loop, manual);
       },
+      more: (count) => manual ? [] : this.#more(reader, loop, count),
       finish: async () => {
         await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
         this.#leave(reader, loop);
@@ -186,7 +187,10 @@ export class Readers {
 
   async #pump(source: InboxReader): Promise<void> {
     try {
-      for await (const envelope of source) this.#take(envelope);
+      for await (const envelope of source) {
+        this.#take(envelope);
+        for (let more = source.poll?.(); more?.done === false; more = source.poll?.()) this.#take(more.value);
+      }
       this.#over = { error: undefined };
     } catch (error) {
       this.#over = { error };
@@ -227,23 +231,42 @@ export class Readers {
     for (;;) {
       if (loop.ended) return undefined;
       const entry = this.#findNext(reader, loop);
-      if (entry !== undefined) {
-        reader.given.set(entry, loop);
-        const missed = this.#tellMissed(reader);
-        const { envelope, envelope: { sequence } } = entry;
-        const ack = (): Promise<void> => this.#acknowledge(reader, [entry], true);
-        return {
-          envelope,
-          more: { ...(manual && { sequence }), ...(missed > 0 && { missed }) },
-          ...(manual && { ack }),
-        };
-      }
+      if (entry !== undefined) return this.#give(entry, reader, loop, manual);
       if (this.#over !== undefined) {
         if (this.#over.error !== undefined) throw this.#over.error;
         return undefined;
       }
+      loop.waiting = true;
       await new Promise<void>((resolve) => this.#wakers.push(resolve));
+      loop.waiting = false;
     }
+  }
+
+  /** Of several loops that share a reader, one that waits gets a message rather than one that has some. */
+  #more(reader: Reader, loop: Loop, count: number): ReadMessage[] {
+    const messages: ReadMessage[] = [];
+    if (loop.ended || [...reader.loops].some(({ waiting }) => waiting)) return messages;
+    for (let bytes = 0; messages.length < count;) {
+      const entry = this.#findNext(reader, loop);
+      if (entry === undefined) break;
+      bytes += sizeOf(entry.envelope);
+      if (bytes > maxMoreBytes) {
+        reader.next = Math.min(reader.next, entry.number);
+        break;
+      }
+      messages.push(this.#give(entry, reader, loop, false));
+    }
+    return messages;
+  }
+
+  #give(entry: Entry, reader: Reader, loop: Loop, manual: boolean): ReadMessage {
+    reader.given.set(entry, loop);
+    const missed = this.#tellMissed(reader);
+    const { envelope, envelope: { sequence } } = entry;
+    const more = { ...(manual && { sequence }), ...(missed > 0 && { missed }) };
+    const done = (): Promise<void> => this.#acknowledge(reader, [entry], manual);
+    if (manual) return { envelope, more, ack: done };
+    return { envelope, more, pass: done, giveBack: () => this.#giveBack(reader, [entry]) };
   }
 
   /** How many messages it was set past, told once. */
@@ -351,9 +374,12 @@ export class Readers {
     if (loop.ended) return;
     loop.ended = true;
     reader.loops.delete(loop);
-    for (const entry of this.#givenTo(reader, loop)) {
-      reader.given.delete(entry);
-      reader.next = Math.min(reader.next, entry.number);
+    this.#giveBack(reader, this.#givenTo(reader, loop));
+  }
+
+  #giveBack(reader: Reader, entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (reader.given.delete(entry)) reader.next = Math.min(reader.next, entry.number);
     }
     this.#wake();
   }

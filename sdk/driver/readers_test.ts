@@ -5,7 +5,7 @@ import type { Runtime } from "../base/runtime.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { InboxReader } from "../channel/inbox.ts";
 import { StaticError } from "../mod.ts";
-import type { MessageReader } from "./held.ts";
+import type { MessageReader, ReadMessage } from "./held.ts";
 import { ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
 import { Readers } from "./readers.ts";
@@ -331,4 +331,52 @@ Deno.test("of two programs on one reader, the one that wants all gets what is fo
   here.log.say("for us");
   assertEquals(await take(plain, 1), ["for us"]);
   assertEquals(await take(all, 1), ["for another"]);
+});
+
+/** Some at once, as a quick program gets them. */
+async function takeSome(reader: MessageReader, count: number): Promise<ReadMessage[]> {
+  const first = await reader.next();
+  return first === undefined ? [] : [first, ...reader.more?.(count - 1) ?? []];
+}
+
+Deno.test("of messages given at once, those that the program saw are acknowledged, and the others come again in order", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3", "4", "5"]) here.log.say(text);
+  const readers = live(here);
+  const reader = await open(readers);
+  const some = await takeSome(reader, 4);
+  assertEquals(some.map(({ envelope }) => envelope.text()), ["1", "2", "3", "4"]);
+  assertEquals([...here.log.acknowledged], [], "nobody has seen them");
+  await some[0]?.pass?.();
+  for (const each of some.slice(2)) each.giveBack?.();
+  assertEquals([...here.log.acknowledged], [0]);
+  assertEquals(await take(reader, 1), ["3"], "asking acknowledges the second, which it worked on");
+  assertEquals([...here.log.acknowledged], [0, 1]);
+  await reader.end();
+  assertEquals(await take(await open(live(here)), 3), ["3", "4", "5"], "after a crash");
+});
+
+Deno.test("a program gets no second message while another one waits for the same reader, and none with manual", async () => {
+  const here = place();
+  const readers = live(here);
+  const [one, two, manual] = [
+    await open(readers),
+    await open(readers),
+    await open(readers, "manual", { manual: true }),
+  ];
+  const both = [takeSome(one, 8), takeSome(two, 8)];
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const texts = (await Promise.all(both)).map((some) => some.map(({ envelope }) => envelope.text()));
+  assertEquals(texts.map(([first]) => first), ["1", "2"]);
+  assertEquals(texts.flat().toSorted(), ["1", "2", "3"]);
+  assertEquals((await takeSome(manual, 8)).length, 1);
+});
+
+Deno.test("what is given at once has a bound in bytes, and the rest stays where it is", async () => {
+  const here = place();
+  for (let i = 0; i < 5; i++) here.log.say(String(i).repeat(100_000));
+  const readers = live(here);
+  const reader = await open(readers);
+  assertEquals((await takeSome(reader, 64)).length, 3, "one, and beside it what fits into 256 KiB");
+  assertEquals((await takeSome(reader, 64)).map(({ envelope }) => envelope.text()[0]), ["3", "4"]);
 });

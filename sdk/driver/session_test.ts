@@ -1,7 +1,7 @@
 // Operations over a relay in memory: what a program gets, and what comes again when it goes away.
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { StaticError } from "../mod.ts";
-import type { HostConnection } from "../host/connection.ts";
+import type { Answered, HostConnection } from "../host/connection.ts";
 import { operationNames } from "./session.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
@@ -239,3 +239,48 @@ Deno.test("a stream that is opened for a program that has gone ends at once", ()
   streams.whenEnded(() => ends.push("told"));
   assertEquals(ends, [true, "told"]);
 });
+
+Deno.test("one answer brings what is there; what the program did not see comes again, in order, to it and to the next", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two", "three", "four"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
+  const stream = await open(b.connection, "read");
+  // The first may come before the others are there.
+  const seen: string[] = [];
+  let last: Answered | undefined;
+  while (seen.length < 4) {
+    last = await b.connection.call("next", { stream, count: 64 });
+    seen.push(...textsOf(last));
+  }
+  assertEquals(seen, ["one", "two", "three", "four"]);
+  const items = last?.fields.optionalObjects("items")?.map((each) => each.number("item")) ?? [4];
+  const [first = 0] = items;
+  // It worked on the first of them.
+  await b.connection.call("passed", { stream, item: first - 1, back: first + 1 });
+  b.die();
+  const again = programOf(bob);
+  const second = await open(again.connection, "read");
+  const rest = seen.slice(4 - items.length);
+  for (const each of rest) assertEquals((await next(again, second))?.text, each);
+});
+
+Deno.test("more items than one answer brings are refused before anything is taken", async () => {
+  await using stage = await Stage.open();
+  const { a, b } = await pair(stage);
+  await a.connection.call("send", channel, { bytes: utf8.encode("one") });
+  const stream = await open(b.connection, "read");
+  for (const count of [0, -1, 1.5, 65, 1e9]) {
+    const asked = b.connection.call("next", { stream, count });
+    assertEquals((await assertRejects(() => asked, StaticError)).code, "invalid_request", `${count}`);
+  }
+  assertEquals((await next(b, stream))?.text, "one");
+});
+
+function textsOf({ fields, bytes }: Answered): string[] {
+  const items = fields.optionalObjects("items");
+  if (items === undefined) return [text(bytes)];
+  let at = 0;
+  return items.map((each) => text(bytes.subarray(at, at += each.number("length"))));
+}

@@ -69,7 +69,7 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
 Deno.test("a host ends when nobody has used it for its time, in order, and a program keeps it", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");
-  await using place = await listen(alice, { idleMs: 30 });
+  await using place = await listen(alice, { idleMs: 1_000 });
   const user = program(place);
   await user.hello;
   const over = await Promise.race([place.host.ended.then(() => "ended"), user.call("status").then(() => "used")]);

@@ -13,6 +13,10 @@ export interface StreamItem {
   readonly ack?: () => Promise<void>;
   /** Settles a request that is served. */
   readonly settle?: Settle;
+  /** Done with, before the next one is asked for. */
+  readonly pass?: () => Promise<void>;
+  /** It comes again. */
+  readonly giveBack?: () => void;
 }
 
 export interface Settle {
@@ -24,10 +28,17 @@ export interface Settle {
 export interface Source {
   /** Undefined at the end. */
   next(): Promise<StreamItem | undefined>;
+  /** Items that are there besides, up to so many. */
+  more?(count: number): StreamItem[];
   /** Only of messages. */
   finish?(): Promise<void>;
   /** `gone`: its program has left without a word. */
   end(gone: boolean): void | Promise<void>;
+}
+
+export interface NumberedItem {
+  readonly item: number;
+  readonly content: StreamItem;
 }
 
 interface Open {
@@ -36,6 +47,8 @@ interface Open {
   readonly kept: Promise<StreamItem | undefined>[];
   /** Items that are not settled or acknowledged. */
   readonly items: Map<number, StreamItem>;
+  /** Items of the last answer. */
+  latest: readonly NumberedItem[];
   count: number;
   ended: boolean;
 }
@@ -59,15 +72,12 @@ export class Streams {
   add(source: Source): number {
     const number = ++this.#count;
     if (this.#isOver) void source.end(true);
-    else this.#open.set(number, { source, kept: [], items: new Map(), count: 0, ended: false });
+    else this.#open.set(number, { source, kept: [], items: new Map(), latest: [], count: 0, ended: false });
     return number;
   }
 
-  /** The next item with its number, or undefined at the end, when the stream is gone. */
-  async next(
-    number: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly item: number; readonly content: StreamItem } | undefined> {
+  /** The next item with its number and those that are there besides, up to so many; undefined at the end, when the stream is gone. */
+  async next(number: number, signal: AbortSignal, count = 1): Promise<readonly NumberedItem[] | undefined> {
     const open = this.#find(number);
     if (open.ended) return undefined;
     const question = open.kept.shift() ?? open.source.next();
@@ -85,9 +95,25 @@ export class Streams {
       this.#forget(number, open);
       return undefined;
     }
-    const item = ++open.count;
-    if (content.ack !== undefined || content.settle !== undefined) open.items.set(item, content);
-    return { item, content };
+    const more = count > 1 && !open.ended ? open.source.more?.(count - 1) ?? [] : [];
+    open.latest = [content, ...more].map((each) => ({ item: ++open.count, content: each }));
+    for (const { item, content: each } of open.latest) {
+      if (each.ack !== undefined || each.settle !== undefined) open.items.set(item, each);
+    }
+    return open.latest;
+  }
+
+  /**
+   * Of the items of one answer: those up to `done` are done with, and those from `back` on come again. Resolves when the program may
+   * go on.
+   */
+  async passed(number: number, done: number, back: number | undefined): Promise<void> {
+    const open = this.#find(number);
+    const { latest } = open;
+    open.latest = latest.filter(({ item }) => item > done && (back === undefined || item < back));
+    const passing = latest.flatMap(({ item, content }) => item <= done ? content.pass?.() ?? [] : []);
+    for (const { item, content } of latest) if (back !== undefined && item >= back) content.giveBack?.();
+    await Promise.all(passing);
   }
 
   /** Acknowledging an item twice, or one that is gone, is not an error. */

@@ -34,6 +34,7 @@ import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import { GroupedSends, sentOf } from "./grouped_sends.ts";
 import type { HostLink } from "./link.ts";
+import type { ReadAhead } from "./read_ahead.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { readRemote } from "./remote_reader.ts";
 import { serveRemote } from "./remote_serving.ts";
@@ -55,6 +56,7 @@ export class RemoteChannel implements ChannelPort {
   /** The messages that `receive` returned. */
   readonly #received = new RecentMessages();
   readonly #sends: GroupedSends;
+  readonly #holding = new Set<ReadAhead>();
 
   constructor(link: HostLink, runtime: Runtime, state: Fields) {
     this.#host = link;
@@ -64,6 +66,11 @@ export class RemoteChannel implements ChannelPort {
     this.id = parseChannelId(state.text("id"));
     this.#health = { ...healthOf(state), keys: [] };
     this.update(state, []);
+  }
+
+  /** Messages that loops have and have not seen come again, to whom asks first. */
+  giveBack(): void {
+    for (const loop of [...this.#holding]) loop.giveBack();
   }
 
   /** Earlier sends go first, before any other call. */
@@ -216,10 +223,17 @@ export class RemoteChannel implements ChannelPort {
   }
 
   envelopes(options: EnvelopeOptions): InboxReader {
-    return readRemote(this.#link, this.name, options, (messages) => this.#missed(messages));
+    this.giveBack();
+    const [runtime, holding] = [this.#runtime, this.#holding];
+    return readRemote(this.#link, this.name, options, {
+      runtime,
+      holding,
+      onMissed: (messages) => this.#missed(messages),
+    });
   }
 
   async receive({ timeoutMs, signal }: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
+    this.giveBack();
     const deadlineMs = this.#runtime.nowMs() + (timeoutMs ?? 0);
     for (;;) {
       const leftMs = Math.max(0, deadlineMs - this.#runtime.nowMs());

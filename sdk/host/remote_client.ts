@@ -162,6 +162,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
   }
 
   async close(): Promise<void> {
+    for (const channel of this.#channels.values()) channel.giveBack();
     await this.link.close();
     for (const channel of this.#channels.values()) channel.end();
     this.#events.end();

@@ -2,12 +2,14 @@
  * A loop over a channel's messages at the host. When the host dies, the loop goes on at the next one; a message that the loop has
  * been given already is not given to it twice.
  */
+import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
+import { type GivenItem, ReadAhead } from "./read_ahead.ts";
 import { type HostLink, isGone } from "./link.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
@@ -23,30 +25,45 @@ interface Given {
   readonly place: Header | undefined;
 }
 
-/** `onMissed` hears how many messages a reader that was too slow has lost. */
+export interface ReadingParts {
+  readonly runtime: Pick<Runtime, "nowMs">;
+  /** Loops of this channel that have messages from the host that nobody has seen. */
+  readonly holding: Set<ReadAhead>;
+  /** Hears how many messages a reader that was too slow has lost. */
+  readonly onMissed: (messages: number) => void;
+}
+
 export function readRemote(
   link: HostLink,
   channel: string,
   options: EnvelopeOptions,
-  onMissed: (messages: number) => void,
+  { runtime, holding, onMissed }: ReadingParts,
 ): InboxReader {
   const { signal, all, ack, as, tail } = options;
   const isManual = ack === "manual";
   const wanted = { channel, all: all ?? false, ack: ack ?? "auto", ...(as && { as }), ...(tail && { tail }) };
   const stream = new RemoteStream(link, "read", wanted);
-  const recent = new RecentMessages();
+  const [recent, ahead] = [new RecentMessages(), new ReadAhead(runtime, holding)];
   /** With `manual`, given and not acknowledged, with where. */
   const given = new Map<string, Given>();
   const calls = new Serial();
+  const end = async (op: "finish" | "end"): Promise<void> => {
+    ahead.giveBack();
+    await stream.end(op);
+  };
   const close = (): void => {
     signal?.removeEventListener("abort", close);
-    void stream.end("end").catch(() => {});
+    void end("end").catch(() => {});
   };
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted === true) close();
+  const ask = async (): Promise<GivenItem | undefined> => {
+    const answered = await stream.next(isManual ? 1 : ahead.wanted);
+    return answered && ahead.put(answered);
+  };
   const next = async (): Promise<Next> => {
     for (;;) {
-      const answered = await stream.next();
+      const answered = stream.isEnded ? undefined : ahead.take() ?? await ask();
       if (answered === undefined) return { done: true, value: undefined };
       const { fields, bytes, stream: from } = answered;
       const missed = fields.optionalNumber("missed");
@@ -74,11 +91,11 @@ export function readRemote(
   };
   return {
     next: () => calls.run(next),
-    finish: () => stream.end("finish"),
+    finish: () => end("finish"),
     begun: async () => void await stream.open(),
     return: async () => {
       signal?.removeEventListener("abort", close);
-      await stream.end("end");
+      await end("end");
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator](): InboxReader {

@@ -44,13 +44,13 @@ export class RemoteStream {
     return await this.#open;
   }
 
-  /** Undefined at the end. */
-  async next(): Promise<(Answered & { readonly stream: OpenStream }) | undefined> {
+  /** Undefined at the end. With `count` the answer may bring several items. */
+  async next(count = 1): Promise<(Answered & { readonly stream: OpenStream }) | undefined> {
     while (!this.#ended) {
       let stream: OpenStream | undefined;
       try {
         stream = await this.open();
-        const answered = await stream.connection.call("next", { stream: stream.number });
+        const answered = await stream.connection.call("next", { stream: stream.number, ...(count > 1 && { count }) });
         if (!answered.fields.flag("done")) return { ...answered, stream };
         this.#ended = true;
       } catch (error) {

@@ -16432,6 +16432,7 @@ export const text = [
   "        await this.#followUp(reader), close2();\n",
   "      },\n",
   "      begun: () => Promise.resolve(),\n",
+  "      poll: () => this.#poll(reader),\n",
   "      return: () => (close2(), Promise.resolve({ done: !0, value: void 0 })),\n",
   "      [Symbol.asyncIterator]() {\n",
   "        return this;\n",

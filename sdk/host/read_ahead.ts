@@ -1,0 +1,112 @@
+/**
+ * Messages that a loop of a program has from its host and has not seen. A loop that handles its messages quickly asks for several in
+ * one call. Nothing that it has not seen is acknowledged: the host is told how far it is, at the latest with the next call, and gets
+ * the rest back when something else wants them.
+ */
+import type { Runtime } from "../base/runtime.ts";
+import type { Answered } from "./connection.ts";
+import { Fields } from "./fields.ts";
+import type { Header } from "./frames.ts";
+import type { OpenStream } from "./remote_stream.ts";
+
+export interface GivenItem extends Answered {
+  readonly stream: OpenStream;
+}
+
+/** Everything before it is done with. */
+interface Seen {
+  readonly stream: OpenStream;
+  readonly item: number;
+}
+
+/** A loop that asks again within this time is quick. */
+const quickMs = 5;
+/** So often in turn, before it gets several: messages of a slow loop stay with the host, where others can have them. */
+const quickAsks = 8;
+const maxItems = 64;
+/** The host is told so often, as it tells its disk. */
+const tellMs = 50;
+
+export class ReadAhead {
+  readonly #runtime: Pick<Runtime, "nowMs">;
+  /** Those of a channel that hold something. */
+  readonly #holding: Set<ReadAhead>;
+  #items: GivenItem[] = [];
+  /** In the program's hands. */
+  #seen: Seen | undefined;
+  /** Of the last time that the loop got a message, and that the host was told. */
+  #givenAtMs = 0;
+  #toldAtMs = 0;
+  #asks = 0;
+
+  constructor(runtime: Pick<Runtime, "nowMs">, holding: Set<ReadAhead>) {
+    this.#runtime = runtime;
+    this.#holding = holding;
+  }
+
+  /** The loop asks for one. Undefined when the host is to be asked. */
+  take(): GivenItem | undefined {
+    const nowMs = this.#runtime.nowMs();
+    const elapsedMs = nowMs - this.#givenAtMs;
+    this.#asks = elapsedMs >= 0 && elapsedMs < quickMs ? this.#asks + 1 : 0;
+    const next = this.#items.shift();
+    if (next === undefined) return this.#forget();
+    if (this.#seen !== undefined && Math.abs(nowMs - this.#toldAtMs) >= tellMs) {
+      tell(this.#seen, {});
+      this.#toldAtMs = nowMs;
+    }
+    return this.#hand(next);
+  }
+
+  /** How many messages to ask the host for. */
+  get wanted(): number {
+    return this.#asks < quickAsks ? 1 : maxItems;
+  }
+
+  /** The host's answer. Returns the first of its messages. */
+  put(answered: GivenItem): GivenItem {
+    const { fields, bytes, stream } = answered;
+    const all = fields.optionalObjects("items");
+    if (all === undefined) return this.#handAlone(answered);
+    let at = 0;
+    const [first, ...rest] = all.map((each) => {
+      const length = each.number("length");
+      return { fields: each, bytes: bytes.slice(at, at += length), stream };
+    });
+    this.#items = rest;
+    this.#toldAtMs = this.#runtime.nowMs();
+    this.#holding.add(this);
+    return this.#hand(first ?? { fields: new Fields({}), bytes, stream });
+  }
+
+  /** Something else wants them: they come again. The one that the program works on stays as it is. */
+  giveBack(): void {
+    const [first] = this.#items;
+    this.#items = [];
+    this.#holding.delete(this);
+    const seen = this.#seen;
+    this.#seen = undefined;
+    if (seen === undefined) return;
+    tell({ ...seen, item: seen.item - 1 }, first === undefined ? {} : { back: first.fields.number("item") });
+  }
+
+  #hand(item: GivenItem): GivenItem {
+    this.#seen = { stream: item.stream, item: item.fields.number("item") };
+    return this.#handAlone(item);
+  }
+
+  #handAlone(item: GivenItem): GivenItem {
+    this.#givenAtMs = this.#runtime.nowMs();
+    return item;
+  }
+
+  #forget(): undefined {
+    this.#seen = undefined;
+    this.#holding.delete(this);
+  }
+}
+
+/** A host that has gone gives again what it was not told, and the loop knows what it has seen. */
+function tell({ stream: { connection, number: stream }, item }: Seen, more: Header): void {
+  void connection.call("passed", { stream, item, ...more }).catch(() => {});
+}
