@@ -13,7 +13,7 @@ import { useInTurn } from "./one_agent.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
-const alone = ["test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
+const alone = ["test_ahead", "test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
 const talking = ["test_talking", "test_faults", "test_docstrings"];
 const withStack = [["test_interface"], talking, ["test_interrupts", "test_hosts", "test_links", "test_ownership"]];
 /** The driver is one program, so by default the second runtime shows only that it connects, meets, talks and ends with it. */

@@ -64,6 +64,7 @@ class Agent:
         if not self.way.closing:
             self.way.closing = True
             _kill_later(link)
+            link.give_back()
             try:
                 yield from ask(link, "close", {})
             except TransportError:

@@ -47,6 +47,14 @@ class End(Protocol):
     def close(self) -> None: ...
 
 
+class Holder(Protocol):
+    """Has messages that the program has not seen."""
+
+    channel: object
+
+    def give_back(self) -> None: ...
+
+
 class Link:
     """One connection. ``on_ask`` gets what is asked of this program, on the thread that reads."""
 
@@ -61,6 +69,8 @@ class Link:
         self._goodbye: Optional[StaticError] = None
         #: Requests that are being served, by stream and item: what to do when nobody waits for them any more.
         self.serving: Dict[Tuple[int, int], Callable[[], None]] = {}
+        #: What this program was given and has not seen.
+        self.holding: Dict[Holder, None] = {}
         #: The first frame.
         self.hello = Call(0)
         #: Done when nothing more comes.
@@ -139,8 +149,15 @@ class Link:
         if self._over is None:
             self._outgoing.put(encode_frame({"id": next(self._numbers), "op": op, **fields}))
 
+    def give_back(self, channel: Optional[str] = None) -> None:
+        """Messages that loops, of this channel or of all, have and have not seen come again; those that they are done with do not."""
+        for each in list(self.holding):
+            if channel is None or each.channel == channel:
+                each.give_back()
+
     def end(self) -> None:
         """This program says no more, after what was written: what it was given and did not acknowledge comes again."""
+        self.give_back()
         self._outgoing.put(None)
 
     def close(self, error: StaticError) -> None:
@@ -164,6 +181,7 @@ class Link:
         self.exited = Call(0)
         self.exited.set_result(Frame({}, b""))
         self._calls.clear()
+        self.holding.clear()
         for end in (self._source, self._target):
             end.close()
 

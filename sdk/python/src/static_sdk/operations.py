@@ -244,6 +244,7 @@ def receive(agent: Agent, channel: str, timeout: Optional[float]) -> Steps[Optio
     leftover = agent.leftover.setdefault(channel, deque())
     while True:
         link = yield from agent.way.reach()
+        link.give_back(channel)
         try:
             is_last = len(leftover) == 0
             asked = (link, link.call("receive", fields)) if is_last else leftover.popleft()

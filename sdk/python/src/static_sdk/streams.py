@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .agent import Agent
+from .ahead import Ahead, Pace
 from .errors import StaticError
 from .frames import Frame
 from .link import Call, Link
@@ -52,6 +53,7 @@ class Stream:
         #: With manual acknowledgement: messages that were given and not acknowledged, by sender and id.
         self._given: Dict[Tuple[str, str], Place] = {}
         self._recent = Recent()
+        self._pace = Pace()
         self._is_manual = fields.get("ack") == "manual"
         self._finalizer = weakref.finalize(self, _abandon, self._open)
         self._finalizer.atexit = False
@@ -64,7 +66,8 @@ class Stream:
             link = yield from self.agent.way.reach()
             op, fields, body = self._opening
             self._asked = link.call(op, fields, body)
-            self._open.append(_Open(link))
+            link.give_back(fields.get("channel"))
+            self._open.append(_Open(link, fields.get("channel")))
             self._asked.add_done_callback(self._open[0].take)
         asked = self._asked
         assert asked is not None
@@ -79,7 +82,14 @@ class Stream:
 
     def next(self) -> Steps[Optional[Item]]:
         """The next item, or None at the end."""
+        self._pace.asked()
         while not self._ended:
+            ready = self._open[0].ahead.take() if self._open else None
+            if ready is not None:
+                if self._was_given(ready):
+                    continue
+                self._pace.given()
+                return ready
             try:
                 yield from self.open()
                 if self._ended:
@@ -87,7 +97,8 @@ class Stream:
                 [opened] = self._open
                 assert opened.number is not None
                 if self._asked is None:
-                    self._asked = opened.link.call("next", {"stream": opened.number})
+                    count = self._pace.wanted if self._opening[0] == "read" and not self._is_manual else None
+                    self._asked = opened.link.call("next", {"stream": opened.number, "count": count})
                 frame = yield from self._answer(self._asked)
             except StaticError as error:
                 if self.agent.way.goes_on(error) and self._opening[0] != "requestAll":
@@ -102,8 +113,12 @@ class Stream:
             if answer.get("done"):
                 self._ended = True
                 return None
+            if "items" in answer:
+                opened.put(answer["items"], frame.body)
+                continue
             item = Item(Place(opened.link, opened.number, answer["item"]), answer, frame.body)
             if not self._was_given(item):
+                self._pace.given()
                 return item
         return None
 
@@ -120,6 +135,7 @@ class Stream:
             return
         [opened] = self._open
         self._finalizer.detach()
+        opened.ahead.give_back()
         if opened.number is None:
             opened.abandon()
             return
@@ -154,9 +170,10 @@ class Stream:
 class _Open:
     """A stream at one host. One that is left before its number is known is ended when it is: nothing stays open there."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, channel: object) -> None:
         self.link = link
         self.number: Optional[int] = None
+        self.ahead: Ahead[Item] = Ahead(link, channel)
         self._abandoned = False
 
     def take(self, opening: "Future[Frame]") -> None:
@@ -166,8 +183,18 @@ class _Open:
             if self._abandoned:
                 self.abandon()
 
+    def put(self, several: List[Dict[str, Any]], body: bytes) -> None:
+        assert self.number is not None
+        items, at = [], 0
+        for fields in several:
+            end = at + fields["length"]
+            items.append((fields["item"], Item(Place(self.link, self.number, fields["item"]), fields, body[at:end])))
+            at = end
+        self.ahead.put(self.number, items)
+
     def abandon(self) -> None:
         self._abandoned = True
+        self.ahead.give_back()
         if self.number is not None:
             self.link.tell("end", {"stream": self.number})
 
