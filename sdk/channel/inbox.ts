@@ -57,10 +57,10 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
   /** Resolves when it has begun: what comes from then on is not missed, not even by one that reads from now on. */
   begun(): Promise<void>;
   /**
-   * @internal The next message without waiting, or undefined when there is none now; the one before is not acknowledged. Only of
-   * an agent's own channel, and not while `next` waits.
+   * @internal The next message without waiting, or undefined when there is none now; the one before is not acknowledged. The end
+   * of the channel comes with `next` alone. Only of an agent's own channel, and not while `next` waits.
    */
-  poll?(): IteratorResult<Envelope, undefined> | undefined;
+  poll?(): Envelope | undefined;
 }
 
 /** For callers that take one message at a time. While nobody waits it holds up no other reader. */
@@ -211,7 +211,7 @@ export class Inbox {
         close();
       },
       begun: () => Promise.resolve(),
-      poll: () => this.#poll(reader),
+      poll: () => reader.closed ? undefined : this.#give(reader),
       return: () => {
         close();
         return Promise.resolve({ done: true, value: undefined });
@@ -272,15 +272,24 @@ export class Inbox {
   /** Undefined when there is nothing for it now. */
   #poll(reader: Reader): IteratorResult<Envelope, undefined> | undefined {
     if (reader.closed) return { done: true, value: undefined };
+    const value = this.#give(reader);
+    return value === undefined ? this.#ended && this.#finish(reader, this.#ended) : { done: false, value };
+  }
+
+  #give(reader: Reader): Envelope | undefined {
     const entry = this.#take(reader);
-    if (entry === undefined) return this.#ended && this.#finish(reader, this.#ended);
+    if (entry === undefined) return undefined;
     const pass = (): Promise<void> | undefined => this.#acknowledge(reader, [entry]);
     const ack = async (): Promise<void> => {
       await pass();
       // Another reader may still hold it.
       if (this.#entries[this.#indexOf(entry.number)] !== entry) await this.#parts.written();
     };
-    return { done: false, value: new Envelope(entry.item.incoming, ack, pass) };
+    const giveBack = (): void => {
+      if (reader.open.delete(entry.number)) reader.next = Math.min(reader.next, entry.number);
+      this.#wake();
+    };
+    return new Envelope(entry.item.incoming, ack, pass, giveBack);
   }
 
   #news(): Promise<void> {
@@ -292,7 +301,7 @@ export class Inbox {
     const over: Entry[] = [];
     for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
       const entry = this.#entries[at];
-      if (entry === undefined || !wants(reader, entry)) continue;
+      if (entry === undefined || !wants(reader, entry) || reader.open.has(entry.number)) continue;
       reader.next = entry.number + 1;
       if (this.#isExpired(entry)) {
         over.push(entry);

@@ -69,6 +69,33 @@ Deno.test("what is there is read before the end, and then its error", async () =
   assertEquals((await quiet.read().next()).done, true);
 });
 
+Deno.test("messages that are taken without waiting come before the end, and the end comes to who waits", async () => {
+  const { inbox, done } = createInbox();
+  for (const sequence of [1, 2]) inbox.push(item(sequence));
+  inbox.end(createError("not_found", "It is over"));
+  const reader = inbox.read({ ack: "manual" });
+  assertEquals((await reader.next()).value?.timeMs, 1);
+  assertEquals([reader.poll?.()?.timeMs, reader.poll?.()?.timeMs, done], [2, undefined, []]);
+  await assertRejects(() => reader.next(), Error, "It is over");
+});
+
+Deno.test("messages that are given back come again in order, those before them not, and none whose time is over", async () => {
+  const { inbox, done } = createInbox();
+  for (const sequence of [1, 2, 3, 4]) inbox.push(item(sequence));
+  const fields: { expiryMs?: number } = {};
+  const late = item(5);
+  inbox.push({ ...late, incoming: { ...late.incoming, fields } });
+  inbox.push(item(6));
+  const reader = inbox.read({ ack: "manual" });
+  const given = [(await reader.next()).value, ...Array.from({ length: 5 }, () => reader.poll?.())];
+  for (const at of [4, 3, 5, 2]) given[at]?.giveBack();
+  fields.expiryMs = 1;
+  await Promise.all(given.map((envelope) => envelope?.pass()));
+  assertEquals(done, [1, 2], "those that were given back are not done with");
+  const again = [1, 2, 3, 4].map(() => reader.poll?.()?.timeMs);
+  assertEquals([again, done], [[3, 4, 6, undefined], [1, 2, 5]]);
+});
+
 Deno.test("it is full by number and by bytes, and has room again when messages are read", async () => {
   const { inbox } = createInbox();
   for (let i = 0; i < 8; i++) inbox.push(item(i, { bytes: 1024 * 1024 }));

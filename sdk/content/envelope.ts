@@ -66,9 +66,15 @@ export class Envelope {
   readonly sequence: number;
   readonly #ack: () => Promise<void>;
   readonly #pass: () => Promise<void> | undefined;
+  readonly #giveBack: () => void;
 
   /** @internal Envelopes come from channels. */
-  constructor(incoming: Incoming, ack: () => Promise<void>, pass: () => Promise<void> | undefined = ack) {
+  constructor(
+    incoming: Incoming,
+    ack: () => Promise<void>,
+    pass: () => Promise<void> | undefined = ack,
+    giveBack: () => void = () => {},
+  ) {
     const { fields } = incoming;
     this.kind = incoming.kind;
     this.id = incoming.id;
@@ -89,6 +95,7 @@ export class Envelope {
     this.headers = Object.fromEntries(fields.headers ?? []);
     this.#ack = ack;
     this.#pass = pass;
+    this.#giveBack = giveBack;
   }
 
   /** The content; the same as `bytes`. */
@@ -178,6 +185,14 @@ export class Envelope {
    */
   pass(): Promise<void> | undefined {
     return this.#pass();
+  }
+
+  /**
+   * @internal The application has not seen it, nor those after it, which are given back with it: its loop gets them again, in
+   * their turn, but none whose time is over by then.
+   */
+  giveBack(): void {
+    this.#giveBack();
   }
 
   #invalid(why: string, cause: unknown): StaticError {

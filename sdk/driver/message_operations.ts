@@ -68,7 +68,7 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
   passed: ({ streams, fields }) =>
     streams.passed(fields.number("stream"), fields.number("item"), fields.optionalNumber("back")),
   ack,
-  finish: ({ streams, fields }) => streams.finish(fields.number("stream")),
+  finish: ({ streams, fields }) => streams.finish(fields.number("stream"), fields.optionalNumber("item")),
   end: ({ streams, fields }) => streams.end(fields.number("stream")),
   reply: ({ streams, fields, bytes }) => {
     const contentType = fields.optionalText("contentType");
@@ -124,7 +124,8 @@ async function ack(call: Call): Promise<void> {
   const { streams, fields, held } = call;
   if (fields.has("stream")) return await streams.ack(fields.number("stream"), fields.number("item"));
   if (held.acknowledge === undefined) throw invalidArgument("Acknowledge an item of a stream");
-  const place = { sequence: fields.number("sequence"), timeMs: fields.number("timeMs") };
+  const id = fields.optionalText("message");
+  const place = { sequence: fields.number("sequence"), timeMs: fields.number("timeMs"), id };
   await held.acknowledge(await channelOf(call), fields.optionalText("as"), place);
 }
 

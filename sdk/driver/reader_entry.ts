@@ -21,11 +21,18 @@ export interface Reader {
   /** No message before this one waits to be given out. */
   next: number;
   /** Given to a program that has not acknowledged it. */
-  readonly given: Map<Entry, Loop>;
+  readonly given: Map<Entry, Given>;
   readonly loops: Set<Loop>;
   readonly lag: Lag<Entry>;
   /** Messages that it was set past, and has not been told of. */
   missed: number;
+}
+
+/** Where a message is. */
+export interface Given {
+  readonly loop: Loop;
+  /** Messages that the reader was set past, and that were told of with it. */
+  readonly missed: number;
 }
 
 /** One program's loop. */
@@ -48,6 +55,17 @@ export function wantsAll({ loops }: Reader): boolean {
   return [...loops].some(({ all }) => all);
 }
 
-export function placeOf({ envelope: { sequence, timeMs } }: Entry): Place {
-  return { sequence, timeMs };
+export function placeOf({ envelope: { sequence, timeMs, id } }: Entry): Place {
+  return { sequence, timeMs, id };
+}
+
+/** Where the first entry of this number, or of a later one, is. */
+export function indexOf(entries: readonly Entry[], number: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.number ?? 0) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

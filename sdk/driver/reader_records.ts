@@ -29,7 +29,11 @@ export function createReaderRecords(
     list: async () =>
       (await store.list(kind)).map(({ id, value }) => {
         const fields = decodeFields(value, kind);
-        const beyond = fields.rows(2).map((row) => ({ sequence: row.number(0), timeMs: row.number(1) }));
+        const beyond = fields.rows(2).map((row) => ({
+          sequence: row.number(0),
+          timeMs: row.number(1),
+          id: row.optionalText(2),
+        }));
         const floor = { sequence: fields.number(0), timeMs: fields.number(1) };
         return {
           name: id,
@@ -46,7 +50,7 @@ export function createReaderRecords(
         value: encodeFields([
           floor.sequence,
           floor.timeMs,
-          beyond.map(({ sequence, timeMs }) => [sequence, timeMs]),
+          beyond.map(({ sequence, timeMs, id = null }) => [sequence, timeMs, id]),
           deleted,
           missed,
         ]),

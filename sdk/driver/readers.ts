@@ -11,7 +11,7 @@ import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
 import { Lag, type LagLimits } from "./lag.ts";
-import { type Entry, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
+import { type Entry, indexOf, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
 import { type Place, ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecords } from "./reader_records.ts";
@@ -91,7 +91,9 @@ export class Readers {
     await (this.#opened ??= this.#begin());
     const reader = this.#readers.get(name);
     if (reader === undefined || reader.position.isPast(place)) return;
-    const entry = this.#entries.find((each) => each.envelope.sequence === place.sequence && each.pending.has(reader));
+    const isIt = ({ envelope: { sequence, id } }: Entry): boolean =>
+      sequence === place.sequence && (place.id === undefined || place.id === id);
+    const entry = this.#entries.find((each) => isIt(each) && each.pending.has(reader));
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
     reader.position.pass(place);
     const written = this.#positions.note(reader);
@@ -189,7 +191,7 @@ export class Readers {
     try {
       for await (const envelope of source) {
         this.#take(envelope);
-        for (let more = source.poll?.(); more?.done === false; more = source.poll?.()) this.#take(more.value);
+        for (let more = source.poll?.(); more !== undefined; more = source.poll?.()) this.#take(more);
       }
       this.#over = { error: undefined };
     } catch (error) {
@@ -260,13 +262,13 @@ export class Readers {
   }
 
   #give(entry: Entry, reader: Reader, loop: Loop, manual: boolean): ReadMessage {
-    reader.given.set(entry, loop);
     const missed = this.#tellMissed(reader);
+    reader.given.set(entry, { loop, missed });
     const { envelope, envelope: { sequence } } = entry;
     const more = { ...(manual && { sequence }), ...(missed > 0 && { missed }) };
     const done = (): Promise<void> => this.#acknowledge(reader, [entry], manual);
-    if (manual) return { envelope, more, ack: done };
-    return { envelope, more, pass: done, giveBack: () => this.#giveBack(reader, [entry]) };
+    const giveBack = (): void => this.#giveBack(reader, [entry]);
+    return { envelope, more, giveBack, ...(manual ? { ack: done } : { pass: done }) };
   }
 
   /** How many messages it was set past, told once. */
@@ -279,7 +281,7 @@ export class Readers {
 
   #findNext(reader: Reader, { all }: Loop): Entry | undefined {
     let [isKept, hasGone] = [false, false];
-    for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
+    for (let at = indexOf(this.#entries, reader.next); at < this.#entries.length; at++) {
       const entry = this.#entries[at];
       if (entry === undefined) break;
       const isOpen = entry.pending.has(reader) && !reader.given.has(entry);
@@ -299,7 +301,7 @@ export class Readers {
   }
 
   #givenTo(reader: Reader, loop: Loop): Entry[] {
-    return [...reader.given].flatMap(([entry, to]) => to === loop ? [entry] : []);
+    return [...reader.given].flatMap(([entry, given]) => given.loop === loop ? [entry] : []);
   }
 
   /** `durable`: resolves when it is on disk that they never come again to this reader. */
@@ -325,13 +327,13 @@ export class Readers {
     if (durable || this.#unwritten > maxAhead || settled.length > 0) await all;
   }
 
-  /** Over everything that it is done with. */
+  /** Over everything that it is done with. Messages that were sent as one have one place, which it passes with the last of them. */
   #advance(reader: Reader): void {
-    for (let at = this.#indexOf(reader.first); at < this.#entries.length; at++) {
-      const entry = this.#entries[at];
+    for (let at = indexOf(this.#entries, reader.first); at < this.#entries.length; at++) {
+      const [entry, next] = [this.#entries[at], this.#entries[at + 1]];
       if (entry === undefined || entry.pending.has(reader)) return;
       reader.first = entry.number + 1;
-      reader.position.advance(placeOf(entry));
+      if (next?.envelope.sequence !== entry.envelope.sequence) reader.position.advance(placeOf(entry));
     }
   }
 
@@ -379,19 +381,14 @@ export class Readers {
 
   #giveBack(reader: Reader, entries: readonly Entry[]): void {
     for (const entry of entries) {
-      if (reader.given.delete(entry)) reader.next = Math.min(reader.next, entry.number);
+      const given = reader.given.get(entry);
+      if (given === undefined) continue;
+      reader.given.delete(entry);
+      reader.next = Math.min(reader.next, entry.number);
+      reader.missed += given.missed;
+      if (given.missed > 0) this.#positions.note(reader).catch(() => {}); // told of with this one again
     }
     this.#wake();
-  }
-
-  #indexOf(number: number): number {
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.number ?? 0) < number) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   #wake(): void {

@@ -16,7 +16,7 @@ const others = [first ?? me, second ?? me];
 
 /** A channel's log, and what is acknowledged of it. */
 class Log {
-  readonly #messages: { text: string; sender: number; timeMs: number; to?: typeof me }[] = [];
+  readonly #messages: { text: string; sender: number; timeMs: number; sequence: number; to?: typeof me }[] = [];
   readonly acknowledged = new Set<number>();
   #wake = (): void => {};
 
@@ -24,7 +24,16 @@ class Log {
     text: string,
     { sender = 0, timeMs = 1000, to }: { sender?: number; timeMs?: number; to?: typeof me } = {},
   ): void {
-    this.#messages.push({ text, sender, timeMs: timeMs + this.#messages.length, ...(to !== undefined && { to }) });
+    const count = this.#messages.length;
+    const entry = { text, sender, timeMs: timeMs + count, sequence: count + 1 };
+    this.#messages.push({ ...entry, ...(to !== undefined && { to }) });
+    this.#wake();
+  }
+
+  /** Messages that were sent as one: they have one place. */
+  sayAsOne(...texts: readonly string[]): void {
+    const sequence = this.#messages.length + 1;
+    for (const text of texts) this.#messages.push({ text, sender: 0, timeMs: 1000 + sequence, sequence });
     this.#wake();
   }
 
@@ -32,21 +41,24 @@ class Log {
   source(): InboxReader {
     let at = 0;
     let ended = false;
+    const poll = (): Envelope | undefined => {
+      while (at < this.#messages.length) {
+        const index = at++;
+        if (!this.acknowledged.has(index)) return this.#envelope(index);
+      }
+      return undefined;
+    };
     const next = async (): Promise<IteratorResult<Envelope, undefined>> => {
       for (;;) {
         if (ended) return { done: true, value: undefined };
-        const index = at;
-        const message = this.#messages[index];
-        if (message !== undefined) {
-          at++;
-          if (!this.acknowledged.has(index)) return { done: false, value: this.#envelope(index) };
-          continue;
-        }
+        const value = poll();
+        if (value !== undefined) return { done: false, value };
         await new Promise<void>((resolve) => this.#wake = resolve);
       }
     };
     return {
       next,
+      poll,
       begun: () => Promise.resolve(),
       finish: () => Promise.resolve(),
       return: () => {
@@ -61,7 +73,8 @@ class Log {
   }
 
   #envelope(index: number): Envelope {
-    const { text, sender, timeMs, to } = this.#messages[index] ?? { text: "", sender: 0, timeMs: 0 };
+    const { text, sender, timeMs, sequence, to } = this.#messages[index] ??
+      { text: "", sender: 0, timeMs: 0, sequence: 0 };
     const id = new Uint8Array(16);
     new DataView(id.buffer).setUint32(0, index);
     return new Envelope({
@@ -72,7 +85,7 @@ class Log {
       identity: new TextEncoder().encode("sender"),
       verified: true,
       timeMs,
-      sequence: index + 1,
+      sequence,
       fields: { ...(to !== undefined && { to: [to] }) },
       body: new TextEncoder().encode(text),
     }, () => {
@@ -331,6 +344,48 @@ Deno.test("of two programs on one reader, the one that wants all gets what is fo
   here.log.say("for us");
   assertEquals(await take(plain, 1), ["for us"]);
   assertEquals(await take(all, 1), ["for another"]);
+});
+
+Deno.test("of messages that were sent as one, a reader sees after a crash those that it has not seen", async () => {
+  const here = place();
+  here.log.sayAsOne("1", "2", "3");
+  here.log.say("4");
+  const before = live(here);
+  const [one, worker] = [await open(before), await open(before, "worker", { manual: true })];
+  await open(before, "slow");
+  assertEquals(await take(one, 2), ["1", "2"], "asking acknowledges the first");
+  const items = [await worker.next(), await worker.next(), await worker.next()];
+  await items[1]?.ack?.();
+  const after = live(here);
+  assertEquals(await take(await open(after), 3), ["2", "3", "4"]);
+  assertEquals(await take(await open(after, "worker"), 3), ["1", "3", "4"]);
+  assertEquals(await take(await open(after, "slow"), 4), ["1", "2", "3", "4"]);
+});
+
+Deno.test("a message of a dead host is acknowledged by its id, not its neighbour that was sent with it", async () => {
+  const here = place();
+  here.log.sayAsOne("1", "2");
+  const before = await open(live(here), undefined, { manual: true });
+  const [, given] = [await before.next(), await before.next()];
+  const { sequence = 0, timeMs = 0, id } = given?.envelope ?? {};
+  const after = live(here);
+  await after.pass({ sequence, timeMs, id });
+  assertEquals([...here.log.acknowledged], [1]);
+  assertEquals(await take(await open(after), 1), ["1"]);
+});
+
+Deno.test("how much a reader missed is told again when the program did not see it", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const readers = live(here, { messagesOfSender: 1, messages: 3072, bytes: 1e9, ageMs: 1e9 });
+  const [fast, slow] = [await open(readers), await open(readers, "slow")];
+  await take(fast, 3);
+  await fast.finish();
+  const given = await slow.next();
+  const missed = given?.more?.["missed"];
+  assertEquals(typeof missed, "number");
+  given?.giveBack?.();
+  assertEquals((await slow.next())?.more?.["missed"], missed);
 });
 
 /** Some at once, as a quick program gets them. */

@@ -34,7 +34,8 @@ class Program {
 
   loop(): InboxReader {
     for (const each of [...this.holding]) each.giveBack();
-    return readRemote(this.#link, name, {}, { runtime: { nowMs: () => 0 }, holding: this.holding, onMissed: () => {} });
+    const clock = { nowMs: () => 0, after: () => () => {} };
+    return readRemote(this.#link, name, {}, { runtime: clock, holding: this.holding, onMissed: () => {} });
   }
 
   /** As the client's own `close`. */

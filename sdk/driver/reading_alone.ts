@@ -4,62 +4,43 @@ import type { InboxReader as EnvelopeReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
 
-/** A message of a loop, with its turn. */
-interface Turn {
-  readonly turn: number;
-  readonly envelope: Envelope;
-}
-
 /** Asking for the next message acknowledges those given, except with `manual`. */
 export function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {
   const reader = channel.envelopes({ all, ack: "manual" });
-  const given = new Set<Turn>();
-  /** Given back, and not given again yet. */
-  let returned: Turn[] = [];
-  let turns = 0;
-  const give = (turn: Turn): ReadMessage => {
-    const { envelope } = turn;
+  const given = new Set<Envelope>();
+  const give = (envelope: Envelope): ReadMessage => {
     if (manual) return { envelope, ack: () => envelope.ack() };
-    given.add(turn);
+    given.add(envelope);
     const pass = async (): Promise<void> => {
-      if (given.delete(turn)) await envelope.pass();
+      if (given.delete(envelope)) await envelope.pass();
     };
     const giveBack = (): void => {
-      if (given.delete(turn)) returned = [...returned, turn].toSorted((a, b) => a.turn - b.turn);
+      if (given.delete(envelope)) envelope.giveBack();
     };
     return { envelope, pass, giveBack };
   };
   const takeGiven = (): Envelope[] => {
-    const envelopes = Array.from(given, ({ envelope }) => envelope);
+    const envelopes = [...given];
     given.clear();
     return envelopes;
-  };
-  /** Undefined when there is none now. */
-  const poll = (): Turn | undefined => {
-    const first = returned.shift();
-    if (first !== undefined) return first;
-    const next = reader.poll?.();
-    return next?.done === false ? { turn: ++turns, envelope: next.value } : undefined;
   };
   return {
     next: async () => {
       await Promise.all(takeGiven().map((envelope) => envelope.pass()));
-      const first = returned.shift();
-      if (first !== undefined) return give(first);
       const { done, value } = await reader.next();
-      return done === true ? undefined : give({ turn: ++turns, envelope: value });
+      return done === true ? undefined : give(value);
     },
     more: (count) => {
       const messages: ReadMessage[] = [];
       for (let bytes = 0; !manual && messages.length < count;) {
-        const next = poll();
-        if (next === undefined) break;
-        bytes += sizeOf(next.envelope);
+        const envelope = reader.poll?.();
+        if (envelope === undefined) break;
+        bytes += sizeOf(envelope);
         if (bytes > maxMoreBytes) {
-          returned.unshift(next);
+          envelope.giveBack();
           break;
         }
-        messages.push(give(next));
+        messages.push(give(envelope));
       }
       return messages;
     },

@@ -266,6 +266,24 @@ Deno.test("one answer brings what is there; what the program did not see comes a
   for (const each of rest) assertEquals((await next(again, second))?.text, each);
 });
 
+Deno.test("finishing a stream acknowledges what the program has seen, and what was on its way to it comes again", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two", "three", "four"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
+  const stream = await open(b.connection, "read");
+  for (const each of ["one", "two"]) assertEquals((await next(b, stream))?.text, each);
+  const rest = await b.connection.call("next", { stream, count: 64 });
+  await b.connection.call("finish", { stream, item: 2 });
+  b.die();
+  const again = programOf(bob);
+  for (const each of ["three", "four"]) {
+    assertEquals(text((await again.connection.call("receive", { ...channel, timeoutMs: 10_000 })).bytes), each);
+  }
+  assertEquals(textsOf(rest)[0], "three");
+});
+
 Deno.test("more items than one answer brings are refused before anything is taken", async () => {
   await using stage = await Stage.open();
   const { a, b } = await pair(stage);

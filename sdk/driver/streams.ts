@@ -142,9 +142,11 @@ export class Streams {
     return item;
   }
 
-  async finish(number: number): Promise<void> {
-    const { source } = this.#find(number);
+  /** Those up to `seen` are done with, or all. The program has not seen what was on its way to it: that comes again. */
+  async finish(number: number, seen = Infinity): Promise<void> {
+    const { source, latest } = this.#find(number);
     this.#open.delete(number);
+    for (const { item, content } of latest) if (item > seen) content.giveBack?.();
     await (source.finish?.() ?? source.end(false));
   }
 

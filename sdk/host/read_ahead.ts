@@ -1,7 +1,7 @@
 /**
  * Messages that a loop of a program has from its host and has not seen. A loop that handles its messages quickly asks for several in
- * one call. Nothing that it has not seen is acknowledged: the host is told how far it is, at the latest with the next call, and gets
- * the rest back when something else wants them.
+ * one call. Nothing that it has not seen is acknowledged. After a moment, or when something else wants them, the host is told how far
+ * the loop is and gets the rest back: a loop that stops at one message holds up no other, and forgets little when it is killed.
  */
 import type { Runtime } from "../base/runtime.ts";
 import type { Answered } from "./connection.ts";
@@ -24,22 +24,25 @@ const quickMs = 5;
 /** So often in turn, before it gets several: messages of a slow loop stay with the host, where others can have them. */
 const quickAsks = 8;
 const maxItems = 64;
-/** The host is told so often, as it tells its disk. */
-const tellMs = 50;
+/** So long a loop has messages that it has not seen; a host tells its disk as often. */
+const heldMs = 50;
+
+export type AheadRuntime = Pick<Runtime, "nowMs" | "after">;
 
 export class ReadAhead {
-  readonly #runtime: Pick<Runtime, "nowMs">;
+  readonly #runtime: AheadRuntime;
   /** Those of a channel that hold something. */
   readonly #holding: Set<ReadAhead>;
   #items: GivenItem[] = [];
   /** In the program's hands. */
   #seen: Seen | undefined;
-  /** Of the last time that the loop got a message, and that the host was told. */
+  /** Of the last time that the loop got a message, and that several came. */
   #givenAtMs = 0;
-  #toldAtMs = 0;
+  #cameAtMs = 0;
   #asks = 0;
+  #cancelTimer = (): void => {};
 
-  constructor(runtime: Pick<Runtime, "nowMs">, holding: Set<ReadAhead>) {
+  constructor(runtime: AheadRuntime, holding: Set<ReadAhead>) {
     this.#runtime = runtime;
     this.#holding = holding;
   }
@@ -49,13 +52,10 @@ export class ReadAhead {
     const nowMs = this.#runtime.nowMs();
     const elapsedMs = nowMs - this.#givenAtMs;
     this.#asks = elapsedMs >= 0 && elapsedMs < quickMs ? this.#asks + 1 : 0;
+    // A loop that never lets the event loop turn keeps the timer from running.
+    if (Math.abs(nowMs - this.#cameAtMs) >= heldMs) this.giveBack();
     const next = this.#items.shift();
-    if (next === undefined) return this.#forget();
-    if (this.#seen !== undefined && Math.abs(nowMs - this.#toldAtMs) >= tellMs) {
-      tell(this.#seen, {});
-      this.#toldAtMs = nowMs;
-    }
-    return this.#hand(next);
+    return next === undefined ? this.#forget() : this.#hand(next);
   }
 
   /** How many messages to ask the host for. */
@@ -73,19 +73,18 @@ export class ReadAhead {
       const length = each.number("length");
       return { fields: each, bytes: bytes.slice(at, at += length), stream };
     });
+    this.#forget();
     this.#items = rest;
-    this.#toldAtMs = this.#runtime.nowMs();
+    this.#cameAtMs = this.#runtime.nowMs();
+    this.#cancelTimer = this.#runtime.after(heldMs, () => this.giveBack());
     this.#holding.add(this);
     return this.#hand(first ?? { fields: new Fields({}), bytes, stream });
   }
 
-  /** Something else wants them: they come again. The one that the program works on stays as it is. */
+  /** They come again. The one that the program works on stays as it is. */
   giveBack(): void {
-    const [first] = this.#items;
-    this.#items = [];
-    this.#holding.delete(this);
-    const seen = this.#seen;
-    this.#seen = undefined;
+    const [seen, [first]] = [this.#seen, this.#items];
+    this.#forget();
     if (seen === undefined) return;
     tell({ ...seen, item: seen.item - 1 }, first === undefined ? {} : { back: first.fields.number("item") });
   }
@@ -101,8 +100,10 @@ export class ReadAhead {
   }
 
   #forget(): undefined {
+    this.#items = [];
     this.#seen = undefined;
     this.#holding.delete(this);
+    this.#cancelTimer();
   }
 }
 

@@ -9,10 +9,23 @@ function loop(): {
   readonly ahead: ReadAhead;
   readonly holding: Set<ReadAhead>;
   readonly told: Header[];
+  /** Time goes by, and no timer runs. */
   readonly pass: (ms: number) => void;
+  /** The event loop turns. Timers whose time has come run. */
+  readonly turn: () => void;
+  readonly timers: ReadonlySet<unknown>;
   readonly answer: (...items: readonly number[]) => GivenItem;
 } {
   let nowMs = 1_000;
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  const after = (ms: number, run: () => void): () => void => {
+    const timer = { atMs: nowMs + ms, run };
+    timers.add(timer);
+    return () => timers.delete(timer);
+  };
+  const turn = (): void => {
+    for (const timer of [...timers]) if (timer.atMs <= nowMs && timers.delete(timer)) timer.run();
+  };
   const told: Header[] = [];
   const frames = new FrameReader();
   const write = (bytes: Uint8Array): void => {
@@ -26,10 +39,12 @@ function loop(): {
     return { fields: new Fields(fields), bytes, stream };
   };
   return {
-    ahead: new ReadAhead({ nowMs: () => nowMs }, holding),
+    ahead: new ReadAhead({ nowMs: () => nowMs, after }, holding),
     holding,
     told,
     pass: (ms) => void (nowMs += ms),
+    turn,
+    timers,
     answer,
   };
 }
@@ -50,15 +65,40 @@ Deno.test("a loop gets several messages only after it was quick for a while, and
   assertEquals([ahead.take(), ahead.wanted], [undefined, 1]);
 });
 
-Deno.test("messages come in order with their own bytes, and the host is told while they last, not for each", () => {
+Deno.test("messages come in order with their own bytes, and a quick loop tells the host with its next question alone", () => {
   const program = loop();
-  const { ahead, pass, told, answer } = program;
+  const { ahead, timers, told, answer } = program;
   hurry(program);
   const got = [ahead.put(answer(1, 2, 3, 4))];
-  pass(60);
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) got.push(next);
   assertEquals(got.map(({ fields, bytes }) => [fields.number("item"), [...bytes]]), [1, 2, 3, 4].map((n) => [n, [n]]));
-  assertEquals(told.map(({ op, stream, item, back }) => [op, stream, item, back]), [["passed", 7, 1, undefined]]);
+  assertEquals([told, timers.size], [[], 0]);
+});
+
+Deno.test("a loop that stops at a message tells its host in a moment how far it is, and gives back what it has not seen", () => {
+  const program = loop();
+  const { ahead, holding, pass, turn, told, timers, answer } = program;
+  hurry(program);
+  ahead.put(answer(1, 2, 3, 4));
+  ahead.take();
+  ahead.take();
+  pass(50);
+  turn();
+  assertEquals(told.map(({ op, stream, item, back }) => [op, stream, item, back]), [["passed", 7, 2, 4]]);
+  assertEquals([ahead.take(), holding.size, timers.size], [undefined, 0, 0]);
+});
+
+Deno.test("a loop that never lets its timer run gives back what it has not seen, too", () => {
+  const program = loop();
+  const { ahead, pass, told, timers, answer } = program;
+  hurry(program);
+  ahead.put(answer(1, 2, 3));
+  pass(30);
+  assertEquals(ahead.take()?.fields.number("item"), 2);
+  pass(30);
+  assertEquals(ahead.take(), undefined);
+  assertEquals(told.map(({ item, back }) => [item, back]), [[1, 3]]);
+  assertEquals(timers.size, 0);
 });
 
 Deno.test("what it has not seen goes back, and nothing that it works on is called done", () => {

@@ -2,14 +2,13 @@
  * A loop over a channel's messages at the host. When the host dies, the loop goes on at the next one; a message that the loop has
  * been given already is not given to it twice.
  */
-import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
-import { type GivenItem, ReadAhead } from "./read_ahead.ts";
+import { type AheadRuntime, type GivenItem, ReadAhead } from "./read_ahead.ts";
 import { type HostLink, isGone } from "./link.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
@@ -26,7 +25,7 @@ interface Given {
 }
 
 export interface ReadingParts {
-  readonly runtime: Pick<Runtime, "nowMs">;
+  readonly runtime: AheadRuntime;
   /** Loops of this channel that have messages from the host that nobody has seen. */
   readonly holding: Set<ReadAhead>;
   /** Hears how many messages a reader that was too slow has lost. */
@@ -47,9 +46,11 @@ export function readRemote(
   /** With `manual`, given and not acknowledged, with where. */
   const given = new Map<string, Given>();
   const calls = new Serial();
+  let last: GivenItem | undefined;
   const end = async (op: "finish" | "end"): Promise<void> => {
     ahead.giveBack();
-    await stream.end(op);
+    // Messages that are on their way are not done with.
+    await stream.end(op, (open) => op === "end" ? {} : { item: last?.stream === open ? itemOf(last) : 0 });
   };
   const close = (): void => {
     signal?.removeEventListener("abort", close);
@@ -57,36 +58,32 @@ export function readRemote(
   };
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted === true) close();
+  /** A message that comes after the loop's end is not taken: it comes again. */
   const ask = async (): Promise<GivenItem | undefined> => {
     const answered = await stream.next(isManual ? 1 : ahead.wanted);
-    return answered && ahead.put(answered);
+    return answered === undefined || stream.isEnded ? undefined : ahead.put(answered);
   };
   const next = async (): Promise<Next> => {
     for (;;) {
       const answered = stream.isEnded ? undefined : ahead.take() ?? await ask();
       if (answered === undefined) return { done: true, value: undefined };
+      last = answered;
       const { fields, bytes, stream: from } = answered;
       const missed = fields.optionalNumber("missed");
       if (missed !== undefined) onMissed(missed);
       const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
       const key = `${incoming.sender}.${incoming.id}`;
       const isKnown = stream.lives > 1 && (isManual ? given.has(key) : recent.has(key));
-      if (isManual) given.set(key, { stream: from, item: fields.number("item"), place: placeOf(fields, incoming) });
+      if (isManual) given.set(key, { stream: from, item: itemOf(answered), place: placeOf(fields, incoming) });
       else recent.add(key);
       if (isKnown) continue;
       return { done: false, value: new Envelope(incoming, () => acknowledge(key)) };
     }
   };
-  /** When the host went first, the next one is told the message's place. */
   const acknowledge = async (key: string): Promise<void> => {
     const item = given.get(key);
     if (item === undefined) return;
-    try {
-      await item.stream.connection.call("ack", { stream: item.stream.number, item: item.item });
-    } catch (error) {
-      if (!isGone(error) || link.isClosed) throw error;
-      if (item.place !== undefined) await link.repeat("ack", { channel, ...(as && { as }), ...item.place });
-    }
+    await acknowledgeAt(link, item, { channel, ...(as && { as }) });
     given.delete(key);
   };
   return {
@@ -104,7 +101,21 @@ export function readRemote(
   };
 }
 
-function placeOf(item: Fields, { timeMs }: Incoming): Header | undefined {
+/** When the host went first, the next one is told the message's place. */
+async function acknowledgeAt(link: HostLink, { stream, item, place }: Given, reader: Header): Promise<void> {
+  try {
+    await stream.connection.call("ack", { stream: stream.number, item });
+  } catch (error) {
+    if (!isGone(error) || link.isClosed) throw error;
+    if (place !== undefined) await link.repeat("ack", { ...reader, ...place });
+  }
+}
+
+function itemOf({ fields }: GivenItem): number {
+  return fields.number("item");
+}
+
+function placeOf(item: Fields, { timeMs, id }: Incoming): Header | undefined {
   const sequence = item.optionalNumber("sequence");
-  return sequence === undefined ? undefined : { sequence, timeMs };
+  return sequence === undefined ? undefined : { sequence, timeMs, message: id };
 }

@@ -70,13 +70,13 @@ export class RemoteStream {
     return undefined;
   }
 
-  /** `finish`: what was given counts as done with. */
-  async end(op: "finish" | "end"): Promise<void> {
+  /** `finish`: what was given counts as done with, as the fields say. */
+  async end(op: "finish" | "end", fields: (open: OpenStream) => Header = () => ({})): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
     try {
       const open = await this.#open;
-      if (open !== undefined) await open.connection.call(op, { stream: open.number });
+      if (open !== undefined) await open.connection.call(op, { stream: open.number, ...fields(open) });
     } catch (error) {
       if (!isGone(error) && !this.#link.isClosed) throw error;
     }

@@ -50,6 +50,11 @@ export class StoredFields {
     return typeof value === "string" ? value : this.#refuse();
   }
 
+  /** Records of before it was written have none. */
+  optionalText(index: number): string | undefined {
+    return (this.#fields[index] ?? null) === null ? undefined : this.text(index);
+  }
+
   flag(index: number): boolean {
     const value = this.#fields[index];
     return typeof value === "boolean" ? value : this.#refuse();

@@ -1,7 +1,8 @@
 """Messages that came with another one, and that the program has not seen.
 
-A loop that handles its messages quickly asks for several in one call. Nothing that it has not seen is acknowledged: the other side is
-told how far it is, at the latest with the next call, and gets the rest back when something else wants them.
+A loop that handles its messages quickly asks for several in one call. Nothing that it has not seen is acknowledged. After a moment,
+or when something else wants them, the other side is told how far the loop is and gets the rest back: a loop that stops at one message
+holds up no other, and forgets little when it is killed.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ T = TypeVar("T")
 _QUICK_SECONDS = 0.005
 _QUICK_ASKS = 8
 _MAX_ITEMS = 64
-#: The other side is told so often.
-_TELL_SECONDS = 0.05
+#: So long a loop has messages that it has not seen.
+_HOLD_SECONDS = 0.05
 
 
 class Pace:
@@ -44,50 +45,61 @@ class Pace:
 
 
 class Ahead(Generic[T]):
-    """Of one stream at one link. Any thread may want the rest back."""
+    """Of one stream at one link. Any thread may want the rest back.
+
+    All changes, and what is told of them, happen under the lock: the other side hears that messages come back before it hears the
+    next question, which would acknowledge them.
+    """
 
     def __init__(self, link: Link, channel: object) -> None:
         self.channel = channel
+        #: Then what the program has not seen goes back.
+        self.until = 0.0
+        #: The number of the last item that came.
+        self.last = 0
         self._link = link
         self._items: Deque[Tuple[int, T]] = deque()
         self._stream = 0
         #: The number of the item in the program's hands.
         self._seen: Optional[int] = None
-        self._told_at = 0.0
         #: Held for a moment only, and never waited for by a finalizer.
         self._lock = threading.Lock()
 
     def put(self, stream: int, items: Sequence[Tuple[int, T]]) -> None:
-        """Several that came together, the first of which is handed out next."""
+        """Several that came together. The thread that reads and the one that asked both say so, in any order; it counts once."""
         with self._lock:
+            if items[-1][0] <= self.last:
+                return
+            self.last = items[-1][0]
             self._items.extend(items)
             self._stream = stream
-            self._told_at = time.monotonic()
-        self._link.holding[self] = None
+            self.until = time.monotonic() + _HOLD_SECONDS
+            self._link.hold(self)
 
     def take(self) -> Optional[T]:
         """The next one, or None: then the other side is asked, which acknowledges all before."""
         with self._lock:
+            if self._items and time.monotonic() >= self.until:
+                self._return()
             if not self._items:
                 self._seen = None
-                self._link.holding.pop(self, None)
                 return None
-            if self._seen is not None and time.monotonic() - self._told_at >= _TELL_SECONDS:
-                self._told_at = time.monotonic()
-                self._link.tell("passed", {"stream": self._stream, "item": self._seen})
             self._seen, item = self._items.popleft()
             return item
 
-    def give_back(self) -> None:
-        """Something else wants them: they come again. The one that the program works on stays as it is. Never waits for a lock."""
-        if not self._lock.acquire(blocking=False):
-            return  # a loop takes one at this moment; it tells later
+    def give_back(self, *, wait: bool = False) -> None:
+        """They come again. The one that the program works on stays as it is. Without ``wait`` it takes no lock that is taken."""
+        if not self._lock.acquire(blocking=wait):
+            return  # a loop takes one at this moment; the thread that writes sees to the rest
         try:
-            seen, first = self._seen, self._items[0][0] if self._items else None
-            self._seen = None
-            self._items.clear()
+            self._return()
         finally:
             self._lock.release()
+
+    def _return(self) -> None:
+        seen, first = self._seen, self._items[0][0] if self._items else None
+        self._seen = None
+        self._items.clear()
         self._link.holding.pop(self, None)
         if seen is not None or first is not None:
             done = (first or 1) - 1 if seen is None else seen - 1

@@ -27,6 +27,8 @@ CHUNK = 256 * 1024
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 #: A driver ends within 5 seconds after its input.
 _EXIT_SECONDS = 6.0
+#: Before something that could not be done at this moment is tried again.
+_SOON_SECONDS = 0.005
 
 
 class Call(Future):  # type: ignore[type-arg]  # Python 3.9 cannot subclass Future[Frame] at run time on every build
@@ -51,6 +53,8 @@ class Holder(Protocol):
     """Has messages that the program has not seen."""
 
     channel: object
+    #: Then they go back.
+    until: float
 
     def give_back(self) -> None: ...
 
@@ -69,7 +73,7 @@ class Link:
         self._goodbye: Optional[StaticError] = None
         #: Requests that are being served, by stream and item: what to do when nobody waits for them any more.
         self.serving: Dict[Tuple[int, int], Callable[[], None]] = {}
-        #: What this program was given and has not seen.
+        #: Loops that were given messages that the program may not have seen. The thread that writes looks after them.
         self.holding: Dict[Holder, None] = {}
         #: The first frame.
         self.hello = Call(0)
@@ -149,6 +153,12 @@ class Link:
         if self._over is None:
             self._outgoing.put(encode_frame({"id": next(self._numbers), "op": op, **fields}))
 
+    def hold(self, holder: Holder) -> None:
+        """It has messages that the program has not seen; they go back when its time is over."""
+        if holder not in self.holding:
+            self.holding[holder] = None
+            self._outgoing.put(b"")  # so that the thread that writes does not wait for ever
+
     def give_back(self, channel: Optional[str] = None) -> None:
         """Messages that loops, of this channel or of all, have and have not seen come again; those that they are done with do not."""
         for each in list(self.holding):
@@ -193,7 +203,7 @@ class Link:
     def _write(self) -> None:
         try:
             while True:
-                frame = self._outgoing.get()
+                frame = self._next()
                 if frame is None:
                     break
                 rest = memoryview(frame() if callable(frame) else frame)
@@ -202,6 +212,20 @@ class Link:
         except (OSError, ValueError):
             pass  # it has gone, which the other thread sees too
         self._hang_up()
+
+    def _next(self) -> Union[None, bytes, Callable[[], bytes]]:
+        """The next frame to write. Meanwhile, messages that nobody has looked at for too long go back."""
+        while self.holding:
+            now = time.monotonic()
+            for each in list(self.holding):
+                if each.until <= now:
+                    each.give_back()
+            until = min((each.until for each in list(self.holding)), default=now)
+            try:
+                return self._outgoing.get(timeout=max(until - now, _SOON_SECONDS))
+            except queue.Empty:
+                pass
+        return self._outgoing.get()
 
     def _read(self) -> None:
         reader = FrameReader()

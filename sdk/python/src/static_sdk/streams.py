@@ -45,6 +45,8 @@ class Stream:
     def __init__(self, agent: Agent, op: str, fields: Mapping[str, Any], body: bytes = b"") -> None:
         self.agent = agent
         self._opening: Tuple[str, Mapping[str, Any], bytes] = (op, fields, body)
+        self._begun: Optional[Call] = None
+        #: A question that was not answered, or whose answer was not taken.
         self._asked: Optional[Call] = None
         self._is_open = False
         self._ended = False
@@ -65,27 +67,28 @@ class Stream:
         if not self._open:
             link = yield from self.agent.way.reach()
             op, fields, body = self._opening
-            self._asked = link.call(op, fields, body)
+            self._begun = link.call(op, fields, body)
             link.give_back(fields.get("channel"))
             self._open.append(_Open(link, fields.get("channel")))
-            self._asked.add_done_callback(self._open[0].take)
-        asked = self._asked
-        assert asked is not None
+            self._begun.add_done_callback(self._open[0].take)
+        begun = self._begun
+        assert begun is not None
         try:
-            yield from self._answer(asked)
+            yield begun
         except StaticError:
             del self._open[:]
             raise
         # Those who wait hear of the answer before its callbacks do.
-        self._open[0].take(asked)
+        self._open[0].take(begun)
         self._is_open = True
 
     def next(self) -> Steps[Optional[Item]]:
         """The next item, or None at the end."""
         self._pace.asked()
         while not self._ended:
-            ready = self._open[0].ahead.take() if self._open else None
+            ready = self._open[0].ahead.take() if self._open and self._asked is None else None
             if ready is not None:
+                self._open[0].shown = ready.place.item
                 if self._was_given(ready):
                     continue
                 self._pace.given()
@@ -99,8 +102,13 @@ class Stream:
                 if self._asked is None:
                     count = self._pace.wanted if self._opening[0] == "read" and not self._is_manual else None
                     self._asked = opened.link.call("next", {"stream": opened.number, "count": count})
-                frame = yield from self._answer(self._asked)
+                    if count is not None:
+                        # When the one who asked was interrupted, nobody else would look after them.
+                        self._asked.add_done_callback(opened.arrived)
+                # Only an interrupt leaves the question as it is.
+                frame: Frame = yield self._asked
             except StaticError as error:
+                self._asked = None
                 if self.agent.way.goes_on(error) and self._opening[0] != "requestAll":
                     del self._open[:]
                     self._is_open = False
@@ -110,14 +118,19 @@ class Stream:
                     return None
                 raise
             answer = frame.header["ok"]
-            if answer.get("done"):
+            # A loop over messages that was ended meanwhile shows no more: what came comes again.
+            if answer.get("done") or (self._ended and self._opening[0] == "read"):
                 self._ended = True
                 return None
             if "items" in answer:
-                opened.put(answer["items"], frame.body)
+                opened.put(frame)
+                self._asked = None
                 continue
             item = Item(Place(opened.link, opened.number, answer["item"]), answer, frame.body)
-            if not self._was_given(item):
+            was_given = self._was_given(item)
+            opened.shown = item.place.item
+            self._asked = None
+            if not was_given:
                 self._pace.given()
                 return item
         return None
@@ -135,25 +148,17 @@ class Stream:
             return
         [opened] = self._open
         self._finalizer.detach()
-        opened.ahead.give_back()
+        opened.ahead.give_back(wait=True)
         if opened.number is None:
             opened.abandon()
             return
         try:
-            yield from ask(opened.link, "finish" if finish else "end", {"stream": opened.number})
+            # Messages that are on their way are not done with.
+            upto = {"item": opened.shown} if finish else {}
+            yield from ask(opened.link, "finish" if finish else "end", {"stream": opened.number, **upto})
         except StaticError as error:
             if not self.agent.way.is_over(error) and not self.agent.way.goes_on(error):
                 raise
-
-    def _answer(self, asked: Call) -> Steps[Frame]:
-        """Only an interrupt leaves the question as it is."""
-        try:
-            frame: Frame = yield asked
-        except StaticError:
-            self._asked = None
-            raise
-        self._asked = None
-        return frame
 
     def _was_given(self, item: Item) -> bool:
         """By the host before this one."""
@@ -173,6 +178,8 @@ class _Open:
     def __init__(self, link: Link, channel: object) -> None:
         self.link = link
         self.number: Optional[int] = None
+        #: The number of the last item that the program was shown.
+        self.shown = 0
         self.ahead: Ahead[Item] = Ahead(link, channel)
         self._abandoned = False
 
@@ -183,12 +190,21 @@ class _Open:
             if self._abandoned:
                 self.abandon()
 
-    def put(self, several: List[Dict[str, Any]], body: bytes) -> None:
+    def arrived(self, asked: "Future[Frame]") -> None:
+        """On the thread that reads."""
+        if asked.exception() is None and "items" in asked.result().header.get("ok", {}):
+            self.put(asked.result())
+
+    def put(self, frame: Frame) -> None:
+        """Several items that came together."""
+        several = frame.header["ok"]["items"]
+        if several[-1]["item"] <= self.ahead.last:
+            return
         assert self.number is not None
         items, at = [], 0
         for fields in several:
             end = at + fields["length"]
-            items.append((fields["item"], Item(Place(self.link, self.number, fields["item"]), fields, body[at:end])))
+            items.append((fields["item"], Item(Place(self.link, self.number, fields["item"]), fields, frame.body[at:end])))
             at = end
         self.ahead.put(self.number, items)
 
