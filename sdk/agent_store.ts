@@ -34,7 +34,7 @@ export interface StoreReport {
 }
 
 /** Kinds whose damage is named. */
-const kinds = ["identity", "channels", "trust", "positions", "counters", "landmarks", "creating", "joining"];
+const kinds = ["identity", "channels", "trust", "positions", "counters", "landmarks", "creating", "joining", "passes"];
 
 /**
  * Reads everything in an agent's data directory and writes nothing: what is intact, and what is left of a damaged one. Rejects

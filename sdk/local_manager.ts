@@ -85,6 +85,8 @@ export class LocalManager implements ManagerPort {
   async #endPasses(): Promise<void> {
     const events = this.#agent.events.listen(undefined);
     for (const name of this.#agent.names) await this.#tidy(name);
+    // Of channels that this agent has left. When it fails, it is done when this agent next starts.
+    await this.#book.endPasses().catch(() => {});
     for await (const event of events) if (event.type === "member_removed") await this.#tidy(event.channel);
   }
 

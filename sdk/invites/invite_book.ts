@@ -16,6 +16,7 @@ import {
   limits,
   type NoticeBody,
   parseAgentId,
+  parseBinaryId,
   parseChannelName,
 } from "../../proto/mod.ts";
 import { invitesKind } from "../channel/records.ts";
@@ -24,6 +25,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
 import { decodeFields, encodeFields, type RecordStore, StoredFields } from "../store/mod.ts";
+import { type Pass, PassNotes } from "./pass_notes.ts";
 
 /** How long, and how often, an invite is good. */
 export interface InviteOptions {
@@ -74,12 +76,6 @@ interface Admitted {
   readonly agentId: AgentId | undefined;
 }
 
-/** A guest pass: an API key that is good for one channel. */
-export interface Pass {
-  readonly id: string;
-  readonly expiresAtMs: number;
-}
-
 /** The channel's membership, as far as it matters who may still come in. */
 export interface InviteScene {
   readonly channelId: ChannelId;
@@ -116,9 +112,12 @@ export class InviteBook {
   readonly #changes = new Serial();
   /** Those by which somebody is being let in, as they are on disk; a commit cannot wait for that. */
   readonly #used = new Map<InviteId, InviteRecord>();
+  /** The passes, also of channels that this agent has left, with which the invites are deleted. */
+  readonly #passes: PassNotes;
 
   constructor(deps: InviteBookDeps) {
     this.#deps = deps;
+    this.#passes = new PassNotes(deps);
   }
 
   /** An invite to a channel that this agent is in. It is on our disk before anybody can have it. */
@@ -135,7 +134,10 @@ export class InviteBook {
     const expiresHereAtMs = Math.ceil(this.#deps.runtime.nowMs() + expiresInMs);
     const times = { expiresAtMs, expiresHereAtMs };
     const record = { channelId, name, secret, ...times, uses, admitted: new Map(), pass, ended: false };
-    await this.#put(inviteId, record);
+    await this.#changes.run(async () => {
+      if (pass !== undefined) await this.#passes.note(pass, { channelId, inviteId, state: "open" });
+      await this.#put(inviteId, record);
+    });
     await this.#deps.session.call("RegisterInvite", { channelId, inviteId, expiresAtMs, uses });
     return { invite: { channelId, name, inviter: this.#deps.agentId, secret }, expiresAtMs };
   }
@@ -200,7 +202,10 @@ export class InviteBook {
         changed.add(inviteId);
       }
       for (const [inviteId, invite] of invites) {
-        if (changed.has(inviteId)) await this.#put(inviteId, invite);
+        const { pass, channelId } = invite;
+        const isNew = changed.has(inviteId);
+        if (isNew && pass !== undefined) await this.#passes.note(pass, { channelId, inviteId, state: "in use" });
+        if (isNew) await this.#put(inviteId, invite);
         this.#used.set(inviteId, invite);
       }
       return verdicts;
@@ -261,21 +266,29 @@ export class InviteBook {
     }
   }
 
+  /** Revokes passes whose invites were deleted when this agent left their channel. A guest that is in a channel keeps its own. */
+  async endPasses(): Promise<void> {
+    for (const each of await this.#passes.list()) {
+      // An invite that is there decides itself; see `tidy`. Nobody waits for the API here.
+      const invite = await this.#changes.run(() => this.#get(each.channelId, each.inviteId));
+      if (invite === undefined) await this.#passes.end(each);
+    }
+  }
+
   /** Kept when its pass cannot be revoked now. */
-  async #drop({ id, channelId, pass }: InviteRecord & { readonly id: string }): Promise<void> {
-    if (pass !== undefined && pass.expiresAtMs > this.#deps.runtime.nowMs()) {
-      try {
-        await this.#deps.revokePass(pass.id);
-      } catch {
-        return; // tried again at the next start, or with the next removal
-      }
+  async #drop({ id, channelId, pass }: InviteRecord & { readonly id: InviteId }): Promise<void> {
+    if (pass !== undefined) {
+      const note = { channelId, inviteId: id, state: "open" } as const;
+      await this.#passes.note(pass, note);
+      // Tried again at the next start, or with the next removal.
+      if (!await this.#passes.end({ ...pass, ...note })) return;
     }
     await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), id));
   }
 
-  async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: string })[]> {
+  async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: InviteId })[]> {
     const records = await this.#deps.store.list(invitesKind(channelId));
-    return records.map(({ id, value }) => ({ id, ...decode(channelId, value) }));
+    return records.map(({ id, value }) => ({ id: parseBinaryId<InviteId>(id), ...decode(channelId, value) }));
   }
 
   /** By either clock; both are given `graceMs` more. */

@@ -4,6 +4,9 @@ import {
   binaryIdFromBytes,
   type CallName,
   type ChannelId,
+  inviteIdOf,
+  joinMac,
+  type JoinRequestId,
   parseAgentId,
   parseChannelName,
   parseJoinLink,
@@ -11,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
+import { invitesKind } from "../channel/records.ts";
 import type { AgentService } from "../session/service.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteBookDeps } from "./invite_book.ts";
@@ -28,6 +32,10 @@ interface Bench {
   readonly revoked: string[];
   readonly calls: string[];
   readonly service: AgentService;
+  /** Whether the API can be asked. */
+  readonly api: { isAway: boolean };
+  /** As when the agent leaves its channel. */
+  readonly leave: () => Promise<void>;
   /** A life of the agent, on the same disk. */
   readonly start: (changes?: Partial<InviteBookDeps["store"]>, refused?: CallName) => InviteBook;
 }
@@ -37,6 +45,7 @@ async function createBench(): Promise<Bench> {
   const randomBytes = (length: number): Uint8Array<ArrayBuffer> => random.bytes(length);
   const store = await RecordStore.open(openMemory(createMemoryDisk(), randomBytes));
   const [passes, revoked, calls]: [string[], string[], string[]] = [[], [], []];
+  const api = { isAway: false };
   const service: AgentService = {
     apiUrl: "https://api.example",
     authorities: [],
@@ -46,7 +55,14 @@ async function createBench(): Promise<Bench> {
       const apiKey = "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk";
       return Promise.resolve({ id: passes.at(-1) ?? "", apiKey });
     },
-    revokePass: (id) => Promise.resolve(void revoked.push(id)),
+    revokePass: (id) =>
+      api.isAway
+        ? Promise.reject(createError("connection_error", "Cannot reach the API"))
+        : Promise.resolve(void revoked.push(id)),
+  };
+  const leave = async (): Promise<void> => {
+    const kind = invitesKind(channel.channelId);
+    for (const { id } of await store.list(kind)) await store.delete(kind, id);
   };
   const start: Bench["start"] = (changes, refused) =>
     new InviteBook({
@@ -69,7 +85,7 @@ async function createBench(): Promise<Bench> {
       relayNowMs: nowMs,
       revokePass: (id) => service.revokePass(id),
     });
-  return { passes, revoked, calls, service, start };
+  return { passes, revoked, calls, service, api, leave, start };
 }
 
 Deno.test("an agent that is killed between the pass and the invite has given out nothing, and its next life makes links", async () => {
@@ -103,4 +119,42 @@ Deno.test("a pass ends with its invite, also when the relay cannot be told that 
   const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
   await assertRejects(() => book.revoke(invite), StaticError, "connection was lost");
   assertEquals([revoked, await book.list(scene)], [passes, []]);
+});
+
+Deno.test("a pass whose invite has ended is revoked although the agent leaves before the API can be asked", async () => {
+  const { passes, revoked, service, api, leave, start } = await createBench();
+  const book = start();
+  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  api.isAway = true;
+  await book.revoke(invite);
+  await leave();
+  await start().endPasses();
+  assertEquals(revoked, []);
+  api.isAway = false;
+  await start().endPasses();
+  await start().endPasses();
+  assertEquals(revoked, passes);
+});
+
+Deno.test("an agent that leaves a channel revokes the pass that nobody has used, and not that of a guest", async () => {
+  const { passes, revoked, service, leave, start } = await createBench();
+  const book = start();
+  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  await createLink(channel, { guest: true }, { service, book, nowMs });
+  const keyPackage = new Uint8Array(8);
+  const request = {
+    channelId: channel.channelId,
+    inviteId: inviteIdOf(invite.secret),
+    requestId: binaryIdFromBytes<JoinRequestId>(new Uint8Array(16)),
+    agentId: parseAgentId("b".repeat(22)),
+    keyPackage,
+    mac: joinMac(invite.secret, { ...channel, inviter: invite.inviter, keyPackage }),
+    expiresAtMs: nowMs() + 60_000,
+  };
+  assertEquals(await book.admit([request], scene), [scene.epoch]);
+  await start().endPasses();
+  assertEquals(revoked, []);
+  await leave();
+  await start().endPasses();
+  assertEquals(revoked, passes.slice(1));
 });
