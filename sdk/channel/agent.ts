@@ -61,6 +61,14 @@ export interface Former {
 
 interface JoinOptions extends ChannelOptions {
   readonly former: Former | undefined;
+  /** The channel for which the relay delivered the Welcome; undefined for one that came by hand. */
+  readonly deliveredFor?: ChannelId | undefined;
+}
+
+interface Offered {
+  readonly welcome: Uint8Array;
+  /** The channel for which the relay delivered it. */
+  readonly channelId?: ChannelId;
 }
 
 /** Deliveries of the relay that belong to no open channel, and the return of the connection. */
@@ -160,6 +168,7 @@ export class Agent {
     const former = await this.checkFree(name);
     if (former?.stuck !== undefined) throw taken(name);
     const channelId = await createAtRelay(name, this.parts);
+    this.#checkOther(channelId, name);
     await this.#eraseStored(name);
     const parts = await createChannel(channelId, name, this.#deps);
     await created(name, this.parts);
@@ -171,7 +180,7 @@ export class Agent {
     if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
     return await this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
-      const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
+      const here = welcome === undefined ? this.welcomes.find(name) : [{ welcome }];
       const former = await this.checkFree(name);
       if (here.length === 0) {
         throw createError(
@@ -308,14 +317,14 @@ export class Agent {
 
   /** Any member may send a Welcome, so one that leads nowhere does not keep us from the next. */
   async #joinByFirst(
-    welcomes: readonly Uint8Array[],
+    welcomes: readonly Offered[],
     expected: ExpectedChannel,
     options: JoinOptions,
   ): Promise<LiveChannel> {
     let failed: unknown;
-    for (const welcome of welcomes) {
+    for (const { welcome, channelId } of welcomes) {
       try {
-        return await this.#joinBy(checkWelcome(welcome), expected, options);
+        return await this.#joinBy(checkWelcome(welcome), expected, { ...options, deliveredFor: channelId });
       } catch (error) {
         if (!(error instanceof MlsFault) && !(error instanceof StaticError)) throw error;
         failed ??= error;
@@ -324,10 +333,13 @@ export class Agent {
     throw failed;
   }
 
-  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, { former, receive = true }: JoinOptions): Promise<
-    LiveChannel
-  > {
+  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: JoinOptions): Promise<LiveChannel> {
+    const { former, deliveredFor, receive = true } = options;
     const parts = await joinChannel(welcome, expected, this.#deps, async (channelId) => {
+      if (deliveredFor !== undefined && deliveredFor !== channelId) {
+        throw createError("mls_error", "Cannot join: the Welcome leads into another channel than the one that sent it");
+      }
+      this.#checkOther(channelId, expected.name);
       if (former === undefined) return;
       const { stuck } = former;
       // That it is over was the relay's word so far: now there is a membership to put in its place.
@@ -363,6 +375,16 @@ export class Agent {
     const channel = this.#channels.get(record.channelId);
     if (channel?.state.stopped === undefined && channel?.state.unwelcome !== true) throw taken(name);
     return { record, stuck: channel };
+  }
+
+  /** Anybody can make a group, or a channel, of an id that is known: it must not take the place of another channel's keys. */
+  #checkOther(channelId: ChannelId, name: ChannelName): void {
+    const other = [...this.#records.values()].find((record) => record.channelId === channelId && record.name !== name);
+    if (other === undefined) return;
+    const text =
+      `This leads into channel "${other.name}", in which this agent is, under another name; ask for another ` +
+      "Welcome";
+    throw createError("mls_error", text, { channel: other.name });
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {

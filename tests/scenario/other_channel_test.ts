@@ -1,0 +1,81 @@
+/** A stranger, a relay or a call that comes late must not take the place of a channel that is something else's. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { type ChannelId, parseChannelName } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
+import { createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+const otherName = "evil/ops/deploy";
+
+/** A Welcome into a group of the maker's own, which has the id of a channel that it is not in. */
+async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8Array): Promise<Uint8Array> {
+  const { identity, signatures, runtime } = maker.agent.parts;
+  const randomBytes = (length: number): Uint8Array => runtime.randomBytes(length);
+  const nowMs = runtime.nowMs();
+  const times = { notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 60_000 };
+  const own = await createKeyPackage({ suiteId: 3, identity, ...times, lastResort: false, randomBytes, signatures });
+  const group = await Group.create({ channelId, name: parseChannelName(otherName) }, own, {
+    identity,
+    signatures,
+    randomBytes,
+    policy: () => undefined,
+    findPsk: () => undefined,
+    clocksMs: () => [nowMs],
+    padding: () => 0,
+  });
+  const { welcome } = await group.prepare({ add: [decodeKeyPackageMessage(keyPackage)] });
+  if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
+  return welcome;
+}
+
+async function assertWorks(alice: Actor, bob: Actor): Promise<void> {
+  await allAgree(alice, bob);
+  await alice.manager.send(name, "hello");
+  assertEquals(await read(await bob.channel(), 1), ["hello"]);
+}
+
+Deno.test("a Welcome by hand with the id of another channel does not take that channel's place", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const mallory = await stage.actor("mallory", 2);
+  const { channelId } = await bob.live();
+  const welcome = await welcomeInto(channelId, mallory, await bob.client.generateKeyPackage());
+  await assertRejects(() => bob.client.joinChannel(otherName, welcome), StaticError, name);
+  await bob.restart();
+  assertEquals(bob.client.channels, [name]);
+  await assertWorks(alice, bob);
+});
+
+Deno.test("a Welcome that an honest relay delivers does not lead into another channel than its sender's", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const mallory = await stage.actor("mallory", 2);
+  const { channelId } = await bob.live();
+  const keyPackage = await bob.client.generateKeyPackage();
+  const forged = await welcomeInto(channelId, mallory, keyPackage);
+  await mallory.manager.create(otherName);
+  mallory.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    const { welcomes, ...rest } = body as { welcomes: { recipients: string[] }[] }; // cast: of this operation
+    return forward({ ...rest, welcomes: welcomes.map(({ recipients }) => ({ recipients, welcome: forged })) });
+  };
+  await (await mallory.client.channel(otherName)).addMember(keyPackage);
+  await until("the Welcome has arrived", () => bob.client.welcomes.some((each) => each === otherName));
+  await assertRejects(() => bob.client.joinChannel(otherName), StaticError);
+  await assertWorks(alice, bob);
+});
+
+Deno.test("a relay that answers to CreateChannel with the id of another channel costs no keys", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { channelId } = await bob.live();
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    return operation === "CreateChannel" ? { ...reply as object, channelId } : reply;
+  };
+  await assertRejects(() => bob.client.createChannel(otherName), StaticError);
+  bob.session.tampering = {};
+  await bob.restart();
+  assertEquals(bob.client.channels, [name]);
+  await assertWorks(alice, bob);
+});
