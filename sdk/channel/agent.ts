@@ -272,8 +272,10 @@ export class Agent {
       const name = parseChannelName(text);
       const channelId = this.#records.get(name)?.channelId ?? await findAtRelay(name, this.parts);
       await this.parts.session.call("CloseChannel", { channelId });
-      // In turn: nobody opens it meanwhile.
-      await this.#entering.run(() => this.#eraseStored(name));
+      // In turn: nobody opens it meanwhile. Another channel may have taken its name since.
+      await this.#entering.run(() =>
+        this.#records.get(name)?.channelId === channelId ? this.#eraseStored(name) : undefined
+      );
     });
   }
 

@@ -79,3 +79,18 @@ Deno.test("a relay that answers to CreateChannel with the id of another channel 
   assertEquals(bob.client.channels, [name]);
   await assertWorks(alice, bob);
 });
+
+Deno.test("closing a channel erases no other one that has taken its name meanwhile", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  await alice.manager.create(name);
+  alice.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    if (operation === "CloseChannel") await alice.client.createChannel(name);
+    return reply;
+  };
+  await alice.client.closeChannel(name);
+  alice.session.tampering = {};
+  await alice.restart();
+  await alice.manager.send(name, "here");
+});
