@@ -350,6 +350,7 @@ export class Agent {
       // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
       await stuck.close();
       await stuck.idle();
+      stuck.membership.durable.retire();
     });
     this.welcomes.forget(parts.record.channelId);
     this.keyPackages.renew().catch(() => {}); // the next connection does it again

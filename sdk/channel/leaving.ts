@@ -53,7 +53,7 @@ export async function sayGoodbye(
     try {
       return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
-      rejoiner.resume();
+      if (!ended.aborted) rejoiner.resume();
       // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf. A channel that has ended
       // hears of nothing, and must not leave a membership that is not its own.
       if (!isNamed || ended.aborted || !isCode(error, "state_conflict")) throw error;

@@ -319,6 +319,9 @@ export class LiveChannel {
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
   async leave(successor?: AgentId): Promise<void> {
+    // Nothing is left of it, and it must not leave a membership that has begun since.
+    if (this.#erasing !== undefined) return await this.#erasing;
+    if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
     if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
@@ -506,6 +509,7 @@ export class LiveChannel {
 
   /** `byWord`: by nothing but what the relay said about its log and us. */
   #comeBack(doubt: Doubt, byWord = false): void {
+    if (this.#ended !== undefined) return;
     this.#isByWord = byWord && (this.#isByWord || this.#rejoiner.reason === undefined);
     this.#link.lose();
     this.#suspend();

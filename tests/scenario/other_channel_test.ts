@@ -1,8 +1,10 @@
 /** A stranger, a relay or a call that comes late must not take the place of a channel that is something else's. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ChannelId, parseChannelName } from "../../proto/mod.ts";
+import { type ChannelEndReason, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
+import { createError, createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
+import { loseStep } from "../support/scenario/lost_step.ts";
+import { deafen } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const otherName = "evil/ops/deploy";
@@ -26,6 +28,12 @@ async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8
   const { welcome } = await group.prepare({ add: [decodeKeyPackageMessage(keyPackage)] });
   if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
   return welcome;
+}
+
+/** The relay says that the channel is over. */
+function tellEnd({ session }: Actor, channelId: ChannelId, reason: ChannelEndReason): void {
+  const body = { channelId, sequence: 900, timeMs: 0, reason };
+  session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
 }
 
 async function assertWorks(alice: Actor, bob: Actor): Promise<void> {
@@ -93,4 +101,52 @@ Deno.test("closing a channel erases no other one that has taken its name meanwhi
   alice.session.tampering = {};
   await alice.restart();
   await alice.manager.send(name, "here");
+});
+
+Deno.test("leave() of a membership that an invite has replaced leaves the new one alone", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const former = await bob.channel();
+  const live = await bob.live();
+  // The relay breaks every answer; the last one comes by hand, as a Welcome of an owner.
+  let answer: Uint8Array | undefined;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverWelcome") return [notice];
+    const { welcome } = notice.body;
+    answer = welcome;
+    return [{ ...notice, body: { ...notice.body, welcome: welcome.slice().fill(0x55, welcome.length - 32) } }];
+  };
+  await loseStep(bob, alice);
+  await until("bob is unwelcome", () => live.state.unwelcome);
+  deafen(alice, carol);
+  await bob.client.joinChannel(name, answer);
+  bob.session.tampering = {};
+  await former.leave().catch(() => {});
+  await bob.restart();
+  await allAgree(alice, bob, carol);
+  await assertWorks(alice, bob);
+});
+
+Deno.test("a channel that has ended does not ask to come back when leave() fails", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { channelId } = await bob.live();
+  let asked = 0;
+  bob.session.tampering.call = (operation, _, forward) => {
+    if (operation === "RequestRejoin") asked++;
+    if (operation === "RequestRejoin" || operation === "LeaveChannel") {
+      return Promise.reject(createError("overloaded", "later"));
+    }
+    return forward();
+  };
+  await loseStep(bob, alice);
+  await until("bob asks", () => asked > 0);
+  tellEnd(bob, channelId, "recovered");
+  await until("it is over", () => channel.health().state === "ended");
+  const before = asked;
+  await assertRejects(() => channel.leave(), StaticError);
+  // Long enough for the next request, which would come at once.
+  await new Promise((resolve) => setTimeout(resolve, 100)); // wait: nothing may happen
+  assertEquals(asked, before);
 });
