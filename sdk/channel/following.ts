@@ -29,8 +29,10 @@ export type Founding = NoticeBody<"DeliverFounding">;
 export type FoundingVerdict =
   /** It may be followed from this epoch. */
   | { readonly kind: "follow"; readonly base: BaseEpoch }
-  /** This agent has moved on further, or stands where it cannot tell: the way in is to ask. */
+  /** It is genuine, but this agent has moved on further. */
   | { readonly kind: "behind"; readonly reason: string }
+  /** This agent is stopped before its base and cannot tell: it stays stopped, and asks to be let in. */
+  | { readonly kind: "ahead" }
   | { readonly kind: "refused"; readonly reason: string }
   /** No agent made it: the relay did. */
   | { readonly kind: "forged"; readonly reason: string };
@@ -61,10 +63,7 @@ export function judgeFounding(
   }
   if (!group.binding.owners.includes(founder)) {
     // It may have become one since the commit at which we are stopped: the member that lets us in shows how.
-    const isAhead = bad !== undefined && founding.baseEpoch > group.epoch;
-    if (isAhead) {
-      return { kind: "behind", reason: "the channel was begun anew on an epoch that this agent never reached" };
-    }
+    if (bad !== undefined && founding.baseEpoch > group.epoch) return { kind: "ahead" };
     return refused(`${entry.sender} is not an owner that this agent knows`);
   }
   if (founding.generation !== present + 1) return refused("it is not the generation after the present one");

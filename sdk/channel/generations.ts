@@ -46,6 +46,8 @@ export interface GenerationsParts {
 
 export class Generations {
   readonly #parts: GenerationsParts;
+  /** The latest generation about which this agent could not tell, and asks. */
+  #asked = 0;
 
   constructor(parts: GenerationsParts) {
     this.#parts = parts;
@@ -98,6 +100,7 @@ export class Generations {
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet
+    if (followed === "ahead") return this.#askAhead(generation);
     if (followed !== "refused" && !("behind" in followed)) {
       await this.entered(followed);
       return goOn();
@@ -109,6 +112,24 @@ export class Generations {
     if (followed === "refused") return;
     health.report("rejoined", `The channel was begun anew, and this agent asks to be let in: ${followed.behind}`);
     comeBack({ reason: followed.behind, generation });
+  }
+
+  /**
+   * A generation that may be genuine, which cannot be told from where we are stopped. The relay alone says that it is there, so
+   * we stay stopped, and ask anew: if its log is in that generation, its answer names it, and a member shows how it came to be.
+   */
+  #askAhead(generation: number): void {
+    const { recovery, rejoiner, health } = this.#parts;
+    if (!recovery.mayAsk) return;
+    // It comes again with each connection.
+    if (generation > this.#asked) {
+      this.#asked = generation;
+      const text = "The channel was begun anew on an epoch that this agent never reached; it asks to be let in";
+      health.report("rejoined", text);
+      rejoiner.stop();
+      rejoiner.done();
+    }
+    this.askWhenRead();
   }
 
   /** We are in it already, or in a later one, and read the log again. */

@@ -49,7 +49,7 @@ export interface Begun {
   readonly epoch: number;
 }
 
-export type Followed = Begun | { readonly behind: string } | "refused" | "forged";
+export type Followed = Begun | { readonly behind: string } | "ahead" | "refused" | "forged";
 
 export class Recovery {
   readonly #deps: ChannelDeps;
@@ -224,6 +224,7 @@ export class Recovery {
       await this.#refuse(entry, verdict.reason);
       return "refused";
     }
+    if (verdict.kind === "ahead") return "ahead";
     const opened = verdict.kind === "follow"
       ? await openFounding(entry, verdict.base, membership, this.#deps)
       : verdict.reason;

@@ -6,6 +6,7 @@ import {
   type ChannelId,
   foundingEpoch,
   foundingStatement,
+  type NoticeEnvelope,
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -274,6 +275,67 @@ for (const ahead of [0, 5]) {
     await talk(alice, carol);
   });
 }
+
+/** A founding of a stranger, on an epoch that nobody has reached, as only a relay can deliver it. */
+async function strangeFounding(
+  stage: Stage,
+  owner: Actor,
+  generation: number,
+): Promise<NoticeEnvelope & { readonly operation: "DeliverFounding" }> {
+  const stranger = await stage.actor("mallory");
+  const { channelId, badCommit } = await stoppedAt(owner);
+  const { founding, ...rest } = await foundingBecauseOf(owner.agent, await owner.live(), badCommit);
+  const { signatureKey, identity } = stranger.agent.parts.identity;
+  const baseEpoch = foundingEpoch(generation - 1) + founding.baseEpoch + 5;
+  const other = { ...founding, signatureKey, identity, generation, baseEpoch };
+  const signature = stranger.sign(foundingStatement({ channelId, ...other }));
+  const place = { sequence: 900_000, epoch: foundingEpoch(generation), sender: stranger.client.agentId, timeMs: 0 };
+  const body = { ...rest, ...place, founding: { ...other, signature } };
+  return { kind: "notice", operation: "DeliverFounding", body };
+}
+
+for (const generation of [1, 1000]) {
+  Deno.test(`a relay that shows the generation ${generation} of a stranger does not keep an owner from recovering, nor others from following`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await sendBogus(bob);
+    await allStopped(alice, carol);
+    const notice = await strangeFounding(stage, alice, generation);
+    for (const actor of [alice, carol]) {
+      actor.session.inject(notice);
+      await until(`${actor.label} is told`, async () => (await issuesOf(actor, "rejoined")).length > 0);
+      assertEquals((await actor.channel()).health().state, "stopped");
+    }
+    alice.clockOffsetMs += 61_000;
+    await (await alice.channel()).recover();
+    await talk(alice, carol);
+  });
+}
+
+Deno.test("a member that does not follow a generation asks for no later one, whoever began that", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol, dave);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  const { channelId, badCommit } = await stoppedAt(carol);
+  const notice = await strangeFounding(stage, carol, 2);
+  const { founding, ...rest } = await foundingBecauseOf(carol.agent, await carol.live(), badCommit);
+  const other = { ...founding, transcriptHash: new Uint8Array(32) };
+  const signature = carol.sign(foundingStatement({ channelId, ...other }));
+  await carol.session.call("FoundGeneration", { ...rest, founding: { ...other, signature } });
+  await until("dave refuses it", async () => (await issuesOf(dave, "refused_recovery")).length > 0);
+  let asked = 0;
+  dave.session.tampering.call = (operation, _, forward) => {
+    if (operation === "RequestRejoin") asked++;
+    return forward();
+  };
+  dave.session.inject(notice);
+  await dave.session.call("ListMembers", { channelId });
+  await (await dave.live()).recover().catch(() => {}); // behind the notice
+  assertEquals([asked, (await dave.channel()).health().state], [0, "stopped"]);
+});
 
 async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
   const { channelId } = await actor.live();
