@@ -218,12 +218,17 @@ export class Rejoiner {
     }
   }
 
-  /** Returns whether that is a later generation than the one that we asked for so far. */
+  /**
+   * Asks for another generation from now on, by the relay's word. It may have lied before, so that may be an earlier one too,
+   * but not one before our own. Returns whether it is a later one.
+   */
   #moveTo(generation: number): boolean {
-    if (generation <= this.#generation || this.#parts.recovery().isForeign(generation)) return false;
+    const before = this.#generation;
+    const isBefore = generation < generationOf(this.#parts.membership.epoch);
+    if (generation === before || isBefore || this.#parts.recovery().isForeign(generation)) return false;
     this.#generation = generation;
     this.#leaf = undefined;
-    return true;
+    return generation > before;
   }
 
   /** We have not been in the generation that we want into. */

@@ -4,10 +4,11 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type NoticeEnvelope, rejoinStatement } from "../../proto/mod.ts";
+import { foundingEpoch, type NoticeEnvelope, rejoinStatement } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { createKeyPackage, createWelcome } from "../support/mls.ts";
+import { loseStep } from "../support/scenario/lost_step.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
@@ -22,17 +23,6 @@ async function commit(actor: Actor, times = 1): Promise<void> {
 async function leafOf(actor: Actor): Promise<{ leafIndex: number; leafNode: Uint8Array }> {
   const { current } = (await actor.live()).membership.group;
   return { leafIndex: current.ownLeaf, leafNode: current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0) };
-}
-
-/** From now on a commit that the agent is not told of, and a message behind it: it has to come back. */
-async function loseStep(victim: Actor, by: Actor): Promise<void> {
-  const before = victim.session.tampering.notice ?? ((notice: NoticeEnvelope) => [notice]);
-  victim.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : before(notice);
-  await commit(by);
-  await by.manager.send(name, "lost");
-  const isBack = (): Promise<boolean> => saw(victim, "rejoined");
-  await until("it is on its way", async () => (await victim.live()).state.rejoining !== undefined || await isBack());
-  victim.session.tampering.notice = before;
 }
 
 /** Asks with a KeyPackage of one's own making. */
@@ -124,6 +114,21 @@ Deno.test("a request that is tried alone is not granted any more when its asker 
     assertEquals(await read(await member.channel(), 1), ["still here"]);
     assertEquals((await member.channel()).health().state, "ok");
   }
+});
+
+Deno.test("a relay that once names a generation that there is not does not keep an asker out for good", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let lies = 0;
+  bob.session.tampering.call = (operation, _, forward) => {
+    if (operation !== "RequestRejoin" || lies > 0) return forward();
+    lies++;
+    return Promise.reject(createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(7) + 1 }));
+  };
+  await loseStep(bob, alice);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  assertEquals(lies, 1);
+  await allAgree(alice, bob, carol);
 });
 
 Deno.test("a KeyPackage that our clock says has expired is no request to rejoin", async () => {
