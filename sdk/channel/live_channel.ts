@@ -474,7 +474,8 @@ export class LiveChannel {
         if (this.#rejoiner.reason !== undefined) return;
         if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
         this.#end(removedError(this.name, commit));
-        return await this.erase();
+        // Not in turn: it waits for a rejoin that may itself wait for its turn. Nothing is looked at after the end.
+        return void this.erase().catch((fault) => this.#die(fault));
       case "stopped":
         return await this.#generations.stopAt(verdict.commit, verdict.reason);
       case "out_of_step":
@@ -537,6 +538,8 @@ export class LiveChannel {
     this.senders.clear();
     this.confirmations.restart(entered.anchor.formerEpoch);
     this.#progress.restart(joinedSequence);
+    // Also an attempt that took the place of the one by which we came in.
+    this.#rejoiner.stop();
     this.#rejoiner.done();
     await this.outbox.restart();
     this.#subscription.restart(joinedSequence);

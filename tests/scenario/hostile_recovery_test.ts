@@ -8,6 +8,7 @@ import {
   foundingStatement,
   type NoticeEnvelope,
   type ReplyBody,
+  type RequestBody,
 } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
@@ -15,6 +16,7 @@ import {
   type BadCommit,
   createError,
   createKeyPackage,
+  decodeKeyPackageMessage,
   type KeyPackageChange,
   readBadCommit,
   signedAnew,
@@ -335,6 +337,40 @@ Deno.test("a member that does not follow a generation asks for no later one, who
   await dave.session.call("ListMembers", { channelId });
   await (await dave.live()).recover().catch(() => {}); // behind the notice
   assertEquals([asked, (await dave.channel()).health().state], [0, "stopped"]);
+});
+
+Deno.test("who is removed right after it followed a founding, while a Welcome for it is opened, erases its channel and can be closed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let asked: RequestBody<"RequestRejoin"> | undefined;
+  carol.session.tampering.call = (operation, body, forward) => {
+    if (operation === "RequestRejoin") asked ??= body as RequestBody<"RequestRejoin">; // cast: of this operation
+    return forward();
+  };
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await until("carol asks", () => asked !== undefined);
+  if (asked === undefined) throw new Error("carol has not asked");
+  const { channelId, keyPackage, signature } = asked;
+  const { agentId } = carol.client;
+  const { group, name: channelName } = (await bob.live()).membership;
+  const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
+  const { welcome, epoch } = await group.prepare(change);
+  if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
+  const held: NoticeEnvelope[] = [];
+  carol.session.tampering.notice = (notice) => {
+    held.push(notice);
+    return [];
+  };
+  await recover(alice);
+  await (await alice.channel()).removeMember(agentId);
+  const isHere = (operation: string): boolean => held.some((notice) => notice.operation === operation);
+  await until("carol has something to read", () => isHere("DeliverFounding") && isHere("DeliverCommit"));
+  const place = { channelId, sequence: 900, joinedSequence: 900, epoch: epoch + 1, timeMs: 0, generation: 0 };
+  const body = { ...place, sender: bob.client.agentId, welcome, name: channelName };
+  for (const notice of held) if (notice.operation !== "DeliverChannelEnd") carol.session.inject(notice);
+  carol.session.inject({ kind: "notice", operation: "DeliverWelcome", body });
+  await until("the channel is erased", () => carol.client.channels.length === 0, 10_000);
 });
 
 async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
