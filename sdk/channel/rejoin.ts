@@ -218,10 +218,7 @@ export class Rejoiner {
     }
   }
 
-  /**
-   * Asks for another generation from now on, by the relay's word. It may have lied before, so that may be an earlier one too,
-   * but not one before our own. Returns whether it is a later one.
-   */
+  /** Asks for what the relay names, also if that is earlier: it may have lied before. Returns whether it is a later one. */
   #moveTo(generation: number): boolean {
     const before = this.#generation;
     const isBefore = generation < generationOf(this.#parts.membership.epoch);
@@ -387,10 +384,8 @@ export class Rejoiner {
   /** Only a Welcome that names our KeyPackage says that the group may have it now. */
   #refuse(welcome: Welcome, why: string, own: OwnKeyPackage | undefined): "spent" | "refused" {
     const { sender } = welcome;
-    this.#parts.health.report(
-      "refused_welcome",
-      `This agent refused a Welcome of ${sender} that would have let it back in: ${why}`,
-    );
+    const text = `This agent refused a Welcome of ${sender} that would have let it back in: ${why}`;
+    this.#parts.health.report("refused_welcome", text);
     if (own === undefined || own !== this.#own || !isFor(welcome, own)) return "refused";
     this.#answerers.refused(sender);
     this.#spend(own);
