@@ -1,6 +1,7 @@
 // A session whose command lands late does not take the place of the one that its agent has elsewhere meanwhile.
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/random.ts";
+import type { Moment } from "../core/cluster.ts";
 import { sampleAgent } from "../engine/testing/sample.ts";
 import { beginSession } from "./session_beginning.ts";
 import { type LossyRelay, LossyRelays } from "./testing/lossy_relays.ts";
@@ -20,8 +21,7 @@ async function onTwo(run: (stage: LossyRelays, one: LossyRelay, two: LossyRelay)
 }
 
 /** As a relay writes it. */
-function begin(relay: LossyRelay): Promise<number | undefined> {
-  const behind = relay.replica.position;
+function begin(relay: LossyRelay, behind = relay.replica.position): Promise<number | undefined> {
   return relay.write({ op: "session", agentId, nowMs: 1, behind }) as Promise<number | undefined>; // cast: its verdict
 }
 
@@ -44,18 +44,47 @@ Deno.test("a session that got no answer, and lands when nobody waits for it, lea
     one.isFrozen = true;
     const end = (session: number): Promise<void> =>
       one.write({ op: "session_end", agentId, session }).then(() => {}, () => {});
+    const came = stage.time.nowMs();
+    const moment = (): Moment => ({ position: one.replica.position, timeMs: stage.time.nowMs() });
     const beginning = beginSession({
-      begin: () => begin(one),
+      begin: (behind) => begin(one, behind),
       catchUp: () => Promise.resolve(),
       end,
-      isWanted: () => false,
-      nowMs: stage.time.nowMs,
+      since: moment(),
+      isWanted: () => stage.time.nowMs() === came,
+      moment,
     });
     assertEquals(await stage.settle(beginning.then(() => "begun", () => "given up")), "given up");
     const session = await stage.settle(begin(two));
     one.isFrozen = false;
     await stage.time.advance(10_000);
     await stage.heal();
+    const place = two.replica.state.sessions.placeOf(agentId);
+    assertEquals([place?.session, place?.relay], [session, "relay-2"]);
+  });
+});
+
+Deno.test("a relay that stood still while an agent came leaves the session alone that the agent has elsewhere by then", async () => {
+  await onTwo(async (stage, one, two) => {
+    const moment = (): Moment => ({ position: one.replica.position, timeMs: stage.time.nowMs() });
+    // Relay 1 has sent its challenge. It is frozen before it reads the answer.
+    const since = moment();
+    one.isFrozen = true;
+    await stage.time.advance(8_000);
+    const session = await stage.settle(begin(two));
+    one.isFrozen = false;
+    one.readOn();
+    await one.replica.idle();
+    // It reads the log first, and has not seen yet that the agent is gone.
+    const beginning = beginSession({
+      begin: (behind) => begin(one, behind),
+      catchUp: () => Promise.resolve(),
+      end: () => Promise.resolve(),
+      since,
+      isWanted: () => true,
+      moment,
+    });
+    assertEquals(await stage.settle(beginning.then(() => "begun", () => "refused")), "refused");
     const place = two.replica.state.sessions.placeOf(agentId);
     assertEquals([place?.session, place?.relay], [session, "relay-2"]);
   });

@@ -1,7 +1,7 @@
 /** The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for agents of other relays. */
 import type { AgentId, NoticeBody, NoticeName } from "../../proto/mod.ts";
 import { after, describeError, every, type Log } from "../../server/mod.ts";
-import type { Cluster, ClusterListener } from "../core/cluster.ts";
+import type { Cluster, ClusterListener, Moment } from "../core/cluster.ts";
 import type { KeyPackagePools } from "../engine/engine.ts";
 import { checkCount, checkText } from "../engine/input.ts";
 import { EngineError } from "../engine/mod.ts";
@@ -210,6 +210,7 @@ export class LiveCluster {
   }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
+    const moment = (): Moment => ({ position: position(), timeMs: nowMs() });
     const send = (command: LiveCommand): void => void this.#write(command).catch(report);
     const catchUp = (): Promise<void> =>
       this.#queuedMark ??= (async () => {
@@ -222,17 +223,17 @@ export class LiveCluster {
     const endSession = (agentId: AgentId, session: number): Promise<void> =>
       untilAnswered(() => write({ op: "session_end", agentId, session }), () => this.#isClosed);
     return {
-      beginSession: (agentId, isWanted = () => true) =>
+      moment,
+      beginSession: (agentId, wish = { since: moment(), isWanted: () => true }) =>
         beginSession({
-          begin: (late) => {
-            const behind = knowsBehind() ? { behind: position() } : {};
-            const command: Command = { op: "session", agentId, nowMs: nowMs(), ...behind };
+          begin: (behind, late) => {
+            const command: Command = { op: "session", agentId, nowMs: nowMs(), ...(knowsBehind() && { behind }) };
             return write(command, late as Late) as Promise<number | undefined>; // cast: both are of its verdict
           },
           catchUp: () => this.#write({ op: "mark" }),
           end: (session) => endSession(agentId, session),
-          isWanted,
-          nowMs,
+          moment,
+          ...wish,
         }),
       endSession: (agentId, session) => void endSession(agentId, session),
       catchUp,

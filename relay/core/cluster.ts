@@ -10,13 +10,28 @@ import type { JoinRequest, RejoinRequest } from "./pending_joins.ts";
 /** A request to join or rejoin as relays tell each other of it. */
 export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "toldAtMs">;
 
+/** How far a relay had read the log that relays share, and when. */
+export interface Moment {
+  readonly position: number;
+  readonly timeMs: number;
+}
+
+/** An agent that wants a session here. */
+export interface SessionWish {
+  /** When it came: the sessions that it has begun elsewhere since are newer than the one that it asks for. */
+  readonly since: Moment;
+  /** It still waits. */
+  readonly isWanted: () => boolean;
+}
+
 export interface Cluster {
+  moment(): Moment;
   /**
    * The agent's session is at this relay from here on: what older ones still send is void everywhere. Returns its number.
-   * Everything that was accepted anywhere before the call is known here when it resolves. Rejects when the agent has gone to another
-   * relay meanwhile. `isWanted`: the agent still waits for it here.
+   * Everything that was accepted anywhere before the call is known here when it resolves. Rejects when the agent has gone, or has
+   * begun a session at another relay meanwhile. Without a wish, the agent comes now and waits.
    */
-  beginSession(agentId: AgentId, isWanted?: () => boolean): Promise<number>;
+  beginSession(agentId: AgentId, wish?: SessionWish): Promise<number>;
   endSession(agentId: AgentId, session: number): void;
   /** Everything that was accepted anywhere before the call is known here when this resolves. Rejects without a majority. */
   catchUp(): Promise<void>;

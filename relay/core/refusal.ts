@@ -26,8 +26,16 @@ export class Refusal extends Error {
 /** Whether a message that is refused so is sent once more. A bundle that the quota does not take comes again in parts. */
 export function comesAgain({ code }: Refusal, messages = 1): boolean {
   if (code === "quota_exceeded") return messages > 1;
-  return code === "overloaded" || code === "rate_limited" || code === "storage_full" || code === "queue_full";
+  return sentAgain.has(code);
 }
+
+const sentAgain: ReadonlySet<ErrorCode> = new Set([
+  "overloaded",
+  "rate_limited",
+  "storage_full",
+  "queue_full",
+  "internal",
+]);
 
 /** One text for "does not exist" and "not for you": nobody can tell the two apart. */
 export function channelNotFound(): Refusal {
@@ -37,6 +45,11 @@ export function channelNotFound(): Refusal {
 /** Nobody knows whether it stands in the log that relays share; a client that asks again is told. */
 export function logSilent(): Refusal {
   return new Refusal("overloaded", "The relays' log does not answer; try again", { retryAfterMs: 1_000 });
+}
+
+/** A fault of ours. */
+export function relayFailed(): Refusal {
+  return new Refusal("internal", "The relay failed; try again");
 }
 
 /** Something was made for another epoch than the channel's. */

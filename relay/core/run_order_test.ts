@@ -98,3 +98,21 @@ Deno.test("a message that waits behind another channel does not overtake one tha
     assertEquals(Number(behind) - Number(again), 1);
   });
 });
+
+Deno.test("nothing of a run that comes later overtakes a message for which the disk had no room", async () => {
+  let isFull = false;
+  await inWorld((engine) => ({
+    append: async (channelId, entry) => {
+      if (isFull) throw new EngineError("io", "The disk is full");
+      return await engine.append(channelId, entry);
+    },
+  }), async (world) => {
+    const { alice, channelId } = await createPair(world);
+    isFull = true;
+    const first = await send(alice, channelId, 1, 1);
+    isFull = false;
+    assertEquals([first, await send(alice, channelId, 2, 1)], ["internal", "internal"]);
+    const [again, behind] = [await send(alice, channelId, 1, 2), await send(alice, channelId, 2, 2)];
+    assertEquals(Number(behind) - Number(again), 1);
+  });
+});

@@ -23,11 +23,12 @@ import {
 import { EngineError } from "../engine/errors.ts";
 import type { Agent } from "./agent.ts";
 import type { Channel } from "./channel.ts";
+import type { Moment } from "./cluster.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { FairTurns } from "./fair_turns.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
-import { comesAgain, logSilent, Refusal } from "./refusal.ts";
+import { comesAgain, logSilent, Refusal, relayFailed } from "./refusal.ts";
 import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
@@ -70,8 +71,8 @@ export class Session implements RelaySession, DeliverySink {
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
   readonly refusedRuns = new RefusedRuns();
-  /** The nonce that may be answered, and until when. */
-  challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
+  /** The nonce that may be answered, and until when. `since`: when its client asked for it, where relays share a log. */
+  challenge: { readonly nonce: Uint8Array; readonly untilMs: number; readonly since?: Moment | undefined } | undefined;
   challenged = false;
   /** The cover that a client wants before it has authenticated: strangers are sent no cover. */
   #cover: { readonly mode: CoverMode; readonly intervalMs: number } | undefined;
@@ -331,7 +332,7 @@ export class Session implements RelaySession, DeliverySink {
       return this.#send("control", encodeError(id, logSilent().body));
     }
     log({ event: "fault", where: "request", error });
-    this.#send("control", encodeError(id, { code: "internal", message: "The relay failed; try again" }));
+    this.#send("control", encodeError(id, relayFailed().body));
   }
 
   /** A reply that cannot be made is a fault of ours: it costs this session, and nobody else's. */

@@ -22,6 +22,11 @@ export function mayStand(error: unknown): boolean {
   return error instanceof EngineError && error.code === "unavailable";
 }
 
+/** Whether the disk refused: nothing was changed, and clients send it again. */
+export function isUndone(error: unknown): boolean {
+  return error instanceof EngineError && error.code === "io";
+}
+
 export interface Turn {
   /** Of the agent that sends it. */
   readonly sender?: AccountId;

@@ -17,10 +17,10 @@ import type { Charge, Room } from "../../engine/engine.ts";
 import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
-import { comesAgain, epochConflict, logSilent, Refusal } from "../refusal.ts";
+import { comesAgain, epochConflict, logSilent, Refusal, relayFailed } from "../refusal.ts";
 import type { MessageInRun } from "../refused_runs.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled, mayStand, roomIn } from "./append.ts";
+import { appendSettled, isUndone, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
 
@@ -56,7 +56,7 @@ async function answerMessage(asker: AgentAsker, body: Message, { release, inRun 
   const refusal = inRun && refusedRuns.refusalOf(body.channelId, inRun.run);
   let count = 1;
   const failed = (error: unknown): void => {
-    const refusal = refusalFor(error);
+    const refusal = isUndone(error) ? relayFailed() : refusalFor(error);
     if (inRun !== undefined && refusal instanceof Refusal && comesAgain(refusal, count)) {
       refusedRuns.refuse(inRun, refusal);
     }

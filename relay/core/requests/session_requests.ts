@@ -9,6 +9,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import type { Moment } from "../cluster.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
 import { planOf } from "../plans.ts";
@@ -40,7 +41,7 @@ export function getChallenge(
   const nowMs = core.deps.nowMs();
   // Once: a client that only asks for challenges does not stay.
   if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
-  session.challenge = { nonce, untilMs: nowMs + limits.challengeMs };
+  session.challenge = { nonce, untilMs: nowMs + limits.challengeMs, since: core.deps.cluster?.moment() };
   return {
     version: protocolVersion,
     nonce,
@@ -57,7 +58,7 @@ export async function authenticate(
 ): Promise<ReplyBody<"Authenticate">> {
   refuseSecondAgent(session);
   const { nowMs, engine } = core.deps;
-  spendChallenge(session, body.relayNonce, nowMs());
+  const since = spendChallenge(session, body.relayNonce, nowMs());
   if (!core.config.origins.includes(body.origin)) {
     throw new Refusal("auth_failed", "The signed origin is not one of this relay's; check the configured endpoint");
   }
@@ -68,7 +69,7 @@ export async function authenticate(
   const token = await verifyToken(core.deps.tokens.verify(body.token));
   const isMember = await core.isMember(agentId);
   // Behind it, everything that this agent was told by another relay is known here, and what it left there is void.
-  const number = await core.deps.cluster?.beginSession(agentId, () => !session.isEnded);
+  const number = await beginInLog({ core, session, quiet: false }, agentId, since);
   try {
     adopt({ core, session, quiet: false }, { agentId, publicKey: body.publicKey, token, number, isMember });
   } finally {
@@ -85,6 +86,20 @@ export async function authenticate(
     limits: core.config.limits,
     hasLastResort,
   };
+}
+
+/**
+ * Where relays share a log. Counted from the challenge: a relay that stood still since then, or verified the token for long, may
+ * find the agent gone to another one.
+ */
+async function beginInLog(
+  { core, session }: Asker,
+  agentId: AgentId,
+  since: Moment | undefined,
+): Promise<number | undefined> {
+  const { cluster } = core.deps;
+  if (cluster === undefined) return undefined;
+  return await cluster.beginSession(agentId, { since: since ?? cluster.moment(), isWanted: () => !session.isEnded });
 }
 
 interface Authenticated {
@@ -166,14 +181,15 @@ function refuseSecondAgent({ agent }: Session): void {
   throw new Refusal("invalid_request", "This session is authenticated already; RenewToken renews it");
 }
 
-/** A nonce is good once, whatever becomes of the attempt. */
-function spendChallenge(session: Session, relayNonce: Uint8Array, nowMs: number): void {
+/** A nonce is good once, whatever becomes of the attempt. Returns when it was asked for, where relays share a log. */
+function spendChallenge(session: Session, relayNonce: Uint8Array, nowMs: number): Moment | undefined {
   const { challenge } = session;
   session.challenge = undefined;
   if (challenge === undefined || !equalBytes(challenge.nonce, relayNonce)) {
     throw new Refusal("auth_failed", "The challenge is not the one of this session, or was used; ask for a new one");
   }
   if (nowMs > challenge.untilMs) throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
+  return challenge.since;
 }
 
 function statementOf(body: RequestBody<"Authenticate">, agentId: AgentId): Uint8Array {

@@ -5,6 +5,7 @@ export function quietCluster(changes: Partial<Cluster> = {}): Cluster {
   const ignore = (): void => {};
   let sessions = 0;
   return {
+    moment: () => ({ position: 0, timeMs: 0 }),
     beginSession: () => Promise.resolve(++sessions),
     endSession: ignore,
     catchUp: () => Promise.resolve(),
