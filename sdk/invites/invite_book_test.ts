@@ -15,7 +15,8 @@ import {
 import { createRandom } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
-import { InviteBook, type InviteScene, type MadeInvite, type Pass } from "./invite_book.ts";
+import { InviteBook, type InviteScene, type MadeInvite } from "./invite_book.ts";
+import type { Pass } from "./pass_notes.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 const name = parseChannelName("acme/ops/deploy");
