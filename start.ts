@@ -3,8 +3,8 @@
  * as it would anywhere. Each is a process of its own, kept running by this one. `--watch` restarts what changed code concerns.
  * With `--relays` there are several relays, and three NATS nodes that keep their log.
  */
-import * as api from "./api/mod.ts";
-import * as relay from "./relay/mod.ts";
+import * as api from "./api/config.ts";
+import * as relay from "./relay/config.ts";
 import {
   after,
   ConfigError,

@@ -2,10 +2,11 @@
  * The embedded database's thread: PGlite, which blocks while it works, behind a Unix socket that only this user can open. The
  * first message says where; the answers are `ready` or `failed`, and later `closed`.
  */
-import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
+import { PGlite } from "@electric-sql/pglite";
 import { dataDir as emptyDatabase } from "@electric-sql/pglite-prepopulatedfs";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import type { EmbeddedCommand, EmbeddedEvent } from "./embedded.ts";
+import { unpack } from "./unpack.ts";
 
 /** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
 interface WorkerScope {
@@ -21,7 +22,9 @@ const maxConnections = 4;
 const noSpace = 51;
 
 async function open(folder: string, socket: string): Promise<() => Promise<void>> {
-  const database = await PGlite.create({ dataDir: folder, ...await startOf(folder) });
+  // An empty database comes with the packages: making one (initdb) takes several times as long as unpacking it.
+  if (await isEmpty(folder)) await unpack(await emptyDatabase(), folder);
+  const database = await PGlite.create({ dataDir: folder });
   const server = new PGLiteSocketServer({ db: database, path: socket, maxConnections });
   await server.start();
   return async () => {
@@ -30,13 +33,9 @@ async function open(folder: string, socket: string): Promise<() => Promise<void>
   };
 }
 
-/**
- * A new database is unpacked from an empty one that comes with the packages: making one (initdb) takes three times as long. A
- * snapshot can only go into an empty folder.
- */
-async function startOf(folder: string): Promise<PGliteOptions> {
-  for await (const _ of Deno.readDir(folder)) return {};
-  return { loadDataDir: await emptyDatabase() };
+async function isEmpty(folder: string): Promise<boolean> {
+  for await (const _ of Deno.readDir(folder)) return false;
+  return true;
 }
 
 const opened: { close?: () => Promise<void> } = {};

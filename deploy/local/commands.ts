@@ -3,6 +3,13 @@ import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 
+/**
+ * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again, for speed; by itself the engine
+ * takes a hundredth of that. Nearly everything in the embedded database runs a little when it starts: compiling all of it again
+ * took a third of the first start.
+ */
+const compileAgainAfter = 1_000_000_000;
+
 export interface ApiOptions {
   /** Of accounts. */
   readonly plan: string | undefined;
@@ -13,7 +20,13 @@ export interface ApiOptions {
 export function apiCommand(last: Listening | undefined, { plan, relayUrls }: ApiOptions): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
-    permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
+    flags: [
+      "--allow-net",
+      "--allow-read",
+      "--allow-write",
+      "--allow-env",
+      `--v8-flags=--wasm-tiering-budget=${compileAgainAfter}`,
+    ],
     environment: {
       ...portOf(last?.url, "STATIC_API_PORT"),
       ...portOf(last?.internal_url, "STATIC_INTERNAL_PORT"),
@@ -44,7 +57,7 @@ export function relayCommand(
   const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
   return {
     entry: "deploy/local/relay/main.ts",
-    permissions: [
+    flags: [
       "--allow-net",
       "--allow-env=STATIC_*",
       `--allow-read=${readable.map(escaped).join(",")}`,

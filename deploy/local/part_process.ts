@@ -4,7 +4,8 @@ import type { PartProcess } from "./part.ts";
 export interface PartCommand {
   /** From the repository's root. */
   readonly entry: string;
-  readonly permissions: readonly string[];
+  /** Of the runtime: permissions, and what its engine is told. */
+  readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** Variables of this process that are not for the part: a secret that it does not have cannot leave it. */
   readonly withheld: readonly string[];
@@ -18,13 +19,13 @@ export type LateVariables = Promise<Readonly<Record<string, string>>>;
 
 /** `inherited` are this process's own variables. */
 export function spawnPart(
-  { entry, permissions, environment, withheld }: PartCommand,
+  { entry, flags, environment, withheld }: PartCommand,
   inherited: Readonly<Record<string, string>>,
   late?: LateVariables,
 ): PartProcess {
   const passed = Object.entries(inherited).filter(([name]) => !withheld.includes(name));
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...permissions, new URL(`../../${entry}`, import.meta.url).pathname],
+    args: ["run", "--quiet", "--no-prompt", ...flags, new URL(`../../${entry}`, import.meta.url).pathname],
     clearEnv: true,
     env: { ...Object.fromEntries(passed), ...environment },
     stdin: "piped",
