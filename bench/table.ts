@@ -29,7 +29,7 @@ export function tableOf(results: readonly (StoredComparison | Unmatched)[]): str
     const name = `${bench}: ${what}${runtime.startsWith("Node") ? " (Node)" : ""}`;
     if ("reason" in result) return [name, `${format(ours)} ${unit}`, peer, result.reason, "", ""];
     const { theirs, ratio, target } = result;
-    const promised = target === undefined ? "" : `${target}${ratio < target ? ", short" : ""}`;
+    const promised = target === undefined ? "" : `${Number(target.toFixed(2))}${ratio < target ? ", short" : ""}`;
     return [name, `${format(ours)} ${unit}`, peer, `${format(theirs)} ${unit}`, ratio.toFixed(2), promised];
   });
   const lines = [["benchmark", "ours", "peer", "theirs", "ratio", "promised"], Array(6).fill("---"), ...rows];
