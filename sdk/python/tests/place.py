@@ -64,6 +64,8 @@ class StackCase(unittest.TestCase):
         name = channel_name()
         owner.create(name)
         guest.join_with_token(name, owner.invite(name))
+        # The guest may be in before the owner has heard that its own commit was taken.
+        until("the owner sees the guest", lambda: len(owner.channel(name).members()) > 1, 60.0)
         return name
 
 
