@@ -4,6 +4,7 @@ import { explained } from "../agent.ts";
 import { createAccount, isLoopback } from "../../proto/mod.ts";
 import { loadSdk } from "../later.ts";
 import { openApi } from "../service/api.ts";
+import { findRelay } from "../service/discovery.ts";
 import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
@@ -26,8 +27,9 @@ export const demo: Command = {
   examples: [{ command: "demo", what: "" }],
   run: async (context) => {
     const { platform } = context;
-    const settings = await readSettings(context);
-    const apiKey = await keyFor(context, settings);
+    const given = await readSettings(context);
+    const apiKey = await keyFor(context, given);
+    const settings = await findRelay(context, given);
     const folder = await platform.files.makeTemporaryFolder();
     try {
       await perform(context, { settings, apiKey, folder });
