@@ -40,7 +40,7 @@ export interface MessageReader {
    * another loop waits for one.
    */
   more?(count: number): ReadMessage[];
-  /** Marks the messages given as processed, then ends. */
+  /** Marks the messages given as processed, but none with `manual`; then ends. */
   finish(): Promise<void>;
   /** Nobody waits for the next one now. */
   rest?(): void;

@@ -79,7 +79,7 @@ export class Readers {
       },
       more: (count) => manual ? [] : this.#more(reader, loop, count),
       finish: async () => {
-        await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
+        if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
         this.#leave(reader, loop);
       },
       end: () => Promise.resolve(this.#leave(reader, loop)),

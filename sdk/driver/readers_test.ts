@@ -374,6 +374,19 @@ Deno.test("a message of a dead host is acknowledged by its id, not its neighbour
   assertEquals(await take(await open(after), 1), ["1"]);
 });
 
+Deno.test("finishing a loop that acknowledges by hand acknowledges nothing: the program may still work on what it has", async () => {
+  const here = place();
+  for (const text of ["1", "2"]) here.log.say(text);
+  const readers = live(here);
+  const worker = await open(readers, undefined, { manual: true });
+  const items = [await worker.next(), await worker.next()];
+  await worker.finish();
+  assertEquals([...here.log.acknowledged], []);
+  await items[1]?.ack?.();
+  assertEquals([...here.log.acknowledged], [1]);
+  assertEquals(await take(await open(readers), 1), ["1"]);
+});
+
 Deno.test("how much a reader missed is told again when the program did not see it", async () => {
   const here = place();
   for (const text of ["1", "2", "3"]) here.log.say(text);

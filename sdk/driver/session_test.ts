@@ -284,6 +284,20 @@ Deno.test("finishing a stream acknowledges what the program has seen, and what w
   assertEquals(textsOf(rest)[0], "three");
 });
 
+Deno.test("messages of a finished stream that a program acknowledges by hand are acknowledged when it says so", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  const stream = await open(b.connection, "read", { ack: "manual" });
+  const [, second] = [await next(b, stream), await next(b, stream)];
+  await b.connection.call("finish", { stream, item: second?.item });
+  await b.connection.call("ack", { stream, item: second?.item });
+  b.die();
+  const again = programOf(bob);
+  const { bytes } = await again.connection.call("receive", { ...channel, timeoutMs: 10_000 });
+  assertEquals([text(bytes), (await bob.manager.channel(name)).health().unread], ["one", 1]);
+});
+
 Deno.test("more items than one answer brings are refused before anything is taken", async () => {
   await using stage = await Stage.open();
   const { a, b } = await pair(stage);

@@ -144,9 +144,15 @@ export class Streams {
 
   /** Those up to `seen` are done with, or all. The program has not seen what was on its way to it: that comes again. */
   async finish(number: number, seen = Infinity): Promise<void> {
-    const { source, latest } = this.#find(number);
-    this.#open.delete(number);
-    for (const { item, content } of latest) if (item > seen) content.giveBack?.();
+    const open = this.#find(number);
+    const { source, latest, items } = open;
+    open.ended = true;
+    for (const { item, content } of latest) {
+      if (item <= seen) continue;
+      items.delete(item);
+      content.giveBack?.();
+    }
+    this.#forget(number, open);
     await (source.finish?.() ?? source.end(false));
   }
 

@@ -86,7 +86,7 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     async def finish(self) -> None:
-        """Marks all items given as processed, the last one included; then ends the loop."""
+        """Marks all items given as processed, the last one included, but none with ``ack="manual"``; then ends the loop."""
         await run_async(self._stream.end(finish=True))
 
     async def aclose(self) -> None:

@@ -74,7 +74,7 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     def finish(self) -> None:
-        """Marks all items given as processed, the last one included; then ends the loop."""
+        """Marks all items given as processed, the last one included, but none with ``ack="manual"``; then ends the loop."""
         run(self._stream.end(finish=True))
 
     def close(self) -> None:
