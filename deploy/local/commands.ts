@@ -6,7 +6,7 @@ import type { PartCommand } from "./part_process.ts";
 /**
  * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again, for speed; by itself the engine
  * takes a hundredth of that. Nearly everything in the embedded database runs a little when it starts: compiling all of it again
- * took a third of the first start.
+ * took as long as the migrations themselves.
  */
 const compileAgainAfter = 1_000_000_000;
 
