@@ -6,7 +6,8 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { WireError } from "./errors.ts";
 import { type AgentId, parseAgentId } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
+import { MlsReader } from "./mls/reader.ts";
+import { vector } from "./mls/writer.ts";
 
 /** A member's signature about its present leaf; the hashes that it signed come from the tree and from the commit itself. */
 export interface MemberProof {
@@ -69,8 +70,4 @@ function checkCount(count: number): void {
     "payload_too_large",
     `A commit proves at most ${limits.proofsPerCommit} leaves, and as many rejoins`,
   );
-}
-
-function vector(bytes: Uint8Array): Uint8Array {
-  return concatBytes(encodeVectorLength(bytes.length), bytes);
 }

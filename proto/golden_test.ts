@@ -5,6 +5,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { assertEquals, assertThrows } from "@std/assert";
+import { decodeShownAdmissions, encodeShownAdmissions } from "./admissions.ts";
 import { CellPacker, CellReader } from "./cell.ts";
 import { decodeCommitAad, encodeCommitAad } from "./commit_aad.ts";
 import { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
@@ -24,6 +25,7 @@ import { limits } from "./limits.ts";
 import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
 import { calls, type Lane, notices } from "./operations.ts";
 import {
+  admissionStatement,
   authenticationStatement,
   commitStatement,
   epochStatement,
@@ -172,6 +174,11 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   };
   assertEquals(decodeCommitAad(encodeCommitAad(commitAad)), commitAad);
   const founded = { ...founding, state: new Uint8Array(32).fill(6) };
+  const admission = { membership: new Uint8Array(16).fill(10), epoch: 258, agentId };
+  const adder = { signatureKey: new Uint8Array(32).fill(3), identity: Uint8Array.of(4, 5) };
+  const admitted = { ...adder, ...admission, signature: new Uint8Array(64).fill(11) };
+  const shownAdmissions = { maker: [admitted], added: [{ ...admitted, epoch: 259, agentId: other }] };
+  assertEquals(decodeShownAdmissions(encodeShownAdmissions(shownAdmissions)), shownAdmissions);
   const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
   const invite = { channelId, name, inviter: agentId };
   const messageAadBefore = { messageId: parseBinaryId<MessageId>(channelId), counter: 258 };
@@ -191,6 +198,8 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     epoch: bytesToHex(epochStatement(epoch)),
     founding: bytesToHex(foundingStatement(founded)),
     foundingHash: bytesToHex(foundingHash(founding)),
+    admission: bytesToHex(admissionStatement({ channelId, ...admission })),
+    shownAdmissions: bytesToHex(encodeShownAdmissions(shownAdmissions)),
     joinMac: bytesToHex(joinMac(secret, { ...invite, keyPackage })),
     inviteId: inviteIdOf(secret),
     inviteToken: formatInviteToken({ ...invite, secret }),
@@ -208,6 +217,8 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     epoch,
     founding: founded,
     foundingHash: founding,
+    admission: { channelId, ...admission },
+    shownAdmissions,
     joinMac: { secret, ...invite, keyPackage },
     inviteId: { secret },
     inviteToken: { ...invite, secret },

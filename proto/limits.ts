@@ -45,6 +45,8 @@ export const limits = Object.freeze({
   ownersChanges: 64,
   /** One change of the owners: 64 ids, an identity, hashes and a signature. */
   ownersChangeBytes: 2 * KiB,
+  /** Admissions by which a member came in, the latest of them: more, and a returning member may need an invite. */
+  admissions: 16,
   /** KeyPackages that an owner claims at once for a new generation: the largest of them fit one reply. */
   claimsForFounding: 100,
   /** Members' confirmations of an epoch that are told at once: with all around them they fit the smallest cell. */

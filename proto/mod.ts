@@ -9,6 +9,15 @@ export {
   parseApiKey,
   type ParsedApiKey,
 } from "./api_key.ts";
+export {
+  type Admission,
+  decodeAdmissions,
+  decodeShownAdmissions,
+  encodeAdmissions,
+  encodeShownAdmissions,
+  membershipNameBytes,
+  type ShownAdmissions,
+} from "./admissions.ts";
 export { decodeBase64url, encodeBase64url } from "./base64url.ts";
 export { type CborMap, type CborValue, decodeCbor, encodeCbor } from "./cbor.ts";
 export {
@@ -211,6 +220,8 @@ export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_a
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {
+  type AdmissionStatement,
+  admissionStatement,
   type AuthenticationStatement,
   authenticationStatement,
   type CommitStatement,

@@ -5,7 +5,8 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
+import { MlsReader } from "./mls/reader.ts";
+import { uint64, vector } from "./mls/writer.ts";
 import { type ChannelPolicy, decodePolicy, encodePolicy, policyBytes } from "./policy.ts";
 import type { Founded } from "./statements.ts";
 
@@ -118,7 +119,7 @@ function readChange(reader: MlsReader): OwnersChange {
     previous: reader.take(hashBytes),
     owners: readOwners(reader),
     signatureKey: reader.take(keyBytes),
-    identity: readIdentity(reader),
+    identity: reader.identity(limits.identityBytes),
   };
   const detail = reader.vector();
   const signature = reader.take(signatureBytes);
@@ -148,12 +149,6 @@ function readVersion(reader: MlsReader): number {
   return version > 0 ? version : reader.refuse("a version is 0");
 }
 
-function readIdentity(reader: MlsReader): Uint8Array {
-  const identity = reader.vector();
-  const isGood = identity.length > 0 && identity.length <= limits.identityBytes;
-  return isGood ? identity : reader.refuse(`an identity has ${identity.length} bytes`);
-}
-
 function encodeOwners(owners: readonly AgentId[]): Uint8Array {
   return vector(utf8ToBytes(owners.join("")));
 }
@@ -171,14 +166,4 @@ function readOwners(reader: MlsReader): AgentId[] {
     owners.push(owner);
   }
   return owners;
-}
-
-function vector(bytes: Uint8Array): Uint8Array {
-  return concatBytes(encodeVectorLength(bytes.length), bytes);
-}
-
-function uint64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
-  return bytes;
 }

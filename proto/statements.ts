@@ -16,6 +16,7 @@ import {
   type ChannelName,
   type InviteId,
 } from "./ids.ts";
+import { uint64 } from "./mls/writer.ts";
 import { type ChannelPolicy, encodePolicy } from "./policy.ts";
 
 export interface AuthenticationStatement {
@@ -147,6 +148,22 @@ export function ownersStatement(s: OwnersStatement): Uint8Array {
   return statement(s.policy === undefined ? "owners" : "policy", [...fields, ...policy]);
 }
 
+/** The statement of a member that adds another one by a commit. */
+export interface AdmissionStatement {
+  readonly channelId: ChannelId;
+  /** The random name of the signer's membership. */
+  readonly membership: Uint8Array;
+  /** The one in which the commit was made. */
+  readonly epoch: number;
+  /** The agent that it adds. */
+  readonly agentId: AgentId;
+}
+
+/** Signed by the member that adds: so one that was set back can tell that the other did not come from the relay. */
+export function admissionStatement({ channelId, membership, epoch, agentId }: AdmissionStatement): Uint8Array {
+  return statement("admit", [binaryIdToBytes(channelId), membership, uint64(epoch), utf8ToBytes(agentId)]);
+}
+
 /** The statement of an owner that begins a new generation of a channel. Ids are ascending. */
 export interface FoundingStatement {
   readonly channelId: ChannelId;
@@ -236,6 +253,7 @@ const forms = {
   owners: 2,
   policy: 2,
   found: 2,
+  admit: 2,
   join: 1,
 } as const;
 
@@ -247,10 +265,4 @@ function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uin
 function uint16(value: number): Uint8Array {
   if (value > 0xffff) throw new RangeError("A field of a statement is longer than 65535 bytes");
   return Uint8Array.of(value >> 8, value);
-}
-
-function uint64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
-  return bytes;
 }

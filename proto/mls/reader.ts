@@ -68,6 +68,13 @@ export class MlsReader {
     return new MlsReader(this.vector(), this.#what);
   }
 
+  /** A credential's identity, which is never empty. */
+  identity(mostBytes: number): Uint8Array {
+    const identity = this.vector();
+    const isGood = identity.length > 0 && identity.length <= mostBytes;
+    return isGood ? identity : this.refuse(`an identity has ${identity.length} bytes`);
+  }
+
   /** `uint16 x<V>`. */
   uint16Vector(): number[] {
     const bytes = this.vector();

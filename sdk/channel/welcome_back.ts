@@ -1,11 +1,14 @@
 /** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { equalBytes, foundingEpoch, generationOf, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import type { KnownMembers } from "../mls/admissions.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
+import { readAnchor } from "./anchor.ts";
+import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
@@ -32,14 +35,11 @@ export async function openWelcome(
   const { channelId, name, trust } = membership;
   try {
     const own = await deps.keyPackages.findFor(welcome);
-    const expected = { channelId, name, inviter: sender, known: membership.group.binding };
+    const members = await knownMembers(membership, recovery.stopped, deps);
+    const expected = { channelId, name, inviter: sender, known: membership.group.binding, members };
     const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
     const maker = group.members().find(({ agentId }) => agentId === sender);
-    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member that we have
-    // met, nor of an owner, because the owners follow from those that we knew.
-    if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
-      return "it was made by somebody that this agent has not met";
-    }
+    if (maker === undefined) return "its maker is not in the group";
     const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
     if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
       if (isMissing(group, membership)) return "members are missing from it, and it was not made by an owner";
@@ -50,6 +50,21 @@ export async function openWelcome(
     if (error instanceof StoreError) throw error;
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+async function knownMembers(
+  { channelId, epoch, group }: Membership,
+  stopped: BadCommit | undefined,
+  { store, agentId }: ChannelDeps,
+): Promise<KnownMembers> {
+  const { formerEpoch } = await readAnchor(store, channelId);
+  return {
+    self: agentId,
+    entry: group.entry,
+    members: group.members().map((member) => member.agentId),
+    epoch: Math.max(epoch, formerEpoch),
+    blamed: stopped && blamedOf(stopped),
+  };
 }
 
 /**

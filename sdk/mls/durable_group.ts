@@ -20,6 +20,7 @@ import {
   decodeEpoch,
   encodeCandidate,
   encodeChanges,
+  encodeEntry,
   encodeEpoch,
   encodeFounding,
   encodeFrontier,
@@ -32,6 +33,7 @@ import {
 } from "./state_codec.ts";
 import {
   changesId,
+  entryId,
   epochId,
   foundingId,
   frontierId,
@@ -147,6 +149,7 @@ export class DurableGroup {
       ...current.map((id) => durable.#delete(id)),
       ...durable.#epochChanges(group.current),
       ...durable.#ownersChanges([]),
+      durable.#put(entryId, encodeEntry(group.entry)),
       ...alongside,
     ]);
     return durable;
@@ -160,8 +163,8 @@ export class DurableGroup {
   ): Promise<LoadedGroup | undefined> {
     const stored = readGroup(await records.list(kindOf(channelId)));
     if (stored === undefined) return undefined;
-    const { current, changes, past, proposals, candidate, founding, parent } = stored;
-    const group = Group.restore({ epoch: current, changes, past, proposals, parent }, deps);
+    const { current, candidate, founding, ...rest } = stored;
+    const group = Group.restore({ epoch: current, ...rest }, deps);
     const own = current.secretTree.leaves.get(current.ownLeaf);
     const reservedUntil = own?.application.generation ?? 0;
     const durable = new DurableGroup(group, records, reservedUntil, candidate !== undefined);

@@ -4,6 +4,7 @@
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
  * Long because every way into an epoch, and out of it, is here.
  */
+import type { Extension } from "ts-mls/extension.js";
 import {
   type AgentId,
   agentIdOf,
@@ -22,6 +23,16 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
+import {
+  admissionsOf,
+  createEntry,
+  type Entry,
+  entryOfReturn,
+  isAdmitted,
+  type KnownMembers,
+  readAdmissions,
+  showAdmissions,
+} from "./admissions.ts";
 import { type BaseEpoch, baseOf } from "./base_epoch.ts";
 import { type Change, proposalsOf } from "./change.ts";
 import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
@@ -34,6 +45,7 @@ import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSec
 import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
 import {
+  agentOf,
   checkChannel,
   type CommitSummary,
   DescribedMembers,
@@ -48,8 +60,8 @@ import { planBinding } from "./owners_rules.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import {
-  type Admission,
   type CommitRules,
+  type KeepCheck,
   type Outcome,
   type Preview,
   previewMessage,
@@ -93,7 +105,7 @@ export type Proposals = ReadonlyMap<string, ProposalFrom>;
 
 const noBytes = new Uint8Array(0);
 const signatureBytes = 64;
-const always: Admission = () => undefined;
+const always: KeepCheck = () => undefined;
 
 /** A message that is ready to be sent. */
 export interface Sealed {
@@ -118,6 +130,8 @@ export interface ExpectedGroup {
   readonly inviter?: AgentId;
   /** Of a member that comes back: the owners that it knew, from which those of the Welcome must follow. */
   readonly known?: KnownOwners;
+  /** Of such a member too: nobody but these, an owner, and those that they let in may make the Welcome. */
+  readonly members?: KnownMembers;
 }
 
 /** A group as it goes on from what was stored or made. */
@@ -125,6 +139,8 @@ export interface GroupParts {
   readonly epoch: Epoch;
   /** The latest changes of the owners, oldest first; none in a channel from before there were versions. */
   readonly changes: readonly OwnersChange[];
+  /** How this member came in. */
+  readonly entry: Entry;
   readonly past?: PastEpochs;
   readonly proposals?: Proposals;
   readonly parent?: Parent | undefined;
@@ -142,6 +158,7 @@ export class Group {
   readonly #deps: MemberDeps;
   #epoch: Epoch;
   #changes: readonly OwnersChange[];
+  readonly #entry: Entry;
   #parent: Parent | undefined;
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
@@ -150,12 +167,13 @@ export class Group {
   #tail: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    { epoch, changes, past = new PastEpochs(), proposals = new Map(), parent }: GroupParts,
+    { epoch, changes, entry, past = new PastEpochs(), proposals = new Map(), parent }: GroupParts,
     deps: MemberDeps,
   ) {
     this.#parent = parent;
     this.#epoch = epoch;
     this.#changes = changes;
+    this.#entry = entry;
     this.#deps = deps;
     this.#past = past;
     this.#proposals = new Map(proposals);
@@ -212,7 +230,7 @@ export class Group {
       confirmationTag: tag,
       interimTranscriptHash: interimTranscriptHash(noBytes, tag),
     };
-    return new Group({ epoch, changes }, deps);
+    return new Group({ epoch, changes, entry: createEntry([], deps.randomBytes) }, deps);
   }
 
   /**
@@ -236,7 +254,20 @@ export class Group {
         "Cannot join: only owners let agents into this channel, and the Welcome was made by another member",
       );
     }
-    return new Group({ epoch, changes: believeOwners({ epoch, extensions }, expected.known, deps.signatures) }, deps);
+    const changes = believeOwners({ epoch, extensions }, expected.known, deps.signatures);
+    const shown = readAdmissions(extensions);
+    const { members } = expected;
+    if (members === undefined) {
+      const { agentId } = memberAt(epoch, epoch.ownLeaf);
+      return new Group({ epoch, changes, entry: createEntry(admissionsOf(agentId, shown), deps.randomBytes) }, deps);
+    }
+    const maker = memberAt(epoch, signer);
+    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of an owner, because the owners
+    // follow from those that we knew, nor of somebody that members let in.
+    if (!maker.owner && !isAdmitted(maker.agentId, channelIdOf(epoch.context), shown.maker, members, deps.signatures)) {
+      throw new MlsFault("it was made by somebody that this agent has not met");
+    }
+    return new Group({ epoch, changes, entry: entryOfReturn(members, shown) }, deps);
   }
 
   /** From stored state. */
@@ -277,13 +308,18 @@ export class Group {
 
   /** As `restore` takes them. */
   get parts(): GroupParts {
-    const [epoch, changes, past, proposals] = [this.#epoch, this.#changes, this.#past, this.#proposals];
-    return { epoch, changes, past, proposals, parent: this.#parent };
+    const [epoch, changes, entry] = [this.#epoch, this.#changes, this.#entry];
+    return { epoch, changes, entry, past: this.#past, proposals: this.#proposals, parent: this.#parent };
   }
 
   /** How the present owners came to be: the latest changes, oldest first. */
   get changes(): readonly OwnersChange[] {
     return this.#changes;
+  }
+
+  /** How this member came in. */
+  get entry(): Entry {
+    return this.#entry;
   }
 
   /** Equal for all members of the epoch, and for nobody else. */
@@ -348,7 +384,7 @@ export class Group {
    * then nothing has changed, and the same message can be received again. `rules` says what a commit may do, `admit` whether the
    * epoch after it can be kept.
    */
-  receive(message: Uint8Array, rules: CommitRules, admit: Admission = always): Promise<Outcome> {
+  receive(message: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Promise<Outcome> {
     return this.#exclusive(async () => {
       const sealed = decodeOrExplain(message);
       if ("kind" in sealed) return sealed;
@@ -390,7 +426,10 @@ export class Group {
         authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
         padding: this.#deps.padding,
         forcePath: change.forcePath === true,
-        groupInfoExtensions: encodeShownChanges(keepChanges(this.#changes, changes)),
+        groupInfoExtensions: [
+          ...encodeShownChanges(keepChanges(this.#changes, changes)),
+          ...await this.#shownAdmissions(change),
+        ],
       }, this.#deps);
       checkChannel(created.next);
       checkSizes(created);
@@ -437,6 +476,14 @@ export class Group {
     this.#proposals.clear();
     this.#epoch = next;
     this.#changes = keepChanges(this.#changes, changes);
+  }
+
+  /** Of the Welcome of a commit of ours. */
+  async #shownAdmissions({ add = [] }: Change): Promise<Extension[]> {
+    if (add.length === 0) return [];
+    const added = add.map(({ leafNode }) => agentOf(leafNode));
+    const fields = { channelId: channelIdOf(this.#epoch.context), epoch: this.epoch, added };
+    return [await showAdmissions(this.#entry, fields, this.#deps.identity, this.#deps.signatures)];
   }
 
   /** As every member expects the proofs: in the order of leaves. */

@@ -40,6 +40,8 @@ export const ownersExtension = 0xf5c2;
 export const generationExtension = 0xf5c3;
 /** Once a channel has changed its policy. */
 export const policyExtension = 0xf5c4;
+/** Of a GroupInfo alone, so that no leaf lists it: how the maker of a Welcome came in. */
+export const admissionsExtension = 0xf5c9;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
 const readableExtensions: readonly number[] = [
   channelNameExtension,

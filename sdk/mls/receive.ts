@@ -80,7 +80,7 @@ export interface ProposedCommit {
 export type CommitRules = (commit: ProposedCommit) => string | undefined;
 
 /** Whether there is room for the epoch after a commit. Returns the reason against it, or undefined. */
-export type Admission = (next: Epoch) => string | undefined;
+export type KeepCheck = (next: Epoch) => string | undefined;
 
 /** Channels change by commits alone; a few proposals on their own are tolerated, each with room for a KeyPackage. */
 const maxProposals = 64;
@@ -100,7 +100,7 @@ export interface Places {
 /** Checks before a commit is followed. */
 export interface CommitChecks {
   readonly rules: CommitRules;
-  readonly admit: Admission;
+  readonly admit: KeepCheck;
 }
 
 interface Received {

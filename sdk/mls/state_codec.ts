@@ -8,9 +8,11 @@ import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
 import {
   type AgentId,
   type CborValue,
+  decodeAdmissions,
   decodeCbor,
   decodeOwnersChanges,
   decodePolicy,
+  encodeAdmissions,
   encodeCbor,
   encodeOwnersChanges,
   encodePolicy,
@@ -18,6 +20,7 @@ import {
   parseAgentId,
 } from "../../proto/mod.ts";
 import { maxValueBytes } from "../store/mod.ts";
+import type { Entry } from "./admissions.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
@@ -166,6 +169,15 @@ export function decodeFounding(record: Uint8Array): FoundingCandidate {
 }
 
 /** The latest changes of the channel's owners. */
+export function encodeEntry({ membership, admissions }: Entry): Uint8Array {
+  return encodeCbor([membership, encodeAdmissions(admissions)]);
+}
+
+export function decodeEntry(record: Uint8Array): Entry {
+  const [membership, admissions] = open(record, 2);
+  return { membership: bytes(membership), admissions: decodeAdmissions(bytes(admissions)) };
+}
+
 export function encodeChanges(changes: readonly OwnersChange[]): Uint8Array {
   return encodeCbor([encodeOwnersChanges(changes)]);
 }

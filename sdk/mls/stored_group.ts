@@ -5,6 +5,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
 import type { StoredRecord } from "../store/mod.ts";
+import { type Entry, unnamedEntry } from "./admissions.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -15,6 +16,7 @@ import { versionIn } from "./owners_rules.ts";
 import {
   decodeCandidate,
   decodeChanges,
+  decodeEntry,
   decodeEpoch,
   decodeFounding,
   decodeParent,
@@ -35,6 +37,7 @@ export function kindOf(channelId: ChannelId): string {
 /** Of the record without which a group cannot be loaded. */
 export const epochId = "epoch";
 export const changesId = "owners";
+export const entryId = "entry";
 export const parentId = "parent";
 export const foundingId = "founding";
 
@@ -79,6 +82,8 @@ export interface StoredGroup {
   readonly current: Epoch;
   /** The latest changes of the owners. */
   readonly changes: readonly OwnersChange[];
+  /** How this member came in. */
+  readonly entry: Entry;
   readonly past: PastEpochs;
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
@@ -100,12 +105,13 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     ratchets: ratchets.get(number) ?? [],
   });
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
-  const candidate = stored.get("candidate");
+  const [candidate, entry] = [stored.get("candidate"), stored.get(entryId)];
   const [founding, parent] = [stored.get(foundingId), stored.get(parentId)];
   return {
     founding: founding && decodeFounding(founding),
     parent: parent && decodeParent(parent),
     changes: changesOf(epoch, stored.get(changesId)),
+    entry: entry === undefined ? unnamedEntry : decodeEntry(entry),
     current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
     past: new PastEpochs(
       under(stored, "past/").map(([number, value]) => [BigInt(number), whenNeeded(value, treeOf(number))]),

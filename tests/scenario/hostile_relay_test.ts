@@ -2,17 +2,27 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  type AgentId,
   binaryIdFromBytes,
   type ChannelId,
   type InviteId,
   type JoinRequestId,
   type NoticeBody,
   type NoticeEnvelope,
+  parseChannelName,
   parseInviteToken,
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
-import { errorFromRelay } from "../../sdk/testing/agents.ts";
+import {
+  createKeyPackage,
+  decodeKeyPackageMessage,
+  errorFromRelay,
+  Group,
+  type OwnKeyPackage,
+  portableSignatures,
+  someone,
+} from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const issueOf = (channel: Channel, kind: IssueKind): boolean =>
@@ -30,6 +40,26 @@ function onMessages(
     notice.operation !== "DeliverMessage"
       ? [notice]
       : change(notice.body).map((body): NoticeEnvelope => ({ kind: "notice", operation: "DeliverMessage", body }));
+}
+
+/** An agent that has nothing but its keys. */
+async function createMallory(stage: Stage): Promise<
+  { readonly agentId: AgentId; readonly own: OwnKeyPackage; readonly deps: Parameters<typeof Group.join>[2] }
+> {
+  const { id: agentId, ...identity } = someone("mallory");
+  const [nowMs, hourMs] = [stage.world.time.nowMs(), 60 * 60 * 1000];
+  const times = { notBeforeMs: nowMs - hourMs, notAfterMs: nowMs + hourMs };
+  const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+  const shared = { signatures: portableSignatures, randomBytes, identity };
+  const own = await createKeyPackage({ suiteId: 3, lastResort: false, ...times, ...shared });
+  const deps = {
+    ...shared,
+    policy: () => undefined,
+    findPsk: () => undefined,
+    clocksMs: () => [nowMs],
+    padding: () => 0,
+  };
+  return { agentId, own, deps };
 }
 
 Deno.test("a message that the relay drops once is fetched again", async () => {
@@ -273,6 +303,59 @@ Deno.test("a Welcome in the name of somebody that the asker has not met is repor
   await until("bob is back", () => issueOf(channel, "rejoined"));
   assert(issueOf(channel, "refused_welcome"));
   await allAgree(alice, bob, carol);
+});
+
+Deno.test("an agent that was let in and removed does not come back by a log that the relay sets back, and a rejoin", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  const { id: channelId } = channel;
+  // The relay tells alice that it has taken her commits, by which mallory comes and goes. The log has none of them.
+  let welcome: Uint8Array | undefined;
+  alice.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
+    welcome ??= sent.welcomes[0]?.welcome;
+    const reply = { sequence: 90 + sent.epoch, epoch: sent.epoch + 1, commitHash: sha256(sent.commit), timeMs: 0 };
+    return Promise.resolve({ ...reply, duplicate: false });
+  };
+  for (let made = 0; made < 4; made++) await (await alice.live()).committer.commit(() => ({ change: {} }));
+  const mallory = await createMallory(stage);
+  await channel.addMember(mallory.own.message);
+  assert(welcome);
+  const group = Group.join(welcome, mallory.own, mallory.deps, { name: parseChannelName(name), channelId });
+  await channel.removeMember(mallory.agentId);
+  // Bob, who saw nothing of it, lets her in again, into an earlier epoch.
+  alice.session.tampering = {};
+  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await until("alice is back", () => issueOf(channel, "rejoined"));
+  assert((await alice.live()).membership.epoch < group.epoch);
+  // She is told to ask once more, and mallory answers with what alice signed about her.
+  alice.session.tampering.call = async (operation, body, forward) => {
+    if (operation !== "RequestRejoin") return forward();
+    const { keyPackage, generation } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+    const change = { remove: [alice.client.agentId], add: [decodeKeyPackageMessage(keyPackage)] };
+    const answer = await group.prepare(change);
+    assert(answer.welcome);
+    const place = { sequence: 99, epoch: answer.epoch + 1, joinedSequence: 99, timeMs: 0, generation };
+    const told = {
+      channelId,
+      ...place,
+      sender: mallory.agentId,
+      welcome: answer.welcome,
+      name: parseChannelName(name),
+    };
+    alice.session.inject({ kind: "notice", operation: "DeliverWelcome", body: told });
+    alice.session.tampering = {};
+    return await forward();
+  };
+  const lapsed = { channelId, reason: "lapsed", sequence: 9, timeMs: 0 } as const;
+  alice.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body: lapsed });
+  await until("alice has refused mallory's Welcome", () => issueOf(channel, "refused_welcome"));
+  const text = channel.health().issues.find(({ kind }) => kind === "refused_welcome")?.text;
+  assert(text?.includes("has not met"), text);
+  await until("bob has let her in", () => countOf(channel, "rejoined") === 2);
+  await allAgree(alice, bob);
 });
 
 Deno.test("leaves that an agent did not make, or that are of another group, change nothing in its request", async () => {

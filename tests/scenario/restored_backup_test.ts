@@ -158,6 +158,43 @@ Deno.test("the only owner, restored, is let in by another member and still owns 
   assertEquals(owners, [alice.client.agentId]);
 });
 
+Deno.test("the only owner, restored to when it knew nobody that is left, is let in by one that it let in since", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await (await alice.channel()).removeMember(bob.client.agentId);
+  const backup = await alice.backup();
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await alice.manager.send(name, "hello carol");
+  await restoreAndSend(alice, backup);
+  assert(!await saw(alice, "refused_welcome"));
+  await allAgree(alice, carol);
+  await readUntil(carol, "here again");
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  assertEquals(owners, [alice.client.agentId]);
+});
+
+Deno.test("the same by one that came by others, all of whom have left", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  await alice.manager.create(name);
+  const backup = await alice.backup();
+  let inviter = alice;
+  const joined: Actor[] = [];
+  for (const label of ["bob", "carol", "dave"]) {
+    const actor = await stage.actor(label);
+    await actor.manager.joinWithToken(name, await inviter.manager.invite(name));
+    inviter = actor;
+    joined.push(actor);
+  }
+  await allAgree(alice, ...joined);
+  for (const leaver of joined.slice(0, 2)) await (await leaver.channel()).leave();
+  await until("dave is alone with alice", async () => (await inviter.channel()).members().length === 2);
+  await restoreAndSend(alice, backup);
+  await allAgree(alice, inviter);
+  await readUntil(inviter, "here again");
+});
+
 Deno.test("an agent that only reads notices that it has read further", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();

@@ -1,0 +1,152 @@
+/** Which makers of a Welcome a returning member believes by the admissions in it, with real groups. */
+import { assert, assertEquals } from "@std/assert";
+import { type Admission, limits, type ShownAdmissions } from "../../proto/mod.ts";
+import { createRandom } from "../../tests/support/mod.ts";
+import { admissionsOf, entryOfReturn, isAdmitted, type KnownMembers } from "./admissions.ts";
+import { MlsFault } from "./codec.ts";
+import { portableSignatures } from "./crypto/signatures.ts";
+import { Group } from "./group.ts";
+import { type Agent, name, World } from "./testing/world.ts";
+
+/** An agent's present knowledge, to which it may be put back later. */
+function knownTo({ id, member }: Agent): KnownMembers {
+  const members = member.members().map(({ agentId }) => agentId);
+  return { self: id, entry: member.entry, members, epoch: member.epoch };
+}
+
+function isBelieved(agent: Agent, known: KnownMembers, admissions = agent.member.entry.admissions): boolean {
+  return isAdmitted(agent.id, agent.world.channelId, admissions, known, portableSignatures);
+}
+
+interface Chain {
+  readonly world: World;
+  readonly alice: Agent;
+  readonly bob: Agent;
+  readonly carol: Agent;
+  /** Of alice, before the others came. */
+  readonly alone: KnownMembers;
+}
+
+/** Alice lets bob in, who lets carol in. */
+async function createChain(): Promise<Chain> {
+  const world = new World(createRandom(11));
+  const alice = await world.create();
+  const alone = knownTo(alice);
+  const [bob, carol] = [world.newAgent(), world.newAgent()];
+  await world.add(alice, bob);
+  await world.add(bob, carol);
+  await alice.sync();
+  return { world, alice, bob, carol, alone };
+}
+
+/** The answer to an agent that asks to come back, and what it makes of it. */
+async function letIn(agent: Agent, by: Agent, known = knownTo(agent)): Promise<Group> {
+  const { world } = agent;
+  const own = await agent.createKeyPackage();
+  const change = { remove: [agent.id], add: [own.keyPackage], rejoins: [agent.rejoin(own)] };
+  await world.commit(by, () => change);
+  const welcome = world.log.at(-1)?.welcome;
+  assert(welcome);
+  const expected = { name, channelId: world.channelId, known: agent.member.binding, members: known };
+  const group = Group.join(welcome.bytes, own, agent.deps, expected);
+  await agent.enter(group, world.log.length);
+  return group;
+}
+
+Deno.test("an agent that was put back believes those that it, and they in turn, have let in since", async () => {
+  const { alice, bob, carol, alone } = await createChain();
+  assertEquals(carol.member.entry.admissions.map(({ agentId }) => agentId), [bob.id, carol.id]);
+  assert(isBelieved(bob, alone) && isBelieved(carol, alone));
+  assert(!isBelieved(bob, alone, []) && !isBelieved(carol, alone, carol.member.entry.admissions.slice(1)));
+  await bob.sync();
+  assertEquals((await letIn(alice, carol, alone)).epoch, 3);
+});
+
+Deno.test("a Welcome of somebody that nobody let in does not bring an agent back", async () => {
+  const { world, alice, bob, alone } = await createChain();
+  await bob.sync();
+  const strangers = {
+    ...alone,
+    members: [alice.id],
+    self: alice.id,
+    entry: { ...alone.entry, membership: new Uint8Array(16) },
+  };
+  const refused = await letIn(alice, bob, strangers).catch((error) => error);
+  assert(refused instanceof MlsFault && refused.message.includes("has not met"), String(refused));
+  assertEquals(world.epoch, 3);
+});
+
+Deno.test("admissions from before what an agent knows bring nobody back that is gone since", async () => {
+  const { world, alice, bob, carol, alone } = await createChain();
+  const { admissions } = carol.member.entry;
+  await world.commit(alice, () => ({ remove: [carol.id] }));
+  assert(!isBelieved(carol, knownTo(alice), admissions));
+  assert(isBelieved(carol, { ...alone, epoch: 1, members: [alice.id, bob.id] }, admissions));
+  assert(!isBelieved(carol, { ...alone, epoch: 2, members: [alice.id, bob.id] }, admissions));
+});
+
+Deno.test("admissions that were altered, or that an agent signed in an earlier membership, count for nothing", async () => {
+  const { world, bob, alone } = await createChain();
+  const [admission] = bob.member.entry.admissions;
+  assert(admission);
+  const stranger = world.newAgent();
+  const altered: Partial<Admission>[] = [
+    { epoch: admission.epoch + 1 },
+    { agentId: stranger.id },
+    { membership: new Uint8Array(16).fill(1) },
+    { signature: new Uint8Array(64) },
+    { signatureKey: stranger.identity.signatureKey },
+    { identity: stranger.identity.identity },
+  ];
+  for (const change of altered) {
+    const agent = change.agentId === undefined ? bob : stranger;
+    assert(!isAdmitted(agent.id, world.channelId, [{ ...admission, ...change }], alone, portableSignatures));
+  }
+  assert(!isAdmitted(bob.id, new World(createRandom(12)).channelId, [admission], alone, portableSignatures));
+  const again = { ...alone, entry: { ...alone.entry, membership: new Uint8Array(16).fill(1) } };
+  assert(isBelieved(bob, alone) && !isBelieved(bob, again));
+});
+
+Deno.test("a stopped member believes nobody that the maker of the bad commit let in", async () => {
+  const { alice, bob, carol, alone } = await createChain();
+  const known = { ...alone, epoch: 1, members: [alice.id, bob.id] };
+  assert(isBelieved(carol, known) && !isBelieved(carol, { ...known, blamed: bob.id }));
+});
+
+Deno.test("admissions do not become more with every return, and the last one stays", async () => {
+  const { alice, bob, carol } = await createChain();
+  const { membership } = bob.member.entry;
+  for (let round = 0; round < 5; round++) {
+    await alice.sync();
+    await letIn(bob, carol);
+    await alice.sync();
+    await letIn(carol, bob);
+  }
+  assertEquals(bob.member.entry.membership, membership);
+  const subjects = (agent: Agent): string[] => agent.member.entry.admissions.map(({ agentId }) => agentId);
+  assertEquals([subjects(bob), subjects(carol)], [[bob.id, bob.id], [bob.id, carol.id]]);
+  const last = carol.member.entry.admissions.at(-1);
+  assertEquals(last?.epoch, carol.member.epoch - 1);
+  // A member that knew of bob's last return alone, and of nobody else's.
+  const known = { ...knownTo(alice), members: [alice.id, bob.id], epoch: carol.member.epoch - 1 };
+  assert(isBelieved(carol, known));
+});
+
+Deno.test("an answer without admissions leaves those of before, and the latest sixteen are kept", async () => {
+  const { carol } = await createChain();
+  const known = knownTo(carol);
+  const none: ShownAdmissions = { maker: [], added: [] };
+  assertEquals(entryOfReturn(known, none), carol.member.entry);
+  const [first] = carol.member.entry.admissions;
+  assert(first);
+  const maker = Array.from({ length: limits.admissions }, (_, epoch) => ({ ...first, epoch }));
+  const kept = admissionsOf(carol.id, { maker, added: [{ ...first, agentId: carol.id, epoch: 99 }] });
+  assertEquals(kept.map(({ epoch }) => epoch), [...maker.keys()].slice(1).concat(99));
+});
+
+Deno.test("admissions outlive a restart", async () => {
+  const { carol } = await createChain();
+  const { entry } = carol.member;
+  await carol.crash();
+  assertEquals(carol.member.entry, entry);
+});
