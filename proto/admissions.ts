@@ -9,42 +9,49 @@ import { limits } from "./limits.ts";
 import { MlsReader } from "./mls/reader.ts";
 import { uint64, vector } from "./mls/writer.ts";
 
-export interface Admission {
-  /** Of the member that added the other, as its leaf has them: together they give its agent id. */
+/** An agent that was added, and the signature of the member that added it over the admission's statement. */
+export interface Admitted {
+  readonly agentId: AgentId;
+  readonly signature: Uint8Array;
+}
+
+export interface Admission extends Admitted {
+  /** Of the member that added the agent, as its leaf has them: together they give its agent id. */
   readonly signatureKey: Uint8Array;
   readonly identity: Uint8Array;
   /** Of the same: the random name of its membership. An agent that leaves and joins again has another one. */
   readonly membership: Uint8Array;
   /** The one in which its commit was made. */
   readonly epoch: number;
-  /** The agent that was added. */
-  readonly agentId: AgentId;
-  /** Over the admission's statement. */
-  readonly signature: Uint8Array;
 }
 
 /** As the GroupInfo of a Welcome has them. */
 export interface ShownAdmissions {
   /** By which the Welcome's maker came in, oldest first; of the oldest some may be missing. */
   readonly maker: readonly Admission[];
-  /** One for each agent that its commit added. */
-  readonly added: readonly Admission[];
+  /** The name of its membership. */
+  readonly membership: Uint8Array;
+  /** The agents that its commit added. */
+  readonly added: readonly Admitted[];
 }
 
 export const membershipNameBytes = 16;
 const format = 1;
 const [agentIdBytes, keyBytes, signatureBytes] = [22, 32, 64] as const;
 
-export function encodeShownAdmissions({ maker, added }: ShownAdmissions): Uint8Array {
-  return concatBytes(vector(encodeAdmissions(maker)), vector(encodeAdmissions(added)));
+export function encodeShownAdmissions({ maker, membership, added }: ShownAdmissions): Uint8Array {
+  const admitted = concatBytes(...added.map(encodeAdmitted));
+  return concatBytes(Uint8Array.of(format), vector(encodeAdmissions(maker)), membership, vector(admitted));
 }
 
 /** Throws `WireError` for whatever `encodeShownAdmissions` would not have written, and for more than the limits. */
 export function decodeShownAdmissions(bytes: Uint8Array): ShownAdmissions {
   const reader = new MlsReader(bytes, "admissions");
+  readFormat(reader);
   const shown = {
-    maker: readAdmissions(reader.nested(), limits.admissions),
-    added: readAdmissions(reader.nested(), limits.membersPerChannel),
+    maker: readAll(reader.nested(), limits.admissions, readAdmission),
+    membership: reader.take(membershipNameBytes),
+    added: readAll(reader.nested(), limits.membersPerChannel, readAdmitted),
   };
   reader.end();
   return shown;
@@ -57,32 +64,45 @@ export function encodeAdmissions(admissions: readonly Admission[]): Uint8Array {
 
 /** Of one member. Throws `WireError`. */
 export function decodeAdmissions(bytes: Uint8Array): Admission[] {
-  return readAdmissions(new MlsReader(bytes, "admissions"), limits.admissions);
+  return readAll(new MlsReader(bytes, "admissions"), limits.admissions, readAdmission);
 }
 
-function encodeAdmission({ signatureKey, identity, membership, epoch, agentId, signature }: Admission): Uint8Array {
-  const fields = [signatureKey, vector(identity), membership, uint64(epoch), utf8ToBytes(agentId), signature];
-  return concatBytes(Uint8Array.of(format), ...fields);
+function encodeAdmission(admission: Admission): Uint8Array {
+  const { signatureKey, identity, membership, epoch } = admission;
+  const signer = concatBytes(Uint8Array.of(format), signatureKey, vector(identity), membership, uint64(epoch));
+  return concatBytes(signer, encodeAdmitted(admission));
 }
 
-function readAdmissions(reader: MlsReader, most: number): Admission[] {
-  const admissions: Admission[] = [];
+function encodeAdmitted({ agentId, signature }: Admitted): Uint8Array {
+  return concatBytes(utf8ToBytes(agentId), signature);
+}
+
+function readAll<T>(reader: MlsReader, most: number, read: (reader: MlsReader) => T): T[] {
+  const all: T[] = [];
   while (!reader.done) {
-    if (admissions.length === most) reader.refuse(`they are more than ${most}`);
-    admissions.push(readAdmission(reader));
+    if (all.length === most) reader.refuse(`they are more than ${most}`);
+    all.push(read(reader));
   }
-  return admissions;
+  return all;
 }
 
 function readAdmission(reader: MlsReader): Admission {
-  const found = reader.uint8();
-  if (found !== format) reader.refuse(`the format of one is ${found}, this version knows ${format}`);
+  readFormat(reader);
   return {
     signatureKey: reader.take(keyBytes),
     identity: reader.identity(limits.identityBytes),
     membership: reader.take(membershipNameBytes),
     epoch: reader.uint64(),
-    agentId: parseAgentId(String.fromCharCode(...reader.take(agentIdBytes))),
-    signature: reader.take(signatureBytes),
+    ...readAdmitted(reader),
   };
+}
+
+function readAdmitted(reader: MlsReader): Admitted {
+  const agentId = parseAgentId(String.fromCharCode(...reader.take(agentIdBytes)));
+  return { agentId, signature: reader.take(signatureBytes) };
+}
+
+function readFormat(reader: MlsReader): void {
+  const found = reader.uint8();
+  if (found !== format) reader.refuse(`their format is ${found}, this version knows ${format}`);
 }

@@ -177,7 +177,8 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const admission = { membership: new Uint8Array(16).fill(10), epoch: 258, agentId };
   const adder = { signatureKey: new Uint8Array(32).fill(3), identity: Uint8Array.of(4, 5) };
   const admitted = { ...adder, ...admission, signature: new Uint8Array(64).fill(11) };
-  const shownAdmissions = { maker: [admitted], added: [{ ...admitted, epoch: 259, agentId: other }] };
+  const added = [{ agentId: other, signature: new Uint8Array(64).fill(12) }];
+  const shownAdmissions = { maker: [admitted], membership: new Uint8Array(16).fill(13), added };
   assertEquals(decodeShownAdmissions(encodeShownAdmissions(shownAdmissions)), shownAdmissions);
   const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
   const invite = { channelId, name, inviter: agentId };

@@ -11,6 +11,7 @@ export {
 } from "./api_key.ts";
 export {
   type Admission,
+  type Admitted,
   decodeAdmissions,
   decodeShownAdmissions,
   encodeAdmissions,

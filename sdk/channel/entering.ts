@@ -122,11 +122,20 @@ export async function joinChannel(
     : await readTrust(deps.store, expected.channelId);
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
   const used = await deps.keyPackages.used(own, group.identifiers);
-  await onGood(channelIdOf(group.current.context));
+  const channelId = channelIdOf(group.current.context);
+  // Of a membership in whose place the new one comes, and which may be erased now.
+  const formerly = await latestEpoch(channelId, deps);
+  await onGood(channelId);
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
-  const entrance = { name, trust, position: undefined, used, byOwner };
+  const entrance = { name, trust, position: undefined, used, byOwner, formerly };
   return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
+}
+
+/** The last epoch that this agent was in, as far as its store knows. */
+async function latestEpoch(channelId: ChannelId, { store }: Pick<ChannelDeps, "store">): Promise<number> {
+  const { formerEpoch } = await readAnchor(store, channelId);
+  return Math.max(formerEpoch, await DurableGroup.storedEpoch(channelId, store) ?? 0);
 }
 
 /** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
@@ -173,7 +182,7 @@ export interface Entrance {
   readonly byOwner?: boolean;
   /** In place of a membership that had lost step. */
   readonly rejoined?: boolean;
-  /** The epoch that this membership had reached. */
+  /** The epoch that this agent had reached before. */
   readonly formerly?: number;
   /** Agents that it knew to be removed, and that are not in the group. */
   readonly removed?: readonly AgentId[];

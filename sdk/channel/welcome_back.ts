@@ -39,7 +39,7 @@ export async function openWelcome(
     const expected = { channelId, name, inviter: sender, known: membership.group.binding, members };
     const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
     const maker = group.members().find(({ agentId }) => agentId === sender);
-    if (maker === undefined) return "its maker is not in the group";
+    if (maker === undefined) throw new TypeError("The maker of a Welcome is not in its group");
     const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
     if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
       if (isMissing(group, membership)) return "members are missing from it, and it was not made by an owner";

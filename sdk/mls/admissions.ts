@@ -9,7 +9,9 @@ import {
   type AgentId,
   agentIdOf,
   type ChannelId,
+  decodeAdmissions,
   decodeShownAdmissions,
+  encodeAdmissions,
   encodeShownAdmissions,
   equalBytes,
   limits,
@@ -19,7 +21,7 @@ import {
 } from "../../proto/mod.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { MlsIdentity } from "./identity.ts";
-import { admissionsExtension } from "./leaf.ts";
+import { admissionsExtension, type MemberCredential } from "./leaf.ts";
 
 /** How this agent came in. It stays the same until the agent comes back, or joins again. */
 export interface Entry {
@@ -29,7 +31,7 @@ export interface Entry {
   readonly admissions: readonly Admission[];
 }
 
-/** Of memberships from before they had names: they have signed nothing with another one. */
+/** Of memberships from before they had names. */
 export const unnamedEntry: Entry = { membership: new Uint8Array(membershipNameBytes), admissions: [] };
 
 export function createEntry(admissions: readonly Admission[], randomBytes: (length: number) => Uint8Array): Entry {
@@ -44,33 +46,48 @@ export async function showAdmissions(
     readonly epoch: number;
     readonly added: readonly AgentId[];
   },
-  { signingSeed, signatureKey, identity }: MlsIdentity,
+  { signingSeed }: Pick<MlsIdentity, "signingSeed">,
   signatures: Signatures,
 ): Promise<Extension> {
   const signed = await Promise.all(added.map(async (agentId) => {
-    const fields = { membership, epoch, agentId };
-    const signature = await signatures.sign(signingSeed, admissionStatement({ channelId, ...fields }));
-    return { signatureKey, identity, ...fields, signature };
+    const statement = admissionStatement({ channelId, membership, epoch, agentId });
+    return { agentId, signature: await signatures.sign(signingSeed, statement) };
   }));
-  const extensionData = encodeShownAdmissions({ maker: admissions, added: signed });
+  const extensionData = encodeShownAdmissions({ maker: admissions, membership, added: signed });
   return { extensionType: admissionsExtension, extensionData };
 }
 
-/** None when they are missing or cannot be read: a Welcome is not worse for that. */
-export function readAdmissions(extensions: readonly Extension[]): ShownAdmissions {
+/** Undefined when they are missing or cannot be read: a Welcome is not worse for that. */
+export function readAdmissions(extensions: readonly Extension[]): ShownAdmissions | undefined {
   const shown = extensions.find(({ extensionType }) => extensionTypeToNumber(extensionType) === admissionsExtension);
   try {
-    if (shown !== undefined) return decodeShownAdmissions(shown.extensionData);
+    return shown && decodeShownAdmissions(shown.extensionData);
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
+    if (error instanceof WireError) return undefined;
+    throw error;
   }
-  return { maker: [], added: [] };
 }
 
-/** Those that lead to an agent that was added. Empty when its own is missing. */
-export function admissionsOf(agentId: AgentId, { maker, added }: ShownAdmissions): readonly Admission[] {
-  const last = added.find((admission) => admission.agentId === agentId);
-  return last === undefined ? [] : [...maker, last].slice(-limits.admissions);
+/** The maker of a Welcome, and what the Welcome shows. */
+export interface Shown {
+  readonly maker: MemberCredential;
+  /** The one that the Welcome leads into. */
+  readonly epoch: number;
+  readonly admissions: ShownAdmissions | undefined;
+}
+
+/** The admissions that lead to an agent that a Welcome lets in, oldest first; none when its own is missing. */
+export function admissionsOf(self: AgentId, { maker, epoch, admissions }: Shown): readonly Admission[] {
+  const admitted = admissions?.added.find(({ agentId }) => agentId === self);
+  if (admissions === undefined || admitted === undefined) return [];
+  const { signatureKey, identity } = maker;
+  const own = { signatureKey, identity, membership: admissions.membership, epoch: epoch - 1, ...admitted };
+  return copied([...admissions.maker, own].slice(-limits.admissions));
+}
+
+/** They are parts of the Welcome, which is large and would stay in memory with them. */
+function copied(admissions: readonly Admission[]): readonly Admission[] {
+  return decodeAdmissions(encodeAdmissions(admissions));
 }
 
 /** What a member knows that comes back. */
@@ -86,14 +103,18 @@ export interface KnownMembers {
 }
 
 /**
- * The entry of a member that came back. From the first admission that it signed itself on they lead from it to it, and would
- * become more with every return: of these the last is enough.
+ * The entry of a member that came back: the admissions by which it first came in, and the one by which it came back now. Those of
+ * returns in between add nothing, since it was a member all the time.
  */
-export function entryOfReturn({ self, entry }: KnownMembers, shown: ShownAdmissions): Entry {
+export function entryOfReturn({ self, entry }: KnownMembers, shown: Shown): Entry {
   const admissions = admissionsOf(self, shown);
   if (admissions.length === 0) return entry;
-  const own = admissions.findIndex((admission) => signerOf(admission) === self);
-  return { ...entry, admissions: own < 0 ? admissions : [...admissions.slice(0, own), ...admissions.slice(-1)] };
+  const first = entry.admissions.findIndex(({ agentId }) => agentId === self);
+  if (first < 0) return { ...entry, admissions };
+  return {
+    ...entry,
+    admissions: [...entry.admissions.slice(0, first + 1), ...admissions.slice(-1)].slice(-limits.admissions),
+  };
 }
 
 /** Whether members that are known, one after the other, let this agent in. */
@@ -106,7 +127,8 @@ export function isAdmitted(
 ): boolean {
   const members = new Set(known.members);
   for (const admission of admissions) {
-    const signer = signerOf(admission);
+    if (members.has(agentId)) break;
+    const signer = agentIdOf(admission.signatureKey, admission.identity);
     if (admission.epoch < known.epoch || !members.has(signer) || signer === known.blamed) continue;
     // What it signed when it was a member before is no news from the time that it has forgotten.
     if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) continue;
@@ -115,8 +137,4 @@ export function isAdmitted(
     members.add(admission.agentId);
   }
   return members.has(agentId);
-}
-
-function signerOf({ signatureKey, identity }: Admission): AgentId {
-  return agentIdOf(signatureKey, identity);
 }

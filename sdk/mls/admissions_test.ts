@@ -1,11 +1,12 @@
 /** Which makers of a Welcome a returning member believes by the admissions in it, with real groups. */
 import { assert, assertEquals } from "@std/assert";
-import { type Admission, limits, type ShownAdmissions } from "../../proto/mod.ts";
+import { type Admission, agentIdOf, limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { admissionsOf, entryOfReturn, isAdmitted, type KnownMembers } from "./admissions.ts";
+import { admissionsOf, entryOfReturn, isAdmitted, type KnownMembers, unnamedEntry } from "./admissions.ts";
 import { MlsFault } from "./codec.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { Group } from "./group.ts";
+import { entryId } from "./stored_group.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 
 /** An agent's present knowledge, to which it may be put back later. */
@@ -62,18 +63,15 @@ Deno.test("an agent that was put back believes those that it, and they in turn, 
   assertEquals((await letIn(alice, carol, alone)).epoch, 3);
 });
 
-Deno.test("a Welcome of somebody that nobody let in does not bring an agent back", async () => {
-  const { world, alice, bob, alone } = await createChain();
+Deno.test("a Welcome of an agent that was let in by strangers, or in an earlier membership, brings nobody back", async () => {
+  const { alice, bob, carol, alone } = await createChain();
   await bob.sync();
-  const strangers = {
-    ...alone,
-    members: [alice.id],
-    self: alice.id,
-    entry: { ...alone.entry, membership: new Uint8Array(16) },
-  };
-  const refused = await letIn(alice, bob, strangers).catch((error) => error);
-  assert(refused instanceof MlsFault && refused.message.includes("has not met"), String(refused));
-  assertEquals(world.epoch, 3);
+  const elsewhere = { ...alone, members: [alice.id], entry: { ...alone.entry, membership: new Uint8Array(16) } };
+  for (const by of [bob, carol]) {
+    await by.sync();
+    const refused = await letIn(alice, by, elsewhere).catch((error) => error);
+    assert(refused instanceof MlsFault && refused.message.includes("has not met"), String(refused));
+  }
 });
 
 Deno.test("admissions from before what an agent knows bring nobody back that is gone since", async () => {
@@ -86,11 +84,13 @@ Deno.test("admissions from before what an agent knows bring nobody back that is 
 });
 
 Deno.test("admissions that were altered, or that an agent signed in an earlier membership, count for nothing", async () => {
-  const { world, bob, alone } = await createChain();
+  const { world, bob, carol, alone } = await createChain();
   const [admission] = bob.member.entry.admissions;
   assert(admission);
   const stranger = world.newAgent();
+  const known = { ...alone, self: carol.id };
   const altered: Partial<Admission>[] = [
+    {},
     { epoch: admission.epoch + 1 },
     { agentId: stranger.id },
     { membership: new Uint8Array(16).fill(1) },
@@ -98,10 +98,11 @@ Deno.test("admissions that were altered, or that an agent signed in an earlier m
     { signatureKey: stranger.identity.signatureKey },
     { identity: stranger.identity.identity },
   ];
-  for (const change of altered) {
-    const agent = change.agentId === undefined ? bob : stranger;
-    assert(!isAdmitted(agent.id, world.channelId, [{ ...admission, ...change }], alone, portableSignatures));
-  }
+  const verdicts = altered.map((change) => {
+    const changed = { ...admission, ...change };
+    return isAdmitted(changed.agentId, world.channelId, [changed], known, portableSignatures);
+  });
+  assertEquals(verdicts, [true, ...altered.slice(1).map(() => false)]);
   assert(!isAdmitted(bob.id, new World(createRandom(12)).channelId, [admission], alone, portableSignatures));
   const again = { ...alone, entry: { ...alone.entry, membership: new Uint8Array(16).fill(1) } };
   assert(isBelieved(bob, alone) && !isBelieved(bob, again));
@@ -113,40 +114,54 @@ Deno.test("a stopped member believes nobody that the maker of the bad commit let
   assert(isBelieved(carol, known) && !isBelieved(carol, { ...known, blamed: bob.id }));
 });
 
-Deno.test("admissions do not become more with every return, and the last one stays", async () => {
-  const { alice, bob, carol } = await createChain();
+Deno.test("admissions do not become more with every return, and lead to the agent still", async () => {
+  const { world, alice, bob, carol, alone } = await createChain();
+  const dave = world.newAgent();
+  await world.add(carol, dave);
   const { membership } = bob.member.entry;
-  for (let round = 0; round < 5; round++) {
-    await alice.sync();
-    await letIn(bob, carol);
-    await alice.sync();
-    await letIn(carol, bob);
+  for (let round = 0; round < 3; round++) {
+    for (const [agent, by] of [[bob, carol], [dave, bob], [carol, dave], [alice, bob], [bob, alice]] as const) {
+      for (const other of world.active()) await other.sync();
+      await letIn(agent, by);
+    }
   }
   assertEquals(bob.member.entry.membership, membership);
-  const subjects = (agent: Agent): string[] => agent.member.entry.admissions.map(({ agentId }) => agentId);
-  assertEquals([subjects(bob), subjects(carol)], [[bob.id, bob.id], [bob.id, carol.id]]);
-  const last = carol.member.entry.admissions.at(-1);
-  assertEquals(last?.epoch, carol.member.epoch - 1);
-  // A member that knew of bob's last return alone, and of nobody else's.
-  const known = { ...knownTo(alice), members: [alice.id, bob.id], epoch: carol.member.epoch - 1 };
-  assert(isBelieved(carol, known));
+  for (const agent of [bob, carol, dave]) {
+    assert(isBelieved(agent, alone), "from its first admission on");
+    const { admissions } = agent.member.entry;
+    assert(admissions.length <= 5, String(admissions.length));
+    assertEquals(admissions.at(-1)?.agentId, agent.id);
+    // A member that knew nobody but the one that let it in last.
+    const [last] = admissions.slice(-1);
+    assert(last);
+    const self = agentIdOf(last.signatureKey, last.identity);
+    const entry = { membership: last.membership, admissions: [] };
+    assert(isBelieved(agent, { self, entry, members: [self], epoch: last.epoch }));
+  }
 });
 
 Deno.test("an answer without admissions leaves those of before, and the latest sixteen are kept", async () => {
   const { carol } = await createChain();
   const known = knownTo(carol);
-  const none: ShownAdmissions = { maker: [], added: [] };
-  assertEquals(entryOfReturn(known, none), carol.member.entry);
+  const { identity, signatureKey } = carol.identity;
+  const shown = { maker: { identity, signatureKey }, epoch: 100, admissions: undefined };
+  assertEquals(entryOfReturn(known, shown), carol.member.entry);
   const [first] = carol.member.entry.admissions;
   assert(first);
   const maker = Array.from({ length: limits.admissions }, (_, epoch) => ({ ...first, epoch }));
-  const kept = admissionsOf(carol.id, { maker, added: [{ ...first, agentId: carol.id, epoch: 99 }] });
+  const added = [{ agentId: carol.id, signature: first.signature }];
+  const admissions = { maker, membership: first.membership, added };
+  const kept = admissionsOf(carol.id, { ...shown, admissions });
   assertEquals(kept.map(({ epoch }) => epoch), [...maker.keys()].slice(1).concat(99));
+  assertEquals(admissionsOf(first.agentId, { ...shown, admissions }), []);
 });
 
-Deno.test("admissions outlive a restart", async () => {
+Deno.test("admissions outlive a restart, and a store from before has none", async () => {
   const { carol } = await createChain();
   const { entry } = carol.member;
   await carol.crash();
   assertEquals(carol.member.entry, entry);
+  await carol.forget(entryId);
+  await carol.crash();
+  assertEquals(carol.member.entry, unnamedEntry);
 });

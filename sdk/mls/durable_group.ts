@@ -6,7 +6,7 @@
  * Long because every write of a group is here, each with what must go with it.
  */
 import type { ChannelId, OwnersChange } from "../../proto/mod.ts";
-import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
+import { maxValueBytes, type RecordChange, type RecordStore, type StoredRecord } from "../store/mod.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -153,6 +153,12 @@ export class DurableGroup {
       ...alongside,
     ]);
     return durable;
+  }
+
+  /** The epoch that is on disk, if there is one. */
+  static async storedEpoch(channelId: ChannelId, records: Pick<RecordStore, "get">): Promise<number | undefined> {
+    const stored = await records.get(kindOf(channelId), epochId);
+    return stored && Number(decodeEpoch(stored).context.epoch);
   }
 
   /** The group as it was last written, and a commit whose fate is unknown: compare its hash with the log. */

@@ -48,6 +48,7 @@ import {
   agentOf,
   checkChannel,
   type CommitSummary,
+  credentialAt,
   DescribedMembers,
   type Member,
   memberAt,
@@ -255,17 +256,22 @@ export class Group {
       );
     }
     const changes = believeOwners({ epoch, extensions }, expected.known, deps.signatures);
-    const shown = readAdmissions(extensions);
+    const maker = memberAt(epoch, signer);
+    const shown = {
+      maker: credentialAt(epoch, signer),
+      epoch: Number(epoch.context.epoch),
+      admissions: readAdmissions(extensions),
+    };
     const { members } = expected;
     if (members === undefined) {
       const { agentId } = memberAt(epoch, epoch.ownLeaf);
       return new Group({ epoch, changes, entry: createEntry(admissionsOf(agentId, shown), deps.randomBytes) }, deps);
     }
-    const maker = memberAt(epoch, signer);
     // A relay can make a group of strangers under our channel's id. It cannot make one in the name of an owner, because the owners
     // follow from those that we knew, nor of somebody that members let in.
-    if (!maker.owner && !isAdmitted(maker.agentId, channelIdOf(epoch.context), shown.maker, members, deps.signatures)) {
-      throw new MlsFault("it was made by somebody that this agent has not met");
+    const admissions = shown.admissions?.maker ?? [];
+    if (!maker.owner && !isAdmitted(maker.agentId, channelIdOf(epoch.context), admissions, members, deps.signatures)) {
+      throw new MlsFault("Cannot join: the Welcome was made by somebody that this agent has not met");
     }
     return new Group({ epoch, changes, entry: entryOfReturn(members, shown) }, deps);
   }

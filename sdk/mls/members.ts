@@ -34,10 +34,14 @@ export interface CommitSummary {
 
 type Place = Pick<Epoch, "tree" | "context">;
 
-export function memberAt({ tree, context }: Place, leafIndex: number): Member {
+export function memberAt(place: Place, leafIndex: number): Member {
+  return memberOf(leafIndex, credentialAt(place, leafIndex), place.context);
+}
+
+export function credentialAt({ tree }: Pick<Place, "tree">, leafIndex: number): MemberCredential {
   const leaf = tree.leaf(leafIndex);
   if (leaf === undefined) throw new MlsFault("There is no member at this leaf of the group");
-  return memberOf(leafIndex, credentialOf(leaf.node), context);
+  return credentialOf(leaf.node);
 }
 
 export function memberOf(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {

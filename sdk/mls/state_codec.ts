@@ -168,7 +168,7 @@ export function decodeFounding(record: Uint8Array): FoundingCandidate {
   };
 }
 
-/** The latest changes of the channel's owners. */
+/** How this member came in. */
 export function encodeEntry({ membership, admissions }: Entry): Uint8Array {
   return encodeCbor([membership, encodeAdmissions(admissions)]);
 }
@@ -178,6 +178,7 @@ export function decodeEntry(record: Uint8Array): Entry {
   return { membership: bytes(membership), admissions: decodeAdmissions(bytes(admissions)) };
 }
 
+/** The latest changes of the channel's owners. */
 export function encodeChanges(changes: readonly OwnersChange[]): Uint8Array {
   return encodeCbor([encodeOwnersChanges(changes)]);
 }

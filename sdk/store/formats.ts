@@ -70,6 +70,10 @@ export const storeMigrations: readonly StoreMigration[] = [
       }),
     },
   },
+  // A library from before would join again without a new name for its membership.
+  {
+    name: "how a member came in, in a record of its own, with the name of its membership; those from before have none",
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

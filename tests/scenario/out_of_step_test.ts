@@ -241,8 +241,11 @@ Deno.test("an agent that cannot know its leaf says so, keeps its place when it c
   const { alice, bob, carol } = await stage.trio();
   await stuckChannel({ alice, bob });
   await assertRejects(() => bob.manager.create(name), StaticError, "already");
+  const { channelId, membership: { epoch } } = await bob.live();
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
+  // Whatever epoch it came into, it remembers how far it had seen members come and go.
+  assertEquals((await readAnchor(bob.agent.parts.store, channelId)).formerEpoch, epoch);
 });
 
 Deno.test("such an agent gives up its place for an invite only while somebody is there to let it in", async () => {

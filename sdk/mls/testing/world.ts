@@ -28,6 +28,7 @@ import { withOlderLeaf } from "./odd_key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
+import { kindOf } from "../stored_group.ts";
 
 /** For benchmarks: what they measure beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
@@ -203,6 +204,11 @@ export class Agent {
     const loaded = await DurableGroup.load(this.world.channelId, records, this.deps);
     if (loaded === undefined) throw new Error("nothing was stolen");
     return loaded.durable;
+  }
+
+  /** A record that an older version did not write. */
+  async forget(id: string): Promise<void> {
+    await (await this.#open()).batch([{ type: "delete", kind: kindOf(this.world.channelId), id }]);
   }
 
   /** A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again from there. */
