@@ -104,6 +104,8 @@ export interface ExpectedChannel {
   /** From an invite: the Welcome must lead there, and be made by the inviter. */
   readonly channelId?: ChannelId;
   readonly inviter?: AgentId;
+  /** The last epoch of a membership that ended for this one. */
+  readonly formerly?: number;
 }
 
 /**
@@ -124,7 +126,7 @@ export async function joinChannel(
   const used = await deps.keyPackages.used(own, group.identifiers);
   const channelId = channelIdOf(group.current.context);
   // Of a membership in whose place the new one comes, and which may be erased now.
-  const formerly = await latestEpoch(channelId, deps);
+  const formerly = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
   await onGood(channelId);
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
@@ -132,8 +134,8 @@ export async function joinChannel(
   return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
 }
 
-/** The last epoch that this agent was in, as far as its store knows. */
-async function latestEpoch(channelId: ChannelId, { store }: Pick<ChannelDeps, "store">): Promise<number> {
+/** The last epoch of a channel that this agent was in, as far as its store knows. */
+export async function latestEpoch(channelId: ChannelId, { store }: Pick<ChannelDeps, "store">): Promise<number> {
   const { formerEpoch } = await readAnchor(store, channelId);
   return Math.max(formerEpoch, await DurableGroup.storedEpoch(channelId, store) ?? 0);
 }

@@ -16,6 +16,7 @@ import {
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
+import { latestEpoch } from "../channel/entering.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -79,10 +80,11 @@ async function joinByInvite(
     const text = `It has expired at ${new Date(expiresAtMs).toISOString()}; ask for a new one`;
     throw createError("join_rejected", text);
   }
+  const formerly = await latestEpoch(channelId, agent.parts);
   if (former?.stuck !== undefined) await leaveFor(invite, former.stuck, agent);
   const own = await keyPackageFor(agent, invite);
   const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
-  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter }, former?.record);
+  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter, formerly }, former?.record);
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
   return channel;
 }

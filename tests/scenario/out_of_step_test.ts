@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError, readPosition } from "../../sdk/testing/agents.ts";
+import { createError, readAnchor, readPosition } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
