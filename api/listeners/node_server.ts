@@ -69,18 +69,28 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
   };
 }
 
-/** The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is the same. */
+/**
+ * The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is the same. A socket that is refused is
+ * destroyed before Node begins to work for it: a handshake that has begun is kept until its time-out, also when its socket is
+ * closed, and a flood of them took gigabytes.
+ */
 function admitSockets(server: Server, connections: Connections): ReadonlyMap<string, Connection> {
   const places = new Map<string, Connection>();
+  const begins = server.listeners("connection");
+  server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     const place = connections.open(socket.remoteAddress ?? "", () => socket.destroy());
-    if (place === undefined) return void socket.destroy();
+    if (place === undefined) {
+      socket.on("error", () => {});
+      return void socket.destroy();
+    }
     const key = placeKey(socket);
     places.set(key, place);
     socket.once("close", () => {
       places.delete(key);
       place.closed();
     });
+    for (const begin of begins) begin.call(server, socket);
   });
   return places;
 }
