@@ -90,7 +90,7 @@ function copied(admissions: readonly Admission[]): readonly Admission[] {
   return decodeAdmissions(encodeAdmissions(admissions));
 }
 
-/** What a member knows that comes back. */
+/** The knowledge of a member that comes back. */
 export interface KnownMembers {
   readonly self: AgentId;
   readonly entry: Entry;
@@ -130,7 +130,7 @@ export function isAdmitted(
     if (members.has(agentId)) break;
     const signer = agentIdOf(admission.signatureKey, admission.identity);
     if (admission.epoch < known.epoch || !members.has(signer) || signer === known.blamed) continue;
-    // What it signed when it was a member before is no news from the time that it has forgotten.
+    // Its own signatures of an earlier membership are no news from the time that it has forgotten.
     if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) continue;
     const statement = admissionStatement({ channelId, ...admission });
     if (!signatures.verifyHandshake(admission.signatureKey, statement, admission.signature)) continue;
