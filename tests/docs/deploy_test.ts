@@ -1,6 +1,7 @@
 // Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the very commands, with the
 // very permissions and variables, from exactly the files that an image would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { relayMemory } from "../../deploy/local/commands.ts";
 import { anyBackend } from "../support/api/harness.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
 
@@ -35,6 +36,14 @@ Deno.test("units and images run the entry of the part's task, with no permission
       assertEquals(granted.filter((flag) => !tasks[part]?.includes(flag)), []);
     }
   }
+});
+
+Deno.test("every way to start a relay keeps its memory small under a flood", () => {
+  const variables = Object.entries(relayMemory).map(([name, value]) => `${name}=${value}`);
+  for (const text of [tasks.relay ?? "", read("deploy/static-relay.service"), read("deploy/Dockerfile.relay")]) {
+    assert(text.includes(variables.join(" ")), text);
+  }
+  for (const each of variables) assert(read("docs/relay.md").includes(`\`${each}\``), each);
 });
 
 Deno.test("images are built on the Deno that the README names, from files that exist", () => {
