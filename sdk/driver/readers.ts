@@ -79,8 +79,11 @@ export class Readers {
       },
       more: (count) => manual ? [] : this.#more(reader, loop, count),
       finish: async () => {
-        if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
-        this.#leave(reader, loop);
+        try {
+          if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
+        } finally {
+          this.#leave(reader, loop);
+        }
       },
       end: () => Promise.resolve(this.#leave(reader, loop)),
     };

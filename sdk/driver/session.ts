@@ -38,6 +38,10 @@ interface Asked extends Pick<Call, "fields" | "bytes" | "signal"> {
 }
 
 const maxCalls = 1024;
+/**
+ * Never held up. A loop's word about what it has seen would be lost otherwise, and with its next question it has seen everything.
+ */
+const makesRoom: ReadonlySet<string> = new Set(["passed", "end", "finish"]);
 const operations: ReadonlyMap<string, Operation> = new Map(
   Object.entries({ ...agentOperations, ...messageOperations }),
 );
@@ -129,10 +133,9 @@ export class HostSession {
   }
 
   async #perform({ op, fields, bytes, signal }: Asked): Promise<Answer | void> {
-    // Replies and cancellations are never held up, because they make room.
     if (op === "cancel") return this.#cancel(fields);
     if (op === "answer") return this.#answered(fields);
-    if (this.#calls.size > maxCalls) {
+    if (this.#calls.size > maxCalls && !makesRoom.has(op)) {
       throw createError("overloaded", `${maxCalls} calls are under way; wait for some of them`);
     }
     if (op === "connect") return await this.#connect(fields, bytes);

@@ -196,6 +196,27 @@ Deno.test("too many calls under way are refused one by one, and the others go on
   await settled;
 });
 
+Deno.test("with too many calls under way a loop still says what it has seen, and the rest comes again", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  const quiet = { channel: "acme/ops/quiet" };
+  await b.connection.call("create", quiet);
+  const stream = await open(b.connection, "read");
+  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
+  await eventually({ withinMs: 60_000, what: "three messages" }, unread, (count) => count === 3);
+  assertEquals((await b.connection.call("next", { stream, count: 3 })).fields.optionalObjects("items")?.length, 3);
+  const waiting = Promise.allSettled(Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)));
+  await b.connection.call("passed", { stream, item: 1, back: 2 });
+  await eventually({ withinMs: 60_000, what: "two messages again" }, unread, (count) => count === 2);
+  const over = await assertRejects(() => b.connection.call("next", { stream }), StaticError);
+  assertEquals(over.code, "overloaded");
+  await b.connection.call("end", { stream });
+  b.connection.end();
+  b.die();
+  await waiting;
+});
+
 Deno.test("what is no call ends the connection", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

@@ -116,6 +116,9 @@ class Stream:
                 self._ended = True
                 if self.agent.way.is_over(error):
                     return None
+                if self._open and self._open[0].number is not None:
+                    # What was given to this loop is for others.
+                    self._open[0].link.tell("end", {"stream": self._open[0].number})
                 raise
             answer = frame.header["ok"]
             # A loop over messages that was ended meanwhile shows no more: what came comes again.
