@@ -61,7 +61,7 @@ export class RemoteStream {
           this.#ended = true;
           // Closing the client ends loops quietly.
           if (this.#link.isClosed) return undefined;
-          // What the host has given to this loop is for others.
+          // Its messages at the host are for others.
           if (stream !== undefined) stream.connection.call("end", { stream: stream.number }).catch(() => {});
           throw error;
         }

@@ -117,7 +117,7 @@ class Stream:
                 if self.agent.way.is_over(error):
                     return None
                 if self._open and self._open[0].number is not None:
-                    # What was given to this loop is for others.
+                    # Its messages at the host are for others.
                     self._open[0].link.tell("end", {"stream": self._open[0].number})
                 raise
             answer = frame.header["ok"]
