@@ -64,6 +64,19 @@ export class Generations {
     this.askWhenRead();
   }
 
+  /** The log is in this epoch. The commit at which we are stopped may not be in it any more; then the channel goes on without it. */
+  async takeBackStop(logEpoch: number): Promise<void> {
+    const { recovery, rejoiner, caretaker, health } = this.#parts;
+    if (!await recovery.takeBack(logEpoch)) return;
+    rejoiner.stop();
+    rejoiner.done();
+    caretaker.start();
+    const text =
+      "The relay's log does not hold the commit any more at which this agent was stopped, as after a restored backup; " +
+      "the channel goes on without that commit";
+    health.report("log_set_back", text);
+  }
+
   /**
    * While we are stopped: we may be the only member that cannot follow, so we ask to be admitted again. A rejoin would
    * lose unread messages, so they are read first.

@@ -206,6 +206,7 @@ export class LogLink {
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
     onCleared();
+    await generations.takeBackStop(epoch);
     if (received === undefined) await progress.lose(reply.after);
     // A crash may have come between the write and the acknowledgement.
     else if (progress.durable > reply.consumed) subscription.consumed(progress.durable);

@@ -106,6 +106,18 @@ export class Recovery {
     this.#unread++;
   }
 
+  /**
+   * That the log holds the commit is the relay's word, too. A log that has not ended our epoch was set back to before it, and
+   * goes on from there. Returns whether that is so.
+   */
+  async takeBack(logEpoch: number): Promise<boolean> {
+    const { membership: { epoch, channelId } } = this.#parts;
+    if (this.#bad === undefined || logEpoch !== epoch) return false;
+    await this.#deps.store.batch([deleteBadCommit(channelId)]);
+    this.clear();
+    return true;
+  }
+
   /** Whether a generation is one that this agent does not follow, or comes after such a one. */
   isForeign(generation: number): boolean {
     return this.#foreign !== undefined && generation >= this.#foreign.generation;

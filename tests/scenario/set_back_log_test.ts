@@ -2,7 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { copyKey, openSqliteEngine } from "../../relay/engine/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { issuesOf as textsOf } from "../support/scenario/recovery.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped, issuesOf as textsOf, recover } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 interface Moment {
@@ -324,3 +325,29 @@ Deno.test("a member whose disk is older than the log that was set back joins ane
     await talk(alice, bob, carol);
   });
 });
+
+for (const isTold of [true, false]) {
+  const who = isTold ? "a relay" : "a relay that does not know of it";
+  Deno.test(`members that are stopped at a commit go on when ${who} is set back to before it`, async () => {
+    await withBackup(async (stage, { backUp, restore }) => {
+      const { alice, bob, carol } = await stage.trio();
+      await talk(alice, bob, carol);
+      await backUp();
+      await sendBogus(bob);
+      await allStopped(alice, carol);
+      // One that comes back later finds the same.
+      await carol.stop();
+      await restore({ isTold });
+      await talk(alice, bob);
+      await carol.start();
+      await talk(alice, bob, carol);
+      for (const actor of [alice, carol]) {
+        assert((await textsOf(actor, "log_set_back")).some((text) => text.includes("goes on without that commit")));
+      }
+      await sendBogus(bob);
+      await allStopped(alice, carol);
+      await recover(alice);
+      await talk(alice, carol);
+    });
+  });
+}
