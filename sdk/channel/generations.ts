@@ -64,17 +64,19 @@ export class Generations {
     this.askWhenRead();
   }
 
-  /** The log is in this epoch. The commit at which we are stopped may not be in it any more; then the channel goes on without it. */
-  async takeBackStop(logEpoch: number): Promise<void> {
+  /** The log is in this epoch. Returns whether it does not hold the commit any more at which we were stopped: we go on. */
+  async takeBackStop(logEpoch: number): Promise<boolean> {
     const { recovery, rejoiner, caretaker, health } = this.#parts;
-    if (!await recovery.takeBack(logEpoch)) return;
+    const problem = await recovery.takeBack(logEpoch);
+    if (problem === undefined) return false;
     rejoiner.stop();
     rejoiner.done();
     caretaker.start();
     const text =
-      "The relay's log does not hold the commit any more at which this agent was stopped, as after a restored backup; " +
-      "the channel goes on without that commit";
+      `${problem}. The log does not hold that commit any more, as after a restored backup, and the channel ` +
+      "goes on without it; an owner may remove its sender";
     health.report("log_set_back", text);
+    return true;
   }
 
   /**

@@ -177,18 +177,22 @@ export class LogLink {
 
   async #settle(connection: number): Promise<void> {
     const { rejoiner, recovery, committer, entries, isByWord } = this.#parts;
-    rejoiner.hurry();
     const isStopped = recovery.stopped !== undefined;
+    if (!isStopped) rejoiner.hurry();
     // Out of step, none of this is useful, and the rejoin ends with another connection. Conclusions that rest on the
     // relay's word are checked again, because it may have been wrong.
     if (rejoiner.reason !== undefined && !isStopped && !isByWord()) return;
     if (!isStopped) await committer.recover();
-    await entries.run(() => this.#subscribe(connection));
+    if (await entries.run(() => this.#subscribe(connection)) === "again") await this.#settle(connection);
   }
 
-  /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
-  async #subscribe(connection: number): Promise<void> {
-    const { reader, subscription, membership, generations, recovery, progress, compare, byWord } = this.#parts;
+  /**
+   * Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. `again`: we are not
+   * stopped any more, and what was left open then is settled first.
+   */
+  async #subscribe(connection: number): Promise<"again" | void> {
+    const { reader, subscription, membership, generations, recovery, rejoiner, progress, compare, byWord } =
+      this.#parts;
     const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
@@ -197,6 +201,7 @@ export class LogLink {
     this.#reportLost(reply);
     const mended = await this.#mend(reply.epoch);
     const epoch = reply.epoch + mended.commits;
+    if (await generations.takeBackStop(epoch)) return "again";
     const reason = await this.#findLostCommit({ ...reply, epoch });
     if (reason === setBack) {
       this.#loseLog();
@@ -206,7 +211,6 @@ export class LogLink {
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
     onCleared();
-    await generations.takeBackStop(epoch);
     if (received === undefined) await progress.lose(reply.after);
     // A crash may have come between the write and the acknowledgement.
     else if (progress.durable > reply.consumed) subscription.consumed(progress.durable);
@@ -221,6 +225,7 @@ export class LogLink {
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.
     if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
+    rejoiner.hurry();
   }
 
   /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */

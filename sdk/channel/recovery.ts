@@ -107,15 +107,22 @@ export class Recovery {
   }
 
   /**
-   * That the log holds the commit is the relay's word, too. A log that has not ended our epoch was set back to before it, and
-   * goes on from there. Returns whether that is so.
+   * That the log holds the commit is the relay's word, too. A log that was set back to before it goes on from there, perhaps with
+   * another commit. Returns the problem that is over then. A founding of ours stays: it may be in the log yet.
    */
-  async takeBack(logEpoch: number): Promise<boolean> {
-    const { membership: { epoch, channelId } } = this.#parts;
-    if (this.#bad === undefined || logEpoch !== epoch) return false;
-    await this.#deps.store.batch([deleteBadCommit(channelId)]);
-    this.clear();
-    return true;
+  async takeBack(logEpoch: number): Promise<string | undefined> {
+    const bad = this.#bad;
+    if (bad === undefined || !await this.#isGone(bad, logEpoch)) return undefined;
+    await this.#deps.store.batch([deleteBadCommit(this.#parts.membership.channelId)]);
+    this.#bad = undefined;
+    return this.#problem(bad);
+  }
+
+  /** Traces of commits are forgotten one day: only while the epoch lasts does their absence tell something. */
+  async #isGone({ declared: { epoch, commitHash } }: BadCommit, logEpoch: number): Promise<boolean> {
+    if (generationOf(logEpoch) !== generationOf(epoch)) return false;
+    const { commit } = await this.#parts.membership.findCommit(epoch);
+    return commit === undefined ? logEpoch <= epoch : !equalBytes(commit.commitHash, commitHash);
   }
 
   /** Whether a generation is one that this agent does not follow, or comes after such a one. */

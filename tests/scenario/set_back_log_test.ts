@@ -342,7 +342,8 @@ for (const isTold of [true, false]) {
       await carol.start();
       await talk(alice, bob, carol);
       for (const actor of [alice, carol]) {
-        assert((await textsOf(actor, "log_set_back")).some((text) => text.includes("goes on without that commit")));
+        const [text] = (await textsOf(actor, "log_set_back")).filter((each) => each.includes("goes on without it"));
+        assert(text?.includes(bob.client.agentId), text);
       }
       await sendBogus(bob);
       await allStopped(alice, carol);
@@ -350,4 +351,25 @@ for (const isTold of [true, false]) {
       await talk(alice, carol);
     });
   });
+
+  for (const messages of [0, 8]) {
+    Deno.test(`the same when another commit stands in its place, behind ${messages} messages, by ${who}`, async () => {
+      await withBackup(async (stage, { backUp, restore }) => {
+        const { alice, bob, carol } = await stage.trio();
+        await talk(alice, bob, carol);
+        await backUp();
+        await sendBogus(bob);
+        await allStopped(alice, carol);
+        for (const actor of [alice, bob, carol]) await actor.stop();
+        await restore({ isTold });
+        await bob.start();
+        for (let sent = 0; sent < messages; sent++) await bob.manager.send(name, `message ${sent}`);
+        await (await bob.live()).committer.commit(() => ({ change: {} }));
+        await alice.start();
+        await talk(alice, bob);
+        await carol.start();
+        await talk(alice, bob, carol);
+      });
+    });
+  }
 }
