@@ -28,8 +28,8 @@ export const demo: Command = {
   run: async (context) => {
     const { platform } = context;
     const given = await readSettings(context);
-    const settings = await findRelay(context, given);
     const apiKey = await keyFor(context, given);
+    const settings = await findRelay(context, given);
     const folder = await platform.files.makeTemporaryFolder();
     try {
       await perform(context, { settings, apiKey, folder });
