@@ -79,7 +79,8 @@ export interface Shown {
 /** The admissions that lead to an agent that a Welcome lets in, oldest first; none when its own is missing. */
 export function admissionsOf(self: AgentId, { maker, epoch, admissions }: Shown): readonly Admission[] {
   const admitted = admissions?.added.find(({ agentId }) => agentId === self);
-  if (admissions === undefined || admitted === undefined) return [];
+  // Nobody is let in by the first epoch of a group.
+  if (admissions === undefined || admitted === undefined || epoch < 1) return [];
   const { signatureKey, identity } = maker;
   const own = { signatureKey, identity, membership: admissions.membership, epoch: epoch - 1, ...admitted };
   return copied([...admissions.maker, own].slice(-limits.admissions));

@@ -154,6 +154,11 @@ Deno.test("an answer without admissions leaves those of before, and the latest s
   const kept = admissionsOf(carol.id, { ...shown, admissions });
   assertEquals(kept.map(({ epoch }) => epoch), [...maker.keys()].slice(1).concat(99));
   assertEquals(admissionsOf(first.agentId, { ...shown, admissions }), []);
+  assertEquals(
+    admissionsOf(carol.id, { ...shown, epoch: 0, admissions }),
+    [],
+    "nobody is let in by a group's first epoch",
+  );
 });
 
 Deno.test("admissions outlive a restart, and a store from before has none", async () => {
