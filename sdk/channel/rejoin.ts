@@ -204,13 +204,13 @@ export class Rejoiner {
     }
   }
 
-  async #tryOnce(signal: AbortSignal): Promise<"in" | boolean> {
+  async #tryOnce(signal: AbortSignal, isFirst = true): Promise<"in" | boolean> {
     try {
       return await this.#ask(signal);
     } catch (error) {
-      // The channel was begun anew meanwhile: there is another group to come back into.
+      // The channel was begun anew meanwhile: there is another group to come back into. Once without a pause.
       if (isCode(error, "epoch_conflict") && error.epoch !== undefined && this.#moveTo(generationOf(error.epoch))) {
-        return await this.#tryOnce(signal);
+        return isFirst && await this.#tryOnce(signal, false);
       }
       // Any other refusal is the relay's word, and not a reason to give up. Anything but a refusal is a fault of ours.
       if (!(error instanceof StaticError) || isCode(error, "not_found")) throw error;

@@ -131,6 +131,22 @@ Deno.test("a relay that once names a generation that there is not does not keep 
   await allAgree(alice, bob, carol);
 });
 
+Deno.test("a relay that names one generation after the other is asked twice, and then after a pause", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.trio();
+  let asked = 0;
+  bob.session.tampering.call = (operation, _, forward) => {
+    if (operation !== "RequestRejoin") return forward();
+    return Promise.reject(
+      createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(++asked) + 1 }),
+    );
+  };
+  await loseStep(bob, alice);
+  await until("bob has asked", () => asked > 1);
+  for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setTimeout(resolve)); // wait: for what it may do at once
+  assertEquals(asked, 2);
+});
+
 Deno.test("a KeyPackage that our clock says has expired is no request to rejoin", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
