@@ -54,6 +54,8 @@ export interface CaretakerParts {
   readonly committer: Committer;
   readonly health: HealthLog;
   readonly ages: KeyAges;
+  /** The channel has ended. */
+  readonly ended: AbortSignal;
 }
 
 export class Caretaker {
@@ -155,7 +157,7 @@ export class Caretaker {
 
   /** After `stop`. Work that was under way at that time starts nothing more. */
   start(): void {
-    if (!this.#stop.signal.aborted) return;
+    if (!this.#stop.signal.aborted || this.#parts.ended.aborted) return;
     this.#stop = new AbortController();
     this.#busy = false;
     this.look();

@@ -11,6 +11,7 @@ import {
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
+import { pause, type Runtime } from "../base/runtime.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
 import type { HealthLog } from "./health.ts";
@@ -22,6 +23,9 @@ import type { Begun, Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { Doubt } from "./store_age.ts";
 import type { Subscription } from "./subscription.ts";
+
+/** For entries that the relay is asked for at the same time. */
+const arrivalMs = 10_000;
 
 export interface GenerationsParts {
   readonly membership: Membership;
@@ -46,6 +50,9 @@ export interface GenerationsParts {
 
 export class Generations {
   readonly #parts: GenerationsParts;
+  /** The place of a commit in front of which nothing is left to read. */
+  #arrivedAt: number | undefined;
+  readonly #arrivals = new Set<AbortController>();
   /** The latest generation about which this agent could not tell, and asks. */
   #asked = 0;
 
@@ -59,24 +66,41 @@ export class Generations {
     const bad = membership.badCommitOf(commit, reason);
     if (bad === undefined) return comeBack({ reason });
     await recovery.stop(bad);
+    this.#arrive();
     suspend();
     caretaker.stop();
     this.askWhenRead();
   }
 
-  /** The log is in this epoch. Returns whether it does not hold the commit any more at which we were stopped: we go on. */
-  async takeBackStop(logEpoch: number): Promise<boolean> {
-    const { recovery, rejoiner, caretaker, health } = this.#parts;
-    const problem = await recovery.takeBack(logEpoch);
-    if (problem === undefined) return false;
+  /** Everything in front of the commit at which we are stopped has been delivered. */
+  #arrive(): void {
+    this.#arrivedAt = this.#parts.recovery.stopped?.sequence;
+    for (const waiting of this.#arrivals) waiting.abort();
+  }
+
+  /**
+   * Waits until what stands in front of the commit at which we are stopped has been delivered: a founding passes it over.
+   * Not for long, because a relay that keeps it back must not keep the channel stopped.
+   */
+  async arrived(runtime: Runtime, ended: AbortSignal): Promise<void> {
+    const at = this.#parts.recovery.stopped?.sequence;
+    if (at === undefined || at === this.#arrivedAt) return;
+    const waiting = new AbortController();
+    this.#arrivals.add(waiting);
+    await pause(runtime, arrivalMs, AbortSignal.any([ended, waiting.signal]));
+    this.#arrivals.delete(waiting);
+  }
+
+  /** The log does not hold the commit any more at which we are stopped: we go on. Returns what to report. */
+  async takeBackStop(): Promise<string | undefined> {
+    const { recovery, rejoiner, caretaker } = this.#parts;
+    const problem = await recovery.takeBack();
+    if (problem === undefined) return undefined;
     rejoiner.stop();
     rejoiner.done();
     caretaker.start();
-    const text =
-      `${problem}. The log does not hold that commit any more, as after a restored backup, and the channel ` +
+    return `${problem}. The log does not hold that commit any more, as after a restored backup, and the channel ` +
       "goes on without it; an owner may remove its sender";
-    health.report("log_set_back", text);
-    return true;
   }
 
   /**
@@ -95,7 +119,10 @@ export class Generations {
   async passOver(notice: NoticeEnvelope): Promise<boolean> {
     const { recovery, subscription } = this.#parts;
     const isBehind = recovery.isBehind(notice);
-    if (isBehind) this.askWhenRead();
+    if (isBehind) {
+      this.#arrive();
+      this.askWhenRead();
+    }
     if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return isBehind;
     const { body } = notice;
     if (!isBehind && !recovery.isForeign(generationOf(body.epoch))) return false;
@@ -166,6 +193,7 @@ export class Generations {
    * is as new as what we did, and before what was unread is here.
    */
   async settle(): Promise<void> {
+    this.#arrive();
     const begun = await this.#parts.recovery.settle();
     if (begun !== undefined) await this.begin(begun);
   }

@@ -159,7 +159,8 @@ export class LiveChannel {
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
     this.#subscription = new Subscription(channelId, parts.log, { ...deps, onLate: () => this.#link.askAgain() });
-    this.#caretaker = new Caretaker({ membership, committer: this.committer, health, ages: this.ages }, deps);
+    const { committer, ages } = this;
+    this.#caretaker = new Caretaker({ membership, committer, health, ages, ended: this.#stop.signal }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
       health,
@@ -298,6 +299,8 @@ export class LiveChannel {
    * its own or that of an owner that was faster. Throws `StaticError`.
    */
   async recover(): Promise<void> {
+    const { session, runtime } = this.#deps;
+    if (session.state.kind !== "offline") await this.#generations.arrived(runtime, this.#stop.signal);
     for (let tries = 1;; tries++) {
       try {
         if (!await this.#entries.run(() => this.#found())) await this.#recovery.followed();

@@ -68,6 +68,8 @@ export class LogLink {
   #foundCommit: OwnCommit | undefined;
   /** The place in a log that the relay has no more. */
   #lostAt: number | undefined;
+  /** To report: the commit that the log has no more. */
+  #takenBack: string | undefined;
   #connections = 0;
   #relayEpoch = 0;
   #triedMs = 0;
@@ -177,22 +179,29 @@ export class LogLink {
 
   async #settle(connection: number): Promise<void> {
     const { rejoiner, recovery, committer, entries, isByWord } = this.#parts;
+    await entries.run(() => this.#takeBackStop(connection));
     const isStopped = recovery.stopped !== undefined;
     if (!isStopped) rejoiner.hurry();
     // Out of step, none of this is useful, and the rejoin ends with another connection. Conclusions that rest on the
     // relay's word are checked again, because it may have been wrong.
     if (rejoiner.reason !== undefined && !isStopped && !isByWord()) return;
     if (!isStopped) await committer.recover();
-    if (await entries.run(() => this.#subscribe(connection)) === "again") await this.#settle(connection);
+    await entries.run(() => this.#subscribe(connection));
+    // A founding of ours that is in the log comes first.
+    if (isStopped) rejoiner.hurry();
   }
 
-  /**
-   * Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. `again`: we are not
-   * stopped any more, and what was left open then is settled first.
-   */
-  async #subscribe(connection: number): Promise<"again" | void> {
-    const { reader, subscription, membership, generations, recovery, rejoiner, progress, compare, byWord } =
-      this.#parts;
+  /** Once for each connection, and before anything comes: entries are read as by a member that is not stopped, or not at all. */
+  async #takeBackStop(connection: number): Promise<void> {
+    const { recovery, generations } = this.#parts;
+    if (this.#isPresent(connection) && await recovery.isGone() && this.#isPresent(connection)) {
+      this.#takenBack = await generations.takeBackStop();
+    }
+  }
+
+  /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
+  async #subscribe(connection: number): Promise<void> {
+    const { reader, subscription, membership, generations, recovery, progress, compare, byWord } = this.#parts;
     const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
@@ -200,8 +209,8 @@ export class LogLink {
     const { received } = reader;
     this.#reportLost(reply);
     const mended = await this.#mend(reply.epoch);
+    this.#reportTakenBack();
     const epoch = reply.epoch + mended.commits;
-    if (await generations.takeBackStop(epoch)) return "again";
     const reason = await this.#findLostCommit({ ...reply, epoch });
     if (reason === setBack) {
       this.#loseLog();
@@ -225,7 +234,6 @@ export class LogLink {
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.
     if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
-    rejoiner.hurry();
   }
 
   /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
@@ -246,6 +254,12 @@ export class LogLink {
       "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
       "since then may be lost to members that had not read them";
     this.#parts.health.report("log_set_back", text);
+  }
+
+  /** Behind what else was lost: an issue shows its last text, and this one has a name in it. */
+  #reportTakenBack(): void {
+    if (this.#takenBack !== undefined) this.#parts.health.report("log_set_back", this.#takenBack);
+    this.#takenBack = undefined;
   }
 
   /** Puts back the commits that a log has lost which was set back. */

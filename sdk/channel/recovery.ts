@@ -13,6 +13,7 @@ import {
 } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
+import { baseOf } from "../mls/base_epoch.ts";
 import type { Member } from "../mls/members.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import { type BadCommit, blamedOf, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "./bad_commit.ts";
@@ -23,6 +24,7 @@ import { deleteForeign, type ForeignGeneration, putForeign } from "./foreign_gen
 import { createFounding, requestOf } from "./founding.ts";
 import type { HealthLog, StoppedState } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import { actionFor, foreignState, problemOf } from "./stopped_words.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
 const patienceMs = 60_000;
@@ -85,7 +87,7 @@ export class Recovery {
     this.#bad = bad;
     this.#askers.clear();
     this.#unread = this.#countedTo = 0;
-    this.#parts.health.report("refused_commit", this.#problem(bad));
+    this.#parts.health.report("refused_commit", problemOf(bad));
   }
 
   asked(agentId: AgentId): void {
@@ -107,22 +109,39 @@ export class Recovery {
   }
 
   /**
-   * That the log holds the commit is the relay's word, too. A log that was set back to before it goes on from there, perhaps with
-   * another commit. Returns the problem that is over then. A founding of ours stays: it may be in the log yet.
+   * Asks whether the log still holds the commit at which we are stopped: that it does is the relay's word, too. A log that was set
+   * back to before it goes on from there, perhaps with another commit, or with the same one at another place.
    */
-  async takeBack(logEpoch: number): Promise<string | undefined> {
+  async isGone(): Promise<boolean> {
     const bad = this.#bad;
-    if (bad === undefined || !await this.#isGone(bad, logEpoch)) return undefined;
-    await this.#deps.store.batch([deleteBadCommit(this.#parts.membership.channelId)]);
-    this.#bad = undefined;
-    return this.#problem(bad);
+    if (bad === undefined) return false;
+    const { epoch, commitHash } = bad.declared;
+    const { epoch: logEpoch, commit } = await this.#parts.membership.findCommit(epoch);
+    // Traces of commits are forgotten one day: only while the epoch lasts does their absence tell something.
+    if (commit === undefined) return generationOf(logEpoch) === generationOf(epoch) && logEpoch <= epoch;
+    const isSame = equalBytes(commit.commitHash, commitHash);
+    if (isSame && commit.sequence !== bad.sequence) await this.#place(bad, commit.sequence);
+    return !isSame && generationOf(logEpoch) === generationOf(epoch);
   }
 
-  /** Traces of commits are forgotten one day: only while the epoch lasts does their absence tell something. */
-  async #isGone({ declared: { epoch, commitHash } }: BadCommit, logEpoch: number): Promise<boolean> {
-    if (generationOf(logEpoch) !== generationOf(epoch)) return false;
-    const { commit } = await this.#parts.membership.findCommit(epoch);
-    return commit === undefined ? logEpoch <= epoch : !equalBytes(commit.commitHash, commitHash);
+  /** What stands before it there is read, and what stands behind it is not. */
+  async #place(bad: BadCommit, sequence: number): Promise<void> {
+    const moved = { ...bad, sequence };
+    await this.#deps.store.batch([putBadCommit(moved)]);
+    this.#bad = moved;
+  }
+
+  /**
+   * The commit is gone. Returns the problem that is over. A founding of ours stays until the group moves on: it may be in the log
+   * yet.
+   */
+  async takeBack(): Promise<string | undefined> {
+    const bad = this.#bad;
+    if (bad === undefined) return undefined;
+    await this.#deps.store.batch([deleteBadCommit(this.#parts.membership.channelId)]);
+    this.#bad = undefined;
+    this.#unread = this.#countedTo = 0;
+    return problemOf(bad);
   }
 
   /** Whether a generation is one that this agent does not follow, or comes after such a one. */
@@ -182,7 +201,7 @@ export class Recovery {
     const bad = this.#bad;
     if (bad === undefined) return undefined;
     const recoverable = this.#parts.membership.group.self.owner && this.#isOffered(bad);
-    return { problem: this.#problem(bad), action: this.#action(bad), recoverable };
+    return { problem: problemOf(bad), action: this.#actionFor(bad), recoverable };
   }
 
   /**
@@ -196,7 +215,7 @@ export class Recovery {
     }
     const { membership } = this.#parts;
     if (!membership.group.self.owner || !this.#isOffered(bad)) {
-      throw createError("not_allowed", `Cannot recover: ${this.#action(bad)}`);
+      throw createError("not_allowed", `Cannot recover: ${this.#actionFor(bad)}`);
     }
     const founding = await this.#candidateFor(bad);
     const sequence = await this.#send(founding);
@@ -205,7 +224,7 @@ export class Recovery {
 
   /** Settles a founding from before a crash or a lost connection. It is never sent automatically. */
   async settle(): Promise<Begun | undefined> {
-    const founding = this.#founding;
+    const founding = this.#ownFounding;
     if (founding === undefined) return undefined;
     const sequence = await this.#find(founding);
     return sequence === undefined ? undefined : await this.#promote(founding, sequence);
@@ -269,9 +288,21 @@ export class Recovery {
     for (const refused of this.#refusals) refused();
   }
 
+  /**
+   * A founding of ours, while the group is where it was made. A group that went on since then, after a stop that was taken back,
+   * may have lost members and owners that the founding still has.
+   */
+  get #ownFounding(): FoundingCandidate | undefined {
+    const founding = this.#founding;
+    if (founding === undefined) return undefined;
+    const { epoch, transcriptHash } = baseOf(this.#parts.membership.group.current);
+    const { founding: made } = requestOf(founding);
+    return made.baseEpoch === epoch && equalBytes(made.transcriptHash, transcriptHash) ? founding : undefined;
+  }
+
   /** The one that was made before, if it is about this commit: the relay may have taken it. */
   async #candidateFor(bad: BadCommit): Promise<FoundingCandidate> {
-    const before = this.#founding;
+    const before = this.#ownFounding;
     if (before !== undefined && equalBytes(requestOf(before).founding.badCommit, bad.declared.commitHash)) {
       return before;
     }
@@ -345,6 +376,10 @@ export class Recovery {
     this.clear();
   }
 
+  #actionFor(bad: BadCommit): string {
+    return actionFor(bad, this.#parts.membership.group, this.#isOffered(bad));
+  }
+
   #isOffered(bad: BadCommit): boolean {
     const others = this.#others(bad);
     // A clock that was put back says nothing about the time that has passed.
@@ -359,42 +394,4 @@ export class Recovery {
     const { agentId: self } = this.#deps;
     return this.#parts.membership.group.members().filter(({ agentId }) => agentId !== blamed && agentId !== self);
   }
-
-  #problem(bad: BadCommit): string {
-    const { sender: { identity }, sequence, reason } = bad;
-    return `"${new TextDecoder().decode(identity)}" (${
-      blamedOf(bad)
-    }) signed a commit that this agent cannot follow, at ` +
-      `entry ${sequence} of the log: ${reason}`;
-  }
-
-  #action(bad: BadCommit): string {
-    const { self, binding } = this.#parts.membership.group;
-    const blamed = blamedOf(bad);
-    const owners = binding.owners.filter((owner) => owner !== blamed);
-    if (owners.length === 0) {
-      return "No owner is left that could recover the channel, because its only owner made that commit: create another " +
-        "channel. What has arrived can still be read";
-    }
-    if (!self.owner) {
-      return `An owner can recover the channel with recover(), without that member: ${
-        owners.join(", ")
-      }. This agent follows ` +
-        "by itself, and asks meanwhile whether somebody can follow the commit and lets it in";
-    }
-    return this.#isOffered(bad)
-      ? `Call recover() to begin the channel anew without that member; the others follow by themselves`
-      : "Others may be able to follow the commit, and let this agent in by themselves. If that has not happened a minute " +
-        "after the commit arrived, call recover()";
-  }
-}
-
-function foreignState({ generation, founder, reason }: ForeignGeneration): StoppedState {
-  return {
-    problem: `${founder} began generation ${generation} of the channel, and this agent does not follow: ${reason}`,
-    action:
-      "The channel goes on without this agent. Ask an owner that you trust for a new invite token, or create another " +
-      "channel. What has arrived can still be read",
-    recoverable: false,
-  };
 }

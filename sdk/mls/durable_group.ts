@@ -281,7 +281,7 @@ export class DurableGroup {
     return this.#exclusive(() => this.group.isUnknownOwn(message));
   }
 
-  /** A generation of ours that is safe to send. It goes when any generation is entered, and not before: it may be in the log. */
+  /** A generation of ours that is safe to send. It goes when the group moves, and not before: it may be in the log. */
   prepareFounding(founding: FoundingCandidate): Promise<void> {
     return this.#exclusive(() => this.#write([this.#put(foundingId, encodeFounding(founding))]));
   }
@@ -294,7 +294,7 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       const before = this.#standing;
       await this.group.enterGeneration(next, changes);
-      await this.#moved(before, [this.#delete(foundingId), ...alongside()]);
+      await this.#moved(before, alongside());
     });
   }
 
@@ -382,6 +382,7 @@ export class DurableGroup {
       ...this.#epochChanges(current),
       ...this.#ownersChanges(before.changes),
       this.#delete("candidate"),
+      this.#delete(foundingId),
       parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
       ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [

@@ -1,53 +1,12 @@
 /** A relay that is restored from a backup has a log that ends before its channels' last commits: members put them back. */
 import { assert, assertEquals } from "@std/assert";
-import { copyKey, openSqliteEngine } from "../../relay/engine/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, issuesOf as textsOf, recover } from "../support/scenario/recovery.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
-
-interface Moment {
-  backUp(): Promise<void>;
-  /** `isTold`: whether the relay knows that it was set back, as from a copy that it made itself. */
-  restore(how?: { readonly isTold: boolean }): Promise<void>;
-}
-
-/** A stage whose relay can be set back once, to the moment of `backUp`. */
-async function withBackup(play: (stage: Stage, moment: Moment) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "static-set-back-" });
-  const engine = await openSqliteEngine({ path: `${folder}/relay.sqlite` });
-  await using opened = new AsyncDisposableStack();
-  opened.defer(() => Deno.remove(folder, { recursive: true }));
-  opened.defer(() => engine.close());
-  {
-    await using stage = await Stage.open({ engine });
-    await play(stage, {
-      backUp: () => engine.backUp(`${folder}/copy.sqlite`, 1),
-      restore: async ({ isTold } = { isTold: true }) => {
-        const copy = await openSqliteEngine({ path: `${folder}/copy.sqlite` });
-        if (!isTold) await copy.records.delete(copyKey);
-        opened.defer(() => copy.close());
-        await stage.restartRelay(copy);
-      },
-    });
-  }
-}
+import { issuesOf as textsOf } from "../support/scenario/recovery.ts";
+import { type Moment, talk, withBackup } from "../support/scenario/set_back.ts";
+import { type Actor, allAgree, name, read, type Stage, until } from "../support/scenario/stage.ts";
 
 async function issuesOf(actor: Actor): Promise<string[]> {
   return (await actor.channel()).health().issues.map(({ kind }) => kind);
-}
-
-/** All are in step, and hear each other. */
-async function talk(...actors: readonly Actor[]): Promise<void> {
-  await allAgree(...actors);
-  for (const sender of actors) {
-    const text = `${sender.label} is here: ${crypto.randomUUID()}`;
-    await (await sender.channel()).send(text);
-    for (const reader of actors.filter((actor) => actor !== sender)) {
-      // One that was away may have messages from before.
-      while ((await read(await reader.channel(), 1))[0] !== text);
-    }
-  }
 }
 
 Deno.test("a log that has lost commits gets them back from its members, and nobody joins anew", async () => {
@@ -325,51 +284,3 @@ Deno.test("a member whose disk is older than the log that was set back joins ane
     await talk(alice, bob, carol);
   });
 });
-
-for (const isTold of [true, false]) {
-  const who = isTold ? "a relay" : "a relay that does not know of it";
-  Deno.test(`members that are stopped at a commit go on when ${who} is set back to before it`, async () => {
-    await withBackup(async (stage, { backUp, restore }) => {
-      const { alice, bob, carol } = await stage.trio();
-      await talk(alice, bob, carol);
-      await backUp();
-      await sendBogus(bob);
-      await allStopped(alice, carol);
-      // One that comes back later finds the same.
-      await carol.stop();
-      await restore({ isTold });
-      await talk(alice, bob);
-      await carol.start();
-      await talk(alice, bob, carol);
-      for (const actor of [alice, carol]) {
-        const [text] = (await textsOf(actor, "log_set_back")).filter((each) => each.includes("goes on without it"));
-        assert(text?.includes(bob.client.agentId), text);
-      }
-      await sendBogus(bob);
-      await allStopped(alice, carol);
-      await recover(alice);
-      await talk(alice, carol);
-    });
-  });
-
-  for (const messages of [0, 8]) {
-    Deno.test(`the same when another commit stands in its place, behind ${messages} messages, by ${who}`, async () => {
-      await withBackup(async (stage, { backUp, restore }) => {
-        const { alice, bob, carol } = await stage.trio();
-        await talk(alice, bob, carol);
-        await backUp();
-        await sendBogus(bob);
-        await allStopped(alice, carol);
-        for (const actor of [alice, bob, carol]) await actor.stop();
-        await restore({ isTold });
-        await bob.start();
-        for (let sent = 0; sent < messages; sent++) await bob.manager.send(name, `message ${sent}`);
-        await (await bob.live()).committer.commit(() => ({ change: {} }));
-        await alice.start();
-        await talk(alice, bob);
-        await carol.start();
-        await talk(alice, bob, carol);
-      });
-    });
-  }
-}
