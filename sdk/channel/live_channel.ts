@@ -127,7 +127,7 @@ export class LiveChannel {
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
-    const { confirmations } = this;
+    const { confirmations, committer, ages } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
@@ -144,7 +144,7 @@ export class LiveChannel {
     const { position, landmarks, record: { joinedEpoch } } = parts;
     this.#reader = new LogReader({ position, landmarks, joinedEpoch }, {
       membership,
-      committer: this.committer,
+      committer,
       senders: this.senders,
       inbox: this.inbox,
       health,
@@ -159,7 +159,6 @@ export class LiveChannel {
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
     this.#subscription = new Subscription(channelId, parts.log, { ...deps, onLate: () => this.#link.askAgain() });
-    const { committer, ages } = this;
     this.#caretaker = new Caretaker({ membership, committer, health, ages, ended: this.#stop.signal }, deps);
     this.#rejoiner = new Rejoiner({
       membership,

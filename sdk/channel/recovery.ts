@@ -124,7 +124,7 @@ export class Recovery {
     return !isSame && generationOf(logEpoch) === generationOf(epoch);
   }
 
-  /** What stands before it there is read, and what stands behind it is not. */
+  /** Entries before it there are read, and those behind it are not. */
   async #place(bad: BadCommit, sequence: number): Promise<void> {
     const moved = { ...bad, sequence };
     await this.#deps.store.batch([putBadCommit(moved)]);
