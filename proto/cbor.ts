@@ -37,7 +37,16 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
       `Cannot decode CBOR: ${bytes.length} bytes, at most ${maxBytes} are allowed`,
     );
   }
-  const reader = new Reader(plain(bytes));
+  return decodeWhole(bytes, limits.cborItems);
+}
+
+/** The same of a record that the caller wrote itself and has authenticated: it is no bomb, and may have as many items as bytes. */
+export function decodeOwnCbor(bytes: Uint8Array): CborValue {
+  return decodeWhole(bytes, bytes.length);
+}
+
+function decodeWhole(bytes: Uint8Array, maxItems: number): CborValue {
+  const reader = new Reader(plain(bytes), maxItems);
   const value = reader.read(limits.cborDepth);
   if (reader.at !== bytes.length) refuse(`${bytes.length - reader.at} trailing bytes`);
   return value;
@@ -48,7 +57,7 @@ export function decodeFirstCbor(
   bytes: Uint8Array,
   maxBytes: number,
 ): { readonly value: CborValue; readonly length: number } {
-  const reader = new Reader(plain(bytes.subarray(0, maxBytes)));
+  const reader = new Reader(plain(bytes.subarray(0, maxBytes)), limits.cborItems);
   const value = reader.read(limits.cborDepth);
   return { value, length: reader.at };
 }
@@ -56,14 +65,16 @@ export function decodeFirstCbor(
 class Reader {
   at = 0;
   readonly #bytes: Uint8Array;
-  #itemsLeft: number = limits.cborItems;
+  readonly #maxItems: number;
+  #itemsLeft: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, maxItems: number) {
     this.#bytes = bytes;
+    this.#maxItems = this.#itemsLeft = maxItems;
   }
 
   read(depth: number): CborValue {
-    if (this.#itemsLeft-- === 0) refuse(`more than ${limits.cborItems} items`);
+    if (this.#itemsLeft-- === 0) refuse(`more than ${this.#maxItems} items`);
     if (depth < 0) refuse(`nested deeper than ${limits.cborDepth}`);
     const first = this.#next();
     const major = first >> 5;

@@ -20,7 +20,7 @@ export {
   type ShownAdmissions,
 } from "./admissions.ts";
 export { decodeBase64url, encodeBase64url } from "./base64url.ts";
-export { type CborMap, type CborValue, decodeCbor, encodeCbor } from "./cbor.ts";
+export { type CborMap, type CborValue, decodeCbor, decodeOwnCbor, encodeCbor } from "./cbor.ts";
 export {
   type CellCounts,
   cellHeaderBytes,

@@ -16,8 +16,6 @@ export interface Entry {
 export interface Reader {
   readonly name: string;
   readonly position: ReaderPosition;
-  /** Number of the first message that it has not acknowledged. */
-  first: number;
   /** No message before this one waits to be given out. */
   next: number;
   /** Given to a program that has not acknowledged it. */

@@ -1,8 +1,14 @@
 /**
- * How far a durable reader has come: everything up to one place of the channel's log, and messages beyond it that were acknowledged
- * out of order. With each place stands the relay's time: the same place with a later time is another message, of a relay that was
- * restored, and is shown. Messages that were sent as one have one place, so beyond the first place each has its id.
+ * How far a durable reader has come: past everything up to its reach in the channel's log, except messages that it left open, and past
+ * messages beyond that. The open ones are kept and not those that are done with, so a position is as small as what the reader has
+ * left undone, however long ago that was. With each place stands the relay's time: the same place with a later time is another
+ * message, of a relay that was restored, and is shown. Messages that were sent as one have one place, so each has its id, too.
  */
+
+import { createError } from "../base/errors.ts";
+
+/** As many as a channel's inbox holds. */
+const maxBeyond = 4096;
 
 export interface Place {
   readonly sequence: number;
@@ -11,41 +17,80 @@ export interface Place {
   readonly id?: string | undefined;
 }
 
+/** A position, as it is kept on disk. */
+export interface PositionState {
+  readonly reach: Place;
+  /** Up to the reach, and not done with. */
+  readonly open: readonly Place[];
+  /** Beyond the reach, and done with. */
+  readonly beyond: readonly Place[];
+}
+
 export class ReaderPosition {
-  #floor: Place;
-  /** By place and id. */
+  #reach: Place;
+  /** By place and id. Those of an earlier life that have not come again; the others are with the readers. */
+  readonly #open: Map<string, Place>;
   readonly #beyond: Map<string, Place>;
 
-  constructor(floor: Place = { sequence: 0, timeMs: 0 }, beyond: readonly Place[] = []) {
-    this.#floor = floor;
-    this.#beyond = new Map(beyond.map((place) => [keyOf(place), place]));
+  constructor({ reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<PositionState> = {}) {
+    this.#reach = reach;
+    this.#open = byKey(open);
+    this.#beyond = byKey(beyond);
   }
 
-  /** It is done with every message up to here. */
-  get floor(): Place {
-    return this.#floor;
+  /** Of a message that has not come yet in this life. */
+  isPast(place: Place): boolean {
+    if (this.#covers(place)) return this.#openAt(place).length === 0;
+    const known = this.#beyond.get(keyOf(place)) ?? this.#beyond.get(keyOf({ ...place, id: undefined }));
+    return known !== undefined && place.timeMs <= known.timeMs;
   }
 
-  get beyond(): readonly Place[] {
-    return [...this.#beyond.values()];
+  /** It has come: from now on the readers know whether it is open. Messages come in order, so what was before it and has not come never will. */
+  meet(place: Place): void {
+    for (const [key, { sequence }] of this.#open) {
+      if (sequence >= place.sequence) break;
+      this.#open.delete(key);
+    }
+    this.#open.delete(keyOf(place));
   }
 
-  isPast({ sequence, timeMs, id }: Place): boolean {
-    if (sequence <= this.#floor.sequence) return timeMs <= this.#floor.timeMs;
-    const known = this.#beyond.get(keyOf({ sequence, timeMs, id })) ?? this.#beyond.get(keyOf({ sequence, timeMs }));
-    return known !== undefined && timeMs <= known.timeMs;
-  }
-
-  /** Done with this one, perhaps out of order. */
+  /** Done with this one, which has come. All before it have come, too, and those that are not done with are open. */
   pass({ sequence, timeMs, id }: Place): void {
+    if (this.#covers({ sequence, timeMs })) return;
+    this.#reach = { sequence: sequence - 1, timeMs: Math.max(timeMs, this.#reach.timeMs) };
+    for (const [key, place] of this.#beyond) if (this.#covers(place)) this.#beyond.delete(key);
+    // Others that were sent with it may be open, and may not have come.
     this.#beyond.set(keyOf({ sequence, timeMs, id }), { sequence, timeMs, id });
   }
 
-  /** Done with everything up to here. */
-  advance({ sequence, timeMs }: Place): void {
-    this.#floor = { sequence, timeMs: Math.max(timeMs, this.#floor.timeMs) };
-    for (const [key, place] of this.#beyond) if (place.sequence <= sequence) this.#beyond.delete(key);
+  /** Done with this one, which has not come again. Throws `overloaded` when too many have not. */
+  passAhead(place: Place): void {
+    for (const key of this.#openAt(place)) this.#open.delete(key);
+    if (this.#covers(place)) return;
+    if (this.#beyond.size >= maxBeyond) {
+      throw createError("overloaded", `${maxBeyond} messages were acknowledged before they came again; wait for them`);
+    }
+    this.#beyond.set(keyOf(place), place);
   }
+
+  /** As it is now, when these have come and are not done with. */
+  state(pending: readonly Place[]): PositionState {
+    const open = [...pending.filter((place) => this.#covers(place)), ...this.#open.values()];
+    return { reach: this.#reach, open, beyond: [...this.#beyond.values()] };
+  }
+
+  #covers({ sequence, timeMs }: Place): boolean {
+    return sequence <= this.#reach.sequence && timeMs <= this.#reach.timeMs;
+  }
+
+  #openAt({ sequence, timeMs, id }: Place): string[] {
+    if (id !== undefined) return [keyOf({ sequence, timeMs, id })].filter((key) => this.#open.has(key));
+    return [...this.#open].flatMap(([key, place]) => place.sequence === sequence ? [key] : []);
+  }
+}
+
+function byKey(places: readonly Place[]): Map<string, Place> {
+  return new Map(places.map((place) => [keyOf(place), place]));
 }
 
 function keyOf({ sequence, id = "" }: Place): string {

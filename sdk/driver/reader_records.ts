@@ -1,12 +1,12 @@
 /** Durable readers of a channel, in the agent's encrypted store. */
 import type { ChannelId } from "../../proto/mod.ts";
 import { readersKind } from "../channel/records.ts";
-import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
-import { ReaderPosition } from "./reader_position.ts";
+import { decodeFields, encodeFields, type RecordStore, type StoredFields } from "../store/mod.ts";
+import type { Place, PositionState } from "./reader_position.ts";
 
 export interface ReaderRecord {
   readonly name: string;
-  readonly position: ReaderPosition;
+  readonly position: PositionState;
   /** It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it would exist otherwise. */
   readonly deleted: boolean;
   /** Messages that it was set past, and has not been told of. */
@@ -29,32 +29,46 @@ export function createReaderRecords(
     list: async () =>
       (await store.list(kind)).map(({ id, value }) => {
         const fields = decodeFields(value, kind);
-        const beyond = fields.rows(2).map((row) => ({
-          sequence: row.number(0),
-          timeMs: row.number(1),
-          id: row.optionalText(2),
-        }));
-        const floor = { sequence: fields.number(0), timeMs: fields.number(1) };
         return {
           name: id,
-          position: new ReaderPosition(floor, beyond),
+          position: positionOf(fields),
           deleted: fields.flag(3),
           missed: fields.optionalNumber(4) ?? 0,
         };
       }),
     write: (records) =>
-      store.batch(records.map(({ name, position: { floor, beyond }, deleted, missed }) => ({
-        type: "put",
-        kind,
-        id: name,
-        value: encodeFields([
-          floor.sequence,
-          floor.timeMs,
-          beyond.map(({ sequence, timeMs, id = null }) => [sequence, timeMs, id]),
-          deleted,
-          missed,
-        ]),
-      }))),
+      store.batch(records.map((record) => ({ type: "put", kind, id: record.name, value: encodeRecord(record) }))),
     delete: (name) => store.delete(kind, name),
   };
+}
+
+/**
+ * First stands the place before everything that is open. A library of before knows no more: it shows messages again, and loses none. Its own
+ * records have no reach besides.
+ */
+function encodeRecord({ position: { reach, open, beyond }, deleted, missed }: ReaderRecord): Uint8Array {
+  const before = open.reduce((lowest, { sequence }) => Math.min(lowest, sequence - 1), reach.sequence);
+  const fields = [before, reach.timeMs, beyond.map(rowOf), deleted, missed];
+  return encodeFields(open.length === 0 ? fields : [...fields, reach.sequence, open.map(rowOf)]);
+}
+
+function positionOf(fields: StoredFields): PositionState {
+  const reached = fields.optionalNumber(5);
+  return {
+    reach: { sequence: reached ?? fields.number(0), timeMs: fields.number(1) },
+    open: reached === undefined ? [] : placesOf(fields, 6),
+    beyond: placesOf(fields, 2),
+  };
+}
+
+function rowOf({ sequence, timeMs, id }: Place): [number, number, string | null] {
+  return [sequence, timeMs, id ?? null];
+}
+
+function placesOf(fields: StoredFields, index: number): Place[] {
+  return fields.rows(index).map((row) => ({
+    sequence: row.number(0),
+    timeMs: row.number(1),
+    id: row.optionalText(2),
+  }));
 }

@@ -51,7 +51,8 @@ export class Readers {
 
   constructor(parts: ReadersParts) {
     this.#parts = parts;
-    this.#positions = new PositionWrites(parts.records, (ms, run) => parts.runtime.after(ms, run));
+    const after: Runtime["after"] = (ms, run) => parts.runtime.after(ms, run);
+    this.#positions = new PositionWrites({ records: parts.records, entries: () => this.#entries, after });
   }
 
   /** The channel has ended here. */
@@ -60,7 +61,7 @@ export class Readers {
   }
 
   async open({ as: name = defaultName, tail, all, manual }: ReadOptions): Promise<MessageReader> {
-    await (this.#opened ??= this.#begin());
+    await this.#begun();
     if (tail) {
       const wants = (envelope: Envelope): boolean => all || this.#isForUs(envelope);
       return openTail({ entries: this.#tails.listen(), wants, error: () => this.#over?.error });
@@ -91,21 +92,22 @@ export class Readers {
 
   /** A message of a host before this one, whether or not it has come again. Resolves when that is on disk. */
   async pass(place: Place, name: string = defaultName): Promise<void> {
-    await (this.#opened ??= this.#begin());
+    await this.#begun();
     const reader = this.#readers.get(name);
-    if (reader === undefined || reader.position.isPast(place)) return;
+    if (reader === undefined) return;
     const isIt = ({ envelope: { sequence, id } }: Entry): boolean =>
       sequence === place.sequence && (place.id === undefined || place.id === id);
     const entry = this.#entries.find((each) => isIt(each) && each.pending.has(reader));
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
-    reader.position.pass(place);
+    if (reader.position.isPast(place)) return;
+    reader.position.passAhead(place);
     const written = this.#positions.note(reader);
     this.#positions.hurry();
     await written;
   }
 
   async list(): Promise<ReaderState[]> {
-    await (this.#opened ??= this.#begin());
+    await this.#begun();
     return Array.from(this.#readers.values(), (reader) => ({
       name: reader.name,
       programs: reader.loops.size,
@@ -115,7 +117,7 @@ export class Readers {
 
   /** The reader never sees messages that it has not acknowledged. */
   async delete(name: string): Promise<void> {
-    await (this.#opened ??= this.#begin());
+    await this.#begun();
     const reader = this.#readers.get(name);
     if (reader === undefined) throw createError("not_found", `There is no reader "${name}" of this channel`);
     if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
@@ -131,7 +133,7 @@ export class Readers {
     await before.catch(() => {});
     await this.#positions.flush().catch(() => {});
     if (name !== defaultName) return await this.#parts.records.delete(name);
-    await this.#parts.records.write([{ name, position, missed: 0, deleted: true }]);
+    await this.#parts.records.write([{ name, position: position.state([]), missed: 0, deleted: true }]);
     this.#defaultDeleted = true;
   }
 
@@ -141,10 +143,19 @@ export class Readers {
     await this.#source?.return?.();
   }
 
+  /** Tried again when it has failed. */
+  async #begun(): Promise<void> {
+    this.#opened ??= this.#begin().catch((error) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    await this.#opened;
+  }
+
   async #begin(): Promise<void> {
     for (const { name, position, missed, deleted } of await this.#parts.records.list()) {
       if (deleted) this.#defaultDeleted = true;
-      else this.#add(name, position).missed = missed;
+      else this.#add(name, new ReaderPosition(position)).missed = missed;
     }
     if (!this.#readers.has(defaultName) && !this.#defaultDeleted) this.#add(defaultName, new ReaderPosition());
     this.#source = this.#parts.source();
@@ -156,7 +167,6 @@ export class Readers {
     const reader: Reader = {
       name,
       position,
-      first,
       next: first,
       given: new Map(),
       loops: new Set(),
@@ -185,7 +195,7 @@ export class Readers {
     }
     const reader = this.#add(name, new ReaderPosition());
     // On disk before anything is acknowledged without it: nothing is acknowledged that it has not passed.
-    await this.#parts.records.write([{ name, position: reader.position, missed: 0, deleted: false }]);
+    await this.#parts.records.write([{ name, position: reader.position.state([]), missed: 0, deleted: false }]);
     if (name === defaultName) this.#defaultDeleted = false;
     return reader;
   }
@@ -195,6 +205,8 @@ export class Readers {
       for await (const envelope of source) {
         this.#take(envelope);
         for (let more = source.poll?.(); more !== undefined; more = source.poll?.()) this.#take(more);
+        // Not before all of them: messages that were sent as one come together.
+        this.#setForward(this.#parts.runtime.nowMs());
       }
       this.#over = { error: undefined };
     } catch (error) {
@@ -209,14 +221,12 @@ export class Readers {
     const concerned = [...this.#readers.values()].filter((reader) => isForUs || wantsAll(reader));
     const pending = concerned.filter(({ position }) => !position.isPast(envelope));
     const entry: Entry = { envelope, number: this.#count++, pending: new Set(pending), passed: false };
+    for (const { position } of this.#readers.values()) position.meet(envelope);
     this.#entries.push(entry);
     this.#tails.tell(entry);
     if (pending.length === 0) this.#settleUnheard();
     // It comes again after a crash: how far others are behind is counted anew.
-    else if (pending.length < concerned.length) {
-      this.#passed(entry, this.#parts.runtime.nowMs());
-      this.#setForward(this.#parts.runtime.nowMs());
-    }
+    else if (pending.length < concerned.length) this.#passed(entry, this.#parts.runtime.nowMs());
     this.#wake();
   }
 
@@ -315,11 +325,9 @@ export class Readers {
     for (const entry of own) {
       reader.given.delete(entry);
       reader.lag.passed(entry);
-      if (entry.pending.size === 0) continue;
       reader.position.pass(placeOf(entry));
-      this.#passed(entry, nowMs);
+      if (entry.pending.size > 0) this.#passed(entry, nowMs);
     }
-    this.#advance(reader);
     const noted = own.some(({ pending }) => pending.size > 0) ? [this.#positions.note(reader)] : [];
     const settled = this.#settle(durable);
     this.#setForward(nowMs);
@@ -328,16 +336,6 @@ export class Readers {
     all.catch(() => {});
     if (durable || this.#unwritten >= maxAhead / 2) this.#positions.hurry();
     if (durable || this.#unwritten > maxAhead || settled.length > 0) await all;
-  }
-
-  /** Over everything that it is done with. Messages that were sent as one have one place, which it passes with the last of them. */
-  #advance(reader: Reader): void {
-    for (let at = indexOf(this.#entries, reader.first); at < this.#entries.length; at++) {
-      const [entry, next] = [this.#entries[at], this.#entries[at + 1]];
-      if (entry === undefined || entry.pending.has(reader)) return;
-      reader.first = entry.number + 1;
-      if (next?.envelope.sequence !== entry.envelope.sequence) reader.position.advance(placeOf(entry));
-    }
   }
 
   /**
@@ -364,10 +362,9 @@ export class Readers {
       for (const entry of entries) {
         entry.pending.delete(reader);
         reader.given.delete(entry);
-        if (entry.pending.size > 0) reader.position.pass(placeOf(entry));
+        reader.position.pass(placeOf(entry));
       }
       reader.missed += entries.length;
-      this.#advance(reader);
       this.#positions.note(reader).catch(() => {});
       this.#positions.hurry();
       this.#settleUnheard();

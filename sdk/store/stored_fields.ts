@@ -2,11 +2,8 @@
  * Small records as CBOR lists. The store has authenticated them and brought them to the newest format (`formats.ts`), so
  * another shape is a mistake of ours.
  */
-import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
+import { type CborValue, decodeOwnCbor, encodeCbor } from "../../proto/mod.ts";
 import { StoreError } from "./errors.ts";
-
-/** A thousand members with long identities stay far below. */
-const maxRecordBytes = 4 * 1024 * 1024;
 
 export function encodeFields(fields: readonly CborValue[]): Uint8Array {
   return encodeCbor([...fields]);
@@ -14,7 +11,7 @@ export function encodeFields(fields: readonly CborValue[]): Uint8Array {
 
 /** Throws `StoreError`. */
 export function decodeFields(record: Uint8Array, kind: string): StoredFields {
-  return new StoredFields(new StoredFields([decodeCbor(record, maxRecordBytes)], kind).list(0), kind);
+  return new StoredFields(new StoredFields([decodeOwnCbor(record)], kind).list(0), kind);
 }
 
 export class StoredFields {
