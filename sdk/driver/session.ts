@@ -39,9 +39,10 @@ interface Asked extends Pick<Call, "fields" | "bytes" | "signal"> {
 
 const maxCalls = 1024;
 /**
- * Never held up. A loop's word about what it has seen would be lost otherwise, and with its next question it has seen everything.
+ * Never held up. A loop's word about what it has seen would be lost otherwise, and with its next question it has seen everything; so
+ * would be the answer to a request. Each ends something that the program was given, so there are no more of them than of that.
  */
-const makesRoom: ReadonlySet<string> = new Set(["passed", "end", "finish"]);
+const makesRoom: ReadonlySet<string> = new Set(["passed", "ack", "reply", "fail", "end", "finish"]);
 const operations: ReadonlyMap<string, Operation> = new Map(
   Object.entries({ ...agentOperations, ...messageOperations }),
 );
@@ -135,7 +136,9 @@ export class HostSession {
   async #perform({ op, fields, bytes, signal }: Asked): Promise<Answer | void> {
     if (op === "cancel") return this.#cancel(fields);
     if (op === "answer") return this.#answered(fields);
-    if (this.#calls.size > maxCalls && !makesRoom.has(op)) {
+    // A message of the host before, which has no stream, was not given by this one.
+    const isHeldUp = !makesRoom.has(op) || !fields.has("stream");
+    if (this.#calls.size > maxCalls && isHeldUp) {
       throw createError("overloaded", `${maxCalls} calls are under way; wait for some of them`);
     }
     if (op === "connect") return await this.#connect(fields, bytes);

@@ -217,6 +217,37 @@ Deno.test("with too many calls under way a loop still says what it has seen, and
   await waiting;
 });
 
+Deno.test("with too many calls under way requests are still answered, and messages acknowledged", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  const quiet = { channel: "acme/ops/quiet" };
+  await b.connection.call("create", quiet);
+  const [serving, reading] = [
+    await open(b.connection, "serve"),
+    await open(b.connection, "read", { ack: "manual" }),
+  ];
+  await a.connection.call("send", channel, { bytes: utf8.encode("work") });
+  const message = await next(b, reading);
+  const asked = [1, 2].map(() =>
+    a.connection.call("request", { ...channel, to: bob.client.agentId, timeoutMs: 20_000 })
+  );
+  const settled = Promise.allSettled(asked);
+  const items = [await next(b, serving), await next(b, serving)];
+  const waiting = Promise.allSettled(Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)));
+  await b.connection.call("reply", { stream: serving, item: items[0]?.item }, { bytes: utf8.encode("yes") });
+  await b.connection.call("fail", { stream: serving, item: items[1]?.item, message: "no", remoteCode: "busy" });
+  await b.connection.call("ack", { stream: reading, item: message?.item });
+  assertEquals((await settled).map(({ status }) => status), ["fulfilled", "rejected"]);
+  const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
+  await eventually({ withinMs: 60_000, what: "nothing unread" }, unread, (count) => count === 0);
+  const place = { ...channel, sequence: 1, timeMs: 1 };
+  const over = await assertRejects(() => b.connection.call("ack", place), StaticError);
+  assertEquals(over.code, "overloaded", "of these there may be any number");
+  b.connection.end();
+  b.die();
+  await waiting;
+});
+
 Deno.test("what is no call ends the connection", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

@@ -1,7 +1,7 @@
 /** A stream at the host that is opened again at the next one when its host dies. */
 import type { Answered, HostConnection } from "./connection.ts";
 import type { Header } from "./frames.ts";
-import { StaticError } from "../base/errors.ts";
+import { isCode, StaticError } from "../base/errors.ts";
 import { type HostLink, isGone } from "./link.ts";
 
 export interface OpenStream {
@@ -57,7 +57,10 @@ export class RemoteStream {
         if (this.#ended) return undefined;
         // Without a network no host comes up, and one that was there does not end the loop by going.
         const isWaiting = stream === undefined && this.lives > 1 && isRetryable(error);
-        if ((!isGone(error) && !isWaiting) || this.#isOnce || this.#link.isClosed) {
+        // Too many calls of this program are under way: nothing was taken, and the stream is there as before.
+        const isHeldUp = stream !== undefined && isCode(error, "overloaded");
+        const isOver = !isHeldUp && (this.#isOnce || (!isGone(error) && !isWaiting));
+        if (isOver || this.#link.isClosed) {
           this.#ended = true;
           // Closing the client ends loops quietly.
           if (this.#link.isClosed) return undefined;
@@ -65,8 +68,8 @@ export class RemoteStream {
           if (stream !== undefined) stream.connection.call("end", { stream: stream.number }).catch(() => {});
           throw error;
         }
-        this.#open = undefined;
-        if (isWaiting) await this.#link.pause();
+        if (!isHeldUp) this.#open = undefined;
+        if (isHeldUp || isWaiting) await this.#link.pause();
       }
     }
     return undefined;
