@@ -26,6 +26,8 @@ export interface ReadMessage {
   readonly ack?: () => Promise<void>;
   /** Without `manual`: it is done with, before the next one is asked for. The disk hears of it in a moment. */
   readonly pass?: () => Promise<void>;
+  /** Without `manual`: it is done with, and the loop ends. Resolves when that is on disk. */
+  readonly finish?: () => Promise<void>;
   /** The program has not seen it, and it comes again. */
   readonly giveBack?: () => void;
   readonly more?: Header;

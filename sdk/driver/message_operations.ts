@@ -96,7 +96,6 @@ async function read(call: Call): Promise<Answer> {
       return next && messageItem(next, manual);
     },
     more: (count) => reader.more?.(count).map((each) => messageItem(each, manual)) ?? [],
-    finish: () => reader.finish(),
     end: () => reader.end(),
   });
 }
@@ -147,12 +146,13 @@ function withEnvelope(envelope: Envelope): Answer {
   return { ok: { envelope: encodeEnvelope(envelope) }, bytes: envelope.bytes };
 }
 
-function messageItem({ envelope, ack, pass, giveBack, more }: ReadMessage, manual: boolean): StreamItem {
+function messageItem({ envelope, ack, pass, finish, giveBack, more }: ReadMessage, manual: boolean): StreamItem {
   return {
     header: { envelope: encodeEnvelope(envelope), ...more },
     bytes: envelope.bytes,
     ...(manual && ack !== undefined && { ack }),
     ...(pass !== undefined && { pass }),
+    ...(finish !== undefined && { finish }),
     ...(giveBack !== undefined && { giveBack }),
   };
 }

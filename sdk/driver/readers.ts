@@ -279,9 +279,10 @@ export class Readers {
     reader.given.set(entry, { loop, missed });
     const { envelope, envelope: { sequence } } = entry;
     const more = { ...(manual && { sequence }), ...(missed > 0 && { missed }) };
-    const done = (): Promise<void> => this.#acknowledge(reader, [entry], manual);
+    const done = (durable: boolean): Promise<void> => this.#acknowledge(reader, [entry], durable);
     const giveBack = (): void => this.#giveBack(reader, [entry]);
-    return { envelope, more, giveBack, ...(manual ? { ack: done } : { pass: done }) };
+    const ways = manual ? { ack: () => done(true) } : { pass: () => done(false), finish: () => done(true) };
+    return { envelope, more, giveBack, ...ways };
   }
 
   /** How many messages it was set past, told once. */

@@ -14,10 +14,13 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
     const pass = async (): Promise<void> => {
       if (given.delete(envelope)) await envelope.pass();
     };
+    const finish = async (): Promise<void> => {
+      if (given.delete(envelope)) await envelope.ack();
+    };
     const giveBack = (): void => {
       if (given.delete(envelope)) envelope.giveBack();
     };
-    return { envelope, pass, giveBack };
+    return { envelope, pass, finish, giveBack };
   };
   const takeGiven = (): Envelope[] => {
     const envelopes = [...given];

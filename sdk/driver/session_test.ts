@@ -6,6 +6,7 @@ import { operationNames } from "./session.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
+import { SharedAgent } from "./shared_agent.ts";
 import { Streams } from "./streams.ts";
 import { type Program, programOf, programWith } from "./testing/memory_program.ts";
 
@@ -292,6 +293,14 @@ Deno.test("a stream that is opened for a program that has gone ends at once", ()
   assertEquals(ends, [true, "told"]);
 });
 
+Deno.test("a stream that fails leaves its source, so that what it was given is for others", async () => {
+  const streams = new Streams();
+  const ends: unknown[] = [];
+  const number = streams.add({ next: () => Promise.reject(new Error("no disk")), end: (gone) => void ends.push(gone) });
+  await assertRejects(() => streams.next(number, new AbortController().signal), Error, "no disk");
+  assertEquals(ends, [false]);
+});
+
 Deno.test("one answer brings what is there; what the program did not see comes again, in order, to it and to the next", async () => {
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
@@ -334,6 +343,38 @@ Deno.test("finishing a stream acknowledges what the program has seen, and what w
     assertEquals(text((await again.connection.call("receive", { ...channel, timeoutMs: 10_000 })).bytes), each);
   }
   assertEquals(textsOf(rest)[0], "three");
+});
+
+Deno.test("finishing a stream does not acknowledge what came for a next that was given up", async () => {
+  await using stage = await Stage.open();
+  const { agent } = await stage.actor("bob");
+  const shared = await SharedAgent.over(agent);
+  const holds = [() => holdAlone(shared.manager.client, shared.manager), () => shared.hold()];
+  const alice = programOf(await stage.actor("alice"));
+  for (const [i, hold] of holds.entries()) {
+    const own = { channel: `acme/ops/given-up-${i}` };
+    await alice.connection.call("create", own);
+    const bob = programWith({ ...hold(), close: () => Promise.resolve() });
+    const { bytes: keyPackage } = await bob.connection.call("keyPackage");
+    const { bytes: welcome } = await alice.connection.call("addMember", own, { bytes: keyPackage });
+    await bob.connection.call("join", own, { bytes: welcome });
+    const send = (each: string): Promise<Answered> => alice.connection.call("send", own, { bytes: utf8.encode(each) });
+    const { fields } = await bob.connection.call("read", own);
+    const stream = fields.number("stream");
+    await send("one");
+    const first = await next(bob, stream);
+    const stop = new AbortController();
+    const asking = bob.connection.call("next", { stream }, { signal: stop.signal });
+    stop.abort(new Error("no more patience"));
+    await assertRejects(() => asking, Error, "no more patience");
+    await send("two");
+    const unread = async (): Promise<number> => (await shared.manager.channel(own.channel)).health().unread;
+    await eventually({ withinMs: 60_000, what: "the second message" }, unread, (count) => count === 1);
+    await bob.connection.call("finish", { stream, item: first?.item });
+    const { bytes } = await bob.connection.call("receive", { ...own, timeoutMs: 10_000 });
+    assertEquals(text(bytes), "two");
+    bob.die();
+  }
 });
 
 Deno.test("messages of a finished stream that a program acknowledges by hand are acknowledged when it says so", async () => {

@@ -15,6 +15,8 @@ export interface StreamItem {
   readonly settle?: Settle;
   /** Done with, before the next one is asked for. */
   readonly pass?: () => Promise<void>;
+  /** The same at the end of its stream. Resolves when that is on disk. */
+  readonly finish?: () => Promise<void>;
   /** It comes again. */
   readonly giveBack?: () => void;
 }
@@ -30,8 +32,6 @@ export interface Source {
   next(): Promise<StreamItem | undefined>;
   /** Items that are there besides, up to so many. */
   more?(count: number): StreamItem[];
-  /** Only of messages. */
-  finish?(): Promise<void>;
   /** `gone`: its program has left without a word. */
   end(gone: boolean): void | Promise<void>;
 }
@@ -87,7 +87,11 @@ export class Streams {
       content = await abortable(signal, () => question);
     } catch (error) {
       if (signal.aborted) open.kept.push(question);
-      else this.#open.delete(number);
+      else {
+        this.#open.delete(number);
+        // Messages that it was given are for others.
+        void Promise.resolve(open.source.end(false)).catch(() => {});
+      }
       throw error;
     }
     if (content === undefined) {
@@ -147,13 +151,14 @@ export class Streams {
     const open = this.#find(number);
     const { source, latest, items } = open;
     open.ended = true;
-    for (const { item, content } of latest) {
-      if (item <= seen) continue;
-      items.delete(item);
-      content.giveBack?.();
-    }
+    for (const { item } of latest) if (item > seen) items.delete(item);
     this.#forget(number, open);
-    await (source.finish?.() ?? source.end(false));
+    try {
+      await Promise.all(latest.flatMap(({ item, content }) => item <= seen ? content.finish?.() ?? [] : []));
+    } finally {
+      // With it goes back what the program has not seen, and what nobody asks for any more.
+      await source.end(false);
+    }
   }
 
   /** Ending twice is not an error. Items that the program still works on can be settled and acknowledged as before. */
