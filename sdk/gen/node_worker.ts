@@ -78,22 +78,22 @@ export const source =
   "s.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#C(),this.#t.onWritten?.()}}catch(e){this.#n=0;le" +
   "t t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#E()}#E(){if(!(this.#c||this.pendingBytes>0))" +
   "{this.#i.length>pe*this.#e.cellBytes&&(this.#i=new Uint8Array(0));for(let e of this.#f)e(!0)}}#_(){this.#l=!1;" +
-  "let e=this.#g(1);return this.#v(e)?e:this.#A(e)}#k(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)return t" +
-  "his.#l=!1,this.#A(this.#g(1));let r=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(r,Math.max(1,Math.floor(ye/e)))),s" +
+  "let e=this.#g(1);return this.#v(e)?e:this.#b(e)}#k(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)return t" +
+  "his.#l=!1,this.#b(this.#g(1));let r=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(r,Math.max(1,Math.floor(ye/e)))),s" +
   "=0;for(;s<o.length&&this.#v(o.subarray(s,s+e));)s+=e;return o.subarray(0,s)}#g(e){let t=e*this.#e.cellBytes;re" +
   "turn this.#i.length<t&&(this.#i=new Uint8Array(t)),this.#i.subarray(0,t)}#v(e){let t=this.#e.pendingBytes;if(t" +
   "his.#e.next(e)===void 0)return!1;let r=t-this.#e.pendingBytes;return this.#n+=r,this.#y.cells++,this.#y.paddin" +
-  "gBytes+=e.length-x-r,this.#b(e,x+r),!0}#A(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e" +
-  ".length,this.#b(e.fill(0),x),e}#b(e,t){let{rider:r}=this.#t;if(r!==void 0)for(let o=t;e.length-o>C;){let s=r(e" +
+  "gBytes+=e.length-x-r,this.#A(e,x+r),!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e" +
+  ".length,this.#A(e.fill(0),x),e}#A(e,t){let{rider:r}=this.#t;if(r!==void 0)for(let o=t;e.length-o>C;){let s=r(e" +
   ".length-o-C);if(s===void 0)return;o=K(e,o,s)}}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#s===\"pois" +
   "son\"?this.#U():this.#P(e),()=>{this.#l=this.#d||this.#s===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m" +
   "()})}#U(){return-Math.log(1-this.#t.random())*this.#a}#P(e){this.#u=fe(this.#u,this.#a,e);let t=this.#t.random" +
   "()*$*this.#a;return Math.max((1-$)*this.#a,this.#u-t-e)}#C(){for(;this.#e.pendingBytes===0&&this.#r.length>0;)" +
   "{let e=this.#r.findIndex((t,r)=>r>0&&\"cellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cel" +
   "lBytes\"in t?this.#e.cellBytes=t.cellBytes:(this.#o-=t.envelope.length+y,this.#e.push(t.lane,t.envelope))}}};fu" +
-  "nction fe(n,e,t){if(t<n-e)return t+e;let r=Math.max(0,Math.floor((t-n)/e));return n+(r+1)*e}function L(n,e){if" +
+  "nction fe(n,e,t){if(t<n-e)return t+e;let r=Math.max(0,Math.floor((t-n)/e));return n+(r+1)*e}function O(n,e){if" +
   "(n.length!==e.length)return!1;let t=0;for(let r=0;r<n.length;r++)t|=(n[r]??0)^(e[r]??0);return t===0}function " +
-  "A(n){let e=[];for(let t=n;t!==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let r=t instanceof Error" +
+  "b(n){let e=[];for(let t=n;t!==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let r=t instanceof Error" +
   "?t.message:String(t);r!==\"\"&&!e.some(o=>o.includes(r))&&e.push(r)}return e.join(\": \")}var k=class{#t=new Map;o" +
   "ffer(e,t){this.#t.delete(e),this.#t.set(e,t)}take(e){for(let[t,r]of this.#t)if(!(r.length>e))return this.#t.de" +
   "lete(t),r}};var me=2e3;function j(n,e){let t,r,o=0,s=new k,l=d=>{n.post({kind:\"written\",takenBytes:o-d.pending" +
@@ -104,17 +104,17 @@ export const source =
   "er).getUint32(0)/2**32,rider:g=>s.take(g),onWritten:()=>l(oe),onFailed:()=>n.post({kind:\"failed\"})});D.closed." +
   "then(g=>n.post({kind:\"closed\",end:g})),n.post({kind:\"connected\"})},c=async()=>{let d=await t?.read();n.post({k" +
   "ind:\"chunk\",bytes:d?.slice()})};n.listen(d=>{switch(d.kind){case\"connect\":return void m(d).catch(h=>n.post({ki" +
-  "nd:\"refused\",message:A(h)}));case\"push\":return o+=d.envelope.length+y,r?.push(d.lane,d.envelope);case\"offer\":r" +
+  "nd:\"refused\",message:b(h)}));case\"push\":return o+=d.envelope.length+y,r?.push(d.lane,d.envelope);case\"offer\":r" +
   "eturn s.offer(d.key,d.envelope);case\"cellBytes\":return r?.setCellBytes(d.cellBytes);case\"configure\":return r?." +
   "configure(d.mode,d.intervalMs);case\"covering\":return r?.setCovering(d.covering);case\"flush\":return void r?.flu" +
   "sh(d.timeoutMs).then(h=>{n.post({kind:\"flushed\",id:d.id,flushed:h})});case\"read\":return void c();case\"stop\":re" +
   "turn r?.stop();case\"close\":return t?.close(d.closeCode),void e.after(me,e.exit)}})}var v=require(\"node:http2\")" +
-  ";var b=5,ge=64*1024,V=10;function z(n,e){let t=xe(V,e),r=b+t.length+e,o=new Uint8Array(n.length/e*r);for(let s" +
-  "=0;s<n.length/e;s++){let l=s*r;Ae(o,l+1,t.length+e),o.set(t,l+b),o.set(n.subarray(s*e,(s+1)*e),l+b+t.length)}r" +
+  ";var A=5,ge=64*1024,V=10;function z(n,e){let t=xe(V,e),r=A+t.length+e,o=new Uint8Array(n.length/e*r);for(let s" +
+  "=0;s<n.length/e;s++){let l=s*r;be(o,l+1,t.length+e),o.set(t,l+A),o.set(n.subarray(s*e,(s+1)*e),l+A+t.length)}r" +
   "eturn o}function J(n){let{value:e,end:t}=ve(n,0,V);if(t!==n.length)throw new p(\"protocol_error\",\"A cell's mess" +
-  "age holds more than a cell\");return e}var U=class{#t=new Uint8Array(b);#e=0;#r=new Uint8Array(0);#o=0;read(e,t" +
-  "){let r=0;for(;r<e.length;){if(this.#e<b){let s=e.subarray(r,r+b-this.#e);if(this.#t.set(s,this.#e),this.#e+=s" +
-  ".length,r+=s.length,this.#e<b)return;this.#n()}let o=e.subarray(r,r+this.#r.length-this.#o);r+=o.length,o.leng" +
+  "age holds more than a cell\");return e}var U=class{#t=new Uint8Array(A);#e=0;#r=new Uint8Array(0);#o=0;read(e,t" +
+  "){let r=0;for(;r<e.length;){if(this.#e<A){let s=e.subarray(r,r+A-this.#e);if(this.#t.set(s,this.#e),this.#e+=s" +
+  ".length,r+=s.length,this.#e<A)return;this.#n()}let o=e.subarray(r,r+this.#r.length-this.#o);r+=o.length,o.leng" +
   "th===this.#r.length?this.#i(o,t):(this.#r.set(o,this.#o),this.#o+=o.length,this.#o===this.#r.length&&this.#i(t" +
   "his.#r,t))}}#n(){let e=new DataView(this.#t.buffer).getUint32(1);if(e===0||e>ge)throw new p(\"protocol_error\",`" +
   "A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(this.#r=new Uint8Array(e)),this.#o=0}#" +
@@ -123,16 +123,16 @@ export const source =
   ")t.push(r>127?r&127|128:r);return Uint8Array.from(t)}function ve(n,e,t){if(n[e]!==t)throw new p(\"protocol_erro" +
   "r\",\"A message without the field that it must have\");let[r,o]=[0,e+1];for(let s=1;s<=2**14;s*=128){let l=n[o++]" +
   "??0;if(r+=(l&127)*s,l<128){if(r>n.length-o)break;return{value:n.subarray(o,o+r),end:o+r}}}throw new p(\"protoco" +
-  "l_error\",\"A field goes beyond the end of its message\")}function Ae(n,e,t){new DataView(n.buffer,n.byteOffset)." +
+  "l_error\",\"A field goes beyond the end of its message\")}function be(n,e,t){new DataView(n.buffer,n.byteOffset)." +
   "setUint32(e,t)}var Q=require(\"node:crypto\"),Y=require(\"node:net\"),P=require(\"node:tls\");function X({host:n,por" +
   "t:e,trust:t},r,o){return new Promise((s,l)=>{o.throwIfAborted();let m=t.certificateHashes.length>0,c=(0,P.conn" +
   "ect)({host:n,port:e,...(0,Y.isIP)(n)===0&&{servername:n},ALPNProtocols:[r],minVersion:\"TLSv1.3\",...t.caCerts.l" +
   "ength>0&&{ca:[...P.rootCertificates,...t.caCerts]},rejectUnauthorized:!m}),d=T=>{o.removeEventListener(\"abort\"" +
   ",h),c.destroy(),l(T)},h=()=>d(o.reason);o.addEventListener(\"abort\",h),c.once(\"error\",d),c.once(\"secureConnect\"" +
-  ",()=>{if(m&&!be(c,t))return d(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(c.alpn" +
+  ",()=>{if(m&&!Ae(c,t))return d(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(c.alpn" +
   "Protocol!==r)return d(new Error(`the server does not speak ${r}`));o.removeEventListener(\"abort\",h),c.removeLi" +
-  "stener(\"error\",d),s(c)})})}function be(n,{certificateHashes:e}){let t=(0,Q.createHash)(\"sha256\").update(n.getP" +
-  "eerCertificate().raw).digest();return e.some(r=>L(r,t))}var S=class{#t=new Map;#e;#r=1/0;#o=0;after(e,t){let r" +
+  "stener(\"error\",d),s(c)})})}function Ae(n,{certificateHashes:e}){let t=(0,Q.createHash)(\"sha256\").update(n.getP" +
+  "eerCertificate().raw).digest();return e.some(r=>O(r,t))}var S=class{#t=new Map;#e;#r=1/0;#o=0;after(e,t){let r" +
   "=Math.ceil((performance.now()+e)/250),o={run:t},s=this.#t.get(r);return s===void 0?this.#t.set(r,new Set([o]))" +
   ":s.add(o),this.#o++,r<this.#r?this.#s(r):this.#o===1&&this.#i(!0),()=>{this.#n(r,o)}}#n(e,t){let r=this.#t.get" +
   "(e);return r===void 0||!r.delete(t)?!1:(r.size===0&&this.#t.delete(e),this.#o--,this.#o===0&&this.#i(!1),!0)}#" +
@@ -142,19 +142,19 @@ export const source =
   "f o)queueMicrotask(()=>this.#n(r,s)&&s.run());t<1/0&&this.#s(t)}};function Z(){return Date.now()}var we=5e3,Ce" +
   "=new S;function M(n,e){if(n>=we)return Ce.after(n,e);let t=setTimeout(e,n);return()=>clearTimeout(t)}function " +
   "ee(n){return crypto.getRandomValues(new Uint8Array(n))}var te=1024*1024,Be=1500,re={transport:\"grpc\",carrier:\"" +
-  "tcp\",unusable:()=>{},connect:async(n,e)=>new O(await X(n,\"h2\",e),n)},O=class{#t;#e;#r;#o=new U;#n;#i=()=>{};#s" +
+  "tcp\",unusable:()=>{},connect:async(n,e)=>new L(await X(n,\"h2\",e),n)},L=class{#t;#e;#r;#o=new U;#n;#i=()=>{};#s" +
   ";closed;constructor(e,{host:t,port:r}){this.closed=new Promise(o=>this.#i=o),this.#t=(0,v.connect)(`https://${" +
   "t.includes(\":\")?`[${t}]`:t}:${r}`,{createConnection:()=>e,settings:{initialWindowSize:te,enablePush:!1}}),this" +
-  ".#t.once(\"connect\",()=>this.#t.setLocalWindowSize(te)),this.#t.on(\"error\",o=>this.#d({message:A(o)})),this.#t." +
+  ".#t.once(\"connect\",()=>this.#t.setLocalWindowSize(te)),this.#t.on(\"error\",o=>this.#d({message:b(o)})),this.#t." +
   "on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[v.constants.HTTP2_HEADER_METHOD]:\"POST\",[v.constant" +
   "s.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[v.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grp" +
-  "c\",[v.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:A(o)})),this.#e.on(\"respo" +
+  "c\",[v.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:b(o)})),this.#e.on(\"respo" +
   "nse\",o=>this.#h(o)),this.#e.on(\"trailers\",o=>this.#u(o)),this.#e.on(\"close\",()=>{this.#d({message:\"the connect" +
   "ion was cut off\"}),this.#l()}),this.#r=this.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,val" +
   "ue:t}=await this.#r.next();if(e)break;let r=[];if(this.#o.read(t,(o,s)=>{if(o!==0)throw new Error(\"compressed " +
-  "cells were not asked for\");r.push(J(s).slice())}),r.length>0)return G(r)}}catch(e){this.#d({message:A(e)})}thi" +
+  "cells were not asked for\");r.push(J(s).slice())}),r.length>0)return G(r)}}catch(e){this.#d({message:b(e)})}thi" +
   "s.#a()}write(e,t){return new Promise((r,o)=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this.#e." +
-  "write(z(e,t),s=>{if(!s)return r();this.#d({message:A(s)}),o(s)})})}close(e){this.#i({message:\"it was closed by" +
+  "write(z(e,t),s=>{if(!s)return r();this.#d({message:b(s)}),o(s)})})}close(e){this.#i({message:\"it was closed by" +
   " this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=M(Be,()=>this.#l())}#h(e){let t=e[v.const" +
   "ants.HTTP2_HEADER_STATUS];if(t!==200)return this.#d({message:`The relay returned HTTP status ${String(t)} for " +
   "Session`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":r}=e,o=typeof r==\"st" +
