@@ -38,9 +38,14 @@ export class ReaderPosition {
     this.#beyond = byKey(beyond);
   }
 
+  /** It is up to the reach: open, or done with. */
+  reaches({ sequence, timeMs }: Place): boolean {
+    return sequence <= this.#reach.sequence && timeMs <= this.#reach.timeMs;
+  }
+
   /** Of a message that has not come yet in this life. */
   isPast(place: Place): boolean {
-    if (this.#covers(place)) return this.#openAt(place).length === 0;
+    if (this.reaches(place)) return this.#openAt(place).length === 0;
     const known = this.#beyond.get(keyOf(place)) ?? this.#beyond.get(keyOf({ ...place, id: undefined }));
     return known !== undefined && place.timeMs <= known.timeMs;
   }
@@ -56,9 +61,9 @@ export class ReaderPosition {
 
   /** Done with this one, which has come. All before it have come, too, and those that are not done with are open. */
   pass({ sequence, timeMs, id }: Place): void {
-    if (this.#covers({ sequence, timeMs })) return;
+    if (this.reaches({ sequence, timeMs })) return;
     this.#reach = { sequence: sequence - 1, timeMs: Math.max(timeMs, this.#reach.timeMs) };
-    for (const [key, place] of this.#beyond) if (this.#covers(place)) this.#beyond.delete(key);
+    for (const [key, place] of this.#beyond) if (this.reaches(place)) this.#beyond.delete(key);
     // Others that were sent with it may be open, and may not have come.
     this.#beyond.set(keyOf({ sequence, timeMs, id }), { sequence, timeMs, id });
   }
@@ -66,7 +71,7 @@ export class ReaderPosition {
   /** Done with this one, which has not come again. Throws `overloaded` when too many have not. */
   passAhead(place: Place): void {
     for (const key of this.#openAt(place)) this.#open.delete(key);
-    if (this.#covers(place)) return;
+    if (this.reaches(place)) return;
     if (this.#beyond.size >= maxBeyond) {
       throw createError("overloaded", `${maxBeyond} messages were acknowledged before they came again; wait for them`);
     }
@@ -75,12 +80,8 @@ export class ReaderPosition {
 
   /** As it is now, when these have come and are not done with. */
   state(pending: readonly Place[]): PositionState {
-    const open = [...pending.filter((place) => this.#covers(place)), ...this.#open.values()];
+    const open = [...pending.filter((place) => this.reaches(place)), ...this.#open.values()];
     return { reach: this.#reach, open, beyond: [...this.#beyond.values()] };
-  }
-
-  #covers({ sequence, timeMs }: Place): boolean {
-    return sequence <= this.#reach.sequence && timeMs <= this.#reach.timeMs;
   }
 
   #openAt({ sequence, timeMs, id }: Place): string[] {

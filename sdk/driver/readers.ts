@@ -4,7 +4,7 @@
  * crash delivers a message again to those alone that have not acknowledged it.
  */
 import type { AgentId } from "../../proto/mod.ts";
-import { createError, invalidArgument } from "../base/errors.ts";
+import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { InboxReader } from "../channel/inbox.ts";
@@ -14,7 +14,7 @@ import { Lag, type LagLimits } from "./lag.ts";
 import { type Entry, indexOf, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
 import { type Place, ReaderPosition } from "./reader_position.ts";
-import type { ReaderRecords } from "./reader_records.ts";
+import { checkName, type ReaderRecords } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
 
 export interface ReadersParts {
@@ -28,9 +28,10 @@ export interface ReadersParts {
 
 const defaultName = "default";
 const maxReaders = 16;
-const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 /** A loop that is further ahead of the disk waits for it. */
 const maxAhead = 64;
+/** With more that are open, the channel may deliver again what was acknowledged between them; see `maxHoles` of `Senders`. */
+const maxOpen = 32;
 
 export class Readers {
   readonly #parts: ReadersParts;
@@ -186,9 +187,7 @@ export class Readers {
     await this.#deleting.catch(() => {});
     const known = this.#readers.get(name);
     if (known !== undefined) return known;
-    if (!namePattern.test(name)) {
-      throw invalidArgument(`"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`);
-    }
+    checkName(name);
     if (this.#readers.size >= maxReaders) {
       const text = `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`;
       throw createError("overloaded", text);
@@ -329,7 +328,10 @@ export class Readers {
       reader.position.pass(placeOf(entry));
       if (entry.pending.size > 0) this.#passed(entry, nowMs);
     }
-    const noted = own.some(({ pending }) => pending.size > 0) ? [this.#positions.note(reader)] : [];
+    const crowd = this.#entries[maxOpen];
+    const isCrowded = durable && crowd !== undefined && reader.position.reaches(placeOf(crowd));
+    const isNews = isCrowded || own.some(({ pending }) => pending.size > 0);
+    const noted = isNews ? [this.#positions.note(reader)] : [];
     const settled = this.#settle(durable);
     this.#setForward(nowMs);
     const all = Promise.all([...noted, ...settled]).finally(() => this.#unwritten -= own.length);
