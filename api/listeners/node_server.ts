@@ -3,6 +3,7 @@
  * only; what is not that in every letter (a line of HTTP/0.9, two Host headers) is refused, because a proxy in front might read
  * it differently.
  */
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -71,10 +72,9 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
 
 /**
  * The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is the same. A socket that is refused is
- * destroyed before Node begins to work for it: a handshake that has begun is kept until its time-out, also when its socket is
- * closed, and a flood of them took gigabytes.
+ * destroyed before Node begins to work for it: a flood of handshakes that had begun took gigabytes.
  */
-function admitSockets(server: Server, connections: Connections): ReadonlyMap<string, Connection> {
+export function admitSockets(server: EventEmitter, connections: Connections): ReadonlyMap<string, Connection> {
   const places = new Map<string, Connection>();
   const begins = server.listeners("connection");
   server.removeAllListeners("connection");
@@ -87,7 +87,8 @@ function admitSockets(server: Server, connections: Connections): ReadonlyMap<str
     const key = placeKey(socket);
     places.set(key, place);
     socket.once("close", () => {
-      places.delete(key);
+      // The peer may have used its port again before this is told.
+      if (places.get(key) === place) places.delete(key);
       place.closed();
     });
     for (const begin of begins) begin.call(server, socket);
@@ -95,7 +96,7 @@ function admitSockets(server: Server, connections: Connections): ReadonlyMap<str
   return places;
 }
 
-function placeKey({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
+export function placeKey({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 

@@ -20,7 +20,8 @@ export async function listenTls(
     ...certificate,
     minVersion: "TLSv1.3",
     ALPNProtocols: ["http/1.1"],
-    handshakeTimeout: limits.headMs,
+    // No timer for the handshake: Deno keeps it, and with it the socket, when the socket closes. `Connections` ends late ones.
+    handshakeTimeout: -1,
     ...timeoutsOf(limits),
   });
   // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
