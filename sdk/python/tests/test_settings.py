@@ -7,7 +7,7 @@ import unittest
 from typing import Dict, Optional
 from unittest import mock
 
-from static_sdk.connecting import _tls, check_options
+from static_sdk.connecting import _settings_for, _tls, check_options
 from static_sdk.errors import AuthError, InvalidArgumentError
 from static_sdk.settings import Settings, credentials_path, read_settings
 
@@ -15,8 +15,8 @@ NAMES = ("STATIC_API_KEY", "STATIC_API_URL", "STATIC_RELAY_URL", "STATIC_CA_FILE
 
 
 class ReadSettings(unittest.TestCase):
-    def read(self, variables: Dict[str, str], file: Optional[str] = None) -> Settings:
-        """With these variables and no others of ours, and with this credentials file if one is given."""
+    def read(self, variables: Dict[str, str], file: Optional[str] = None, given: Optional[str] = None) -> Settings:
+        """With these variables and no others of ours, with this credentials file if one is given, and for this ``api_url``."""
         with tempfile.TemporaryDirectory() as folder:
             kept = {name: value for name, value in os.environ.items() if name not in NAMES}
             with mock.patch.dict(os.environ, {**kept, **variables, "XDG_CONFIG_HOME": folder}, clear=True):
@@ -26,7 +26,7 @@ class ReadSettings(unittest.TestCase):
                     os.mkdir(os.path.dirname(path))
                     with open(path, "w", encoding="utf-8") as out:
                         out.write(file)
-                return read_settings()
+                return read_settings(given=given)
 
     def test_nothing(self) -> None:
         """without variables and without a file there are no settings"""
@@ -45,6 +45,40 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(self.read({"STATIC_API_URL": "https://other"}, file), Settings(api_url="https://other"))
         own = self.read({"STATIC_API_URL": "https://file/"}, file)
         self.assertEqual(own, Settings(api_key="saved", api_url="https://file/"))
+
+    def test_service_of_file(self) -> None:
+        """the saved relay and its authorities are used for the saved API alone"""
+        of_file = {"relay_url": "quic://file", "ca_file": "file.pem", "relay_ca_file": "relay.pem"}
+        file = json.dumps({"api_url": "https://file", **of_file})
+        self.assertEqual(self.read({}, file), Settings(api_url="https://file", **of_file))
+        self.assertEqual(self.read({}, file, "https://FILE:443/"), Settings(api_url="https://file", **of_file))
+        self.assertEqual(self.read({}, file, "https://other"), Settings(api_url="https://file"))
+        other = {"STATIC_API_URL": "https://other"}
+        self.assertEqual(self.read(other, file), Settings(api_url="https://other"))
+        self.assertEqual(self.read(other, file, "https://file"), Settings(api_url="https://other", **of_file))
+        # An address that cannot be used is the same letter by letter.
+        broken = json.dumps({"api_url": "file", "relay_url": "quic://file"})
+        self.assertEqual(self.read({}, broken), Settings(api_url="file", relay_url="quic://file"))
+        self.assertEqual(self.read({}, broken, "other"), Settings(api_url="file"))
+
+    def test_service_of_variables(self) -> None:
+        """the relay and the authority of variables are not used by a program that names another API than the variables do"""
+        of_variables = {"STATIC_RELAY_URL": "quic://variable", "STATIC_CA_FILE": "variable.pem"}
+        expected = {"relay_url": "quic://variable", "ca_file": "variable.pem"}
+        self.assertEqual(self.read(of_variables, None, "https://program"), Settings(**expected))
+        named = {**of_variables, "STATIC_API_URL": "https://variable"}
+        api_url = "https://variable"
+        self.assertEqual(self.read(named), Settings(api_url=api_url, **expected))
+        self.assertEqual(self.read(named, None, "https://variable/"), Settings(api_url=api_url, **expected))
+        self.assertEqual(self.read(named, None, "https://program"), Settings(api_url=api_url))
+
+    def test_service_of_program(self) -> None:
+        """a program's own ``api_url`` decides which settings count, also when the credentials file cannot be used"""
+        options = check_options("quic://program", "folder", b"a", "key", "https://program", {})
+        for answers in ([Settings()], [AuthError("auth_failed", "broken"), Settings()]):
+            with mock.patch("static_sdk.connecting.read_settings", side_effect=answers) as reading:
+                _settings_for(options)
+            self.assertEqual({call.kwargs["given"] for call in reading.call_args_list}, {"https://program"})
 
     def test_relay_authority(self) -> None:
         """the authority of the relay comes from the file, and cannot be read when it is gone"""

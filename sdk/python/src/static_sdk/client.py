@@ -47,7 +47,7 @@ class Connected(NotCopied):
         """Connects and authenticates; the API key is exchanged for a token here.
 
         :param endpoint: address of the relay, or of several relays of one service, with commas; None takes
-            ``STATIC_RELAY_URL``, or what the API tells.
+            ``STATIC_RELAY_URL``, then the file of ``static login``, if they are of the same API; then what the API tells.
         :param data_dir: where this agent's keys and channels are kept, encrypted. One agent each.
         :param identity: unique for each agent; 1 to 256 bytes.
         :param api_key: exchanged for tokens; without it ``STATIC_API_KEY``, then the file of ``static login``. With none of

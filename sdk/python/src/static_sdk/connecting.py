@@ -182,11 +182,11 @@ def _settings_for(options: Options) -> Settings:
     """A credentials file that cannot be used is no obstacle for a program that does not need it."""
     has_credential = options.token is not None or (options.api_key is not None and options.api_url is not None)
     try:
-        return read_settings()
+        return read_settings(given=options.api_url)
     except StaticError:
         if options.endpoint is None or not has_credential:
             raise
-        return read_settings(without_file=True)
+        return read_settings(without_file=True, given=options.api_url)
 
 
 def _credentials(options: Options, stored: Settings) -> Tuple[Optional[str], Optional[str]]:

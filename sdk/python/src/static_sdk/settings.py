@@ -32,22 +32,29 @@ class Settings:
         return f"Settings(api_url={self.api_url!r}, relay_url={self.relay_url!r}, ca_file={self.ca_file!r})"
 
 
-def read_settings(*, without_file: bool = False) -> Settings:
-    """Raises ``auth_failed`` for a file that cannot be used."""
+def read_settings(*, without_file: bool = False, given: Optional[str] = None) -> Settings:
+    """``given`` is the program's own ``api_url``. Raises ``auth_failed`` for a file that cannot be used."""
     saved = {} if without_file else _read_credentials()
-    api_url = _variable("STATIC_API_URL") or saved.get("api_url")
+    named = _variable("STATIC_API_URL")
+    api_url = named or saved.get("api_url")
+    # The token of one API must not go to the relay of another, and the authority of one does not vouch for another.
+    is_saved_for = _is_of(saved.get("api_url"), api_url if given is None else given)
+    is_named_for = given is None or _is_of(named, given)
+    ours = saved if is_saved_for else {}
     return Settings(
         api_key=_variable("STATIC_API_KEY") or _saved_key_for(api_url, saved),
         api_url=api_url,
-        relay_url=_variable("STATIC_RELAY_URL") or saved.get("relay_url"),
-        ca_file=_variable("STATIC_CA_FILE") or saved.get("ca_file"),
-        relay_ca_file=saved.get("relay_ca_file"),
+        relay_url=(_variable("STATIC_RELAY_URL") if is_named_for else None) or ours.get("relay_url"),
+        ca_file=(_variable("STATIC_CA_FILE") if is_named_for else None) or ours.get("ca_file"),
+        relay_ca_file=ours.get("relay_ca_file"),
     )
 
 
 def same_api(one: Optional[str], other: Optional[str]) -> bool:
-    """Whether both are the address of one API."""
-    return one is not None and other is not None and _normal(one) is not None and _normal(one) == _normal(other)
+    """Whether both are the address of one API. One that cannot be used at all is the same only letter by letter."""
+    if one is None or other is None:
+        return False
+    return one == other or (_normal(one) is not None and _normal(one) == _normal(other))
 
 
 def credentials_path() -> Optional[str]:
@@ -93,6 +100,11 @@ def _saved_key_for(api_url: Optional[str], saved: Mapping[str, str]) -> Optional
     """A saved key is sent to no other address than its own."""
     own = saved.get("api_url")
     return saved.get("api_key") if api_url is None or own is None or same_api(api_url, own) else None
+
+
+def _is_of(own: Optional[str], api_url: Optional[str]) -> bool:
+    """Settings that name no API are of every one."""
+    return own is None or same_api(own, api_url)
 
 
 def _normal(url: str) -> Optional[str]:
