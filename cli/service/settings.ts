@@ -31,14 +31,16 @@ export const localRelay = "quic://localhost:4433";
 
 export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {
   const saved = await readCredentials(platform);
-  const wanted = given.value("api-url") ?? platform.variable("STATIC_API_URL");
-  const apiUrl = requireApiUrl(wanted ?? saved.api_url ?? localApi);
+  const [asked, named] = [given.value("api-url"), platform.variable("STATIC_API_URL")];
+  const apiUrl = requireApiUrl(asked ?? named ?? saved.api_url ?? localApi);
   const isLocal = isLoopback(apiUrl);
-  // Saved settings belong to one service.
+  // Saved settings belong to one service, and so do variables that name it.
   const { relay_url, ca_file, relay_ca_file }: Credentials =
     saved.api_url === undefined || isSameApi(apiUrl, saved.api_url) ? saved : {};
-  const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? relay_url;
-  const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? ca_file ??
+  const isNamedFor = asked === undefined || named === undefined || isSameApi(asked, named);
+  const variable = (name: string): string | undefined => isNamedFor ? platform.variable(name) : undefined;
+  const relayUrl = given.value("relay-url") ?? variable("STATIC_RELAY_URL") ?? relay_url;
+  const caFile = given.value("ca-file") ?? variable("STATIC_CA_FILE") ?? ca_file ??
     (isLocal ? await findLocalAuthority(platform) : undefined);
   return {
     apiUrl,

@@ -24,15 +24,18 @@ export async function readSettings(
   { withoutFile = false, apiUrl: given }: SettingsOptions = {},
 ): Promise<PlatformSettings> {
   const saved = withoutFile ? {} : await readCredentials();
-  const apiUrl = variable("STATIC_API_URL") ?? saved.api_url;
+  const named = variable("STATIC_API_URL");
+  const apiUrl = named ?? saved.api_url;
   // Saved settings belong to one service: the token of another API must not go to this relay.
   const isOfService = saved.api_url === undefined || isSameApi(given ?? apiUrl, saved.api_url);
   const { relay_url, ca_file, relay_ca_file }: Credentials = isOfService ? saved : {};
+  // So do variables that name it.
+  const isNamedFor = given === undefined || named === undefined || isSameApi(given, named);
   const settings = {
     apiKey: variable("STATIC_API_KEY") ?? (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
     apiUrl,
-    relayUrl: variable("STATIC_RELAY_URL") ?? relay_url,
-    caFile: variable("STATIC_CA_FILE") ?? ca_file,
+    relayUrl: (isNamedFor ? variable("STATIC_RELAY_URL") : undefined) ?? relay_url,
+    caFile: (isNamedFor ? variable("STATIC_CA_FILE") : undefined) ?? ca_file,
     relayCaFile: relay_ca_file,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

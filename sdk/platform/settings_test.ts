@@ -66,11 +66,22 @@ Deno.test("the saved relay and its authorities are used for the saved API alone"
   const other = { STATIC_API_URL: "https://other" };
   await withSettings({ file, variables: { ...other, STATIC_RELAY_URL: "quic://other" } }, async () => {
     assertEquals(await readSettings(), { apiUrl: "https://other", relayUrl: "quic://other" });
-    assertEquals(await readSettings({ apiUrl: "https://file" }), {
-      ...ofFile,
-      apiUrl: "https://other",
-      relayUrl: "quic://other",
-    });
+  });
+});
+
+Deno.test("the relay and the authority of variables are not used by a program that names another API than the variables do", async () => {
+  const variables = { STATIC_RELAY_URL: "quic://variable", STATIC_CA_FILE: "variable.pem" };
+  const ofVariables = { relayUrl: "quic://variable", caFile: "variable.pem" };
+  await withSettings({ variables }, async () => {
+    assertEquals(await readSettings({ apiUrl: "https://program" }), ofVariables);
+  });
+  const apiUrl = "https://variable";
+  const file = JSON.stringify({ api_url: "https://file", relay_url: "quic://file" });
+  await withSettings({ file, variables: { ...variables, STATIC_API_URL: apiUrl } }, async () => {
+    assertEquals(await readSettings(), { apiUrl, ...ofVariables });
+    assertEquals(await readSettings({ apiUrl: "https://VARIABLE/" }), { apiUrl, ...ofVariables });
+    assertEquals(await readSettings({ apiUrl: "https://program" }), { apiUrl });
+    assertEquals(await readSettings({ apiUrl: "https://file" }), { apiUrl, relayUrl: "quic://file" });
   });
 });
 
