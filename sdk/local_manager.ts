@@ -14,6 +14,7 @@ import { ownersAdmit } from "./channel/adding.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
+import { listChannels } from "./channel/records.ts";
 import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
@@ -21,19 +22,27 @@ import { joinWithToken } from "./invites/joining.ts";
 import { createLink, type LinkOptions } from "./invites/links.ts";
 import { defaultJoinMs, LocalClient } from "./local_client.ts";
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 export class LocalManager implements ManagerPort {
   readonly client: LocalClient;
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
   readonly #forget: () => void;
+  /** Of the next look for passes that nobody needs. */
+  #cancelEnding: () => void = () => {};
 
   private constructor(agent: Agent) {
     this.#agent = agent;
     this.client = new LocalClient(agent);
     const relayNowMs = (): number => agent.relayNowMs;
-    const { service } = agent.parts.session;
-    const revokePass = async (id: string): Promise<void> => await service?.revokePass(id);
+    const revokePass = async (id: string): Promise<void> => {
+      const { service } = agent.parts.session;
+      // Then the pass is kept in mind until it expires: the API may be known again at the next start.
+      if (service === undefined) throw createError("invalid_request", "This agent does not know the API's address");
+      await service.revokePass(id);
+    };
     this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs, revokePass });
     this.#answers = new JoinAnswers(agent, this.#book);
     this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
@@ -84,17 +93,34 @@ export class LocalManager implements ManagerPort {
   /** A guest that was removed has no more use for its pass. Nobody waits for the API that revokes it. */
   async #endPasses(): Promise<void> {
     const events = this.#agent.events.listen(undefined);
-    for (const name of this.#agent.names) await this.#tidy(name);
-    // Of channels that this agent has left. When it fails, it is done when this agent next starts.
-    await this.#book.endPasses().catch(() => {});
-    for await (const event of events) if (event.type === "member_removed") await this.#tidy(event.channel);
+    // Nothing of this keeps a program alive whose session is over.
+    const { session } = this.#agent.parts;
+    session.onConnection(() => session.state.kind === "ended" && this.#cancelEnding());
+    await this.#endUnused();
+    for await (const event of events) {
+      if (event.type === "member_removed") await this.#tidy(() => this.#agent.open(event.channel));
+    }
   }
 
-  async #tidy(name: string): Promise<void> {
+  /** Now and once a day: invites expire while this agent runs, and the API may be out of reach at any time. */
+  async #endUnused(): Promise<void> {
+    const { store, session, runtime } = this.#agent.parts;
+    for (const { channelId } of await listChannels(store).catch(() => [])) {
+      // By its id: a channel that is over is not begun anew for this.
+      await this.#tidy(() => this.#agent.find(channelId));
+    }
+    // Of channels that this agent has left.
+    await this.#book.endPasses().catch(() => {});
+    if (session.state.kind === "ended") return;
+    this.#cancelEnding = runtime.after(dayMs, () => void this.#endUnused());
+  }
+
+  async #tidy(find: () => Promise<LiveChannel | undefined>): Promise<void> {
     try {
-      await this.#book.tidy((await this.#agent.open(name)).membership);
+      const channel = await find();
+      if (channel !== undefined) await this.#book.tidy(channel.membership);
     } catch {
-      // It is done when this agent next starts.
+      // It is done the next day.
     }
   }
 

@@ -25,7 +25,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
 import { decodeFields, encodeFields, type RecordStore, StoredFields } from "../store/mod.ts";
-import { type Pass, PassNotes } from "./pass_notes.ts";
+import { type Pass, PassNotes, readable } from "./pass_notes.ts";
 
 /** How long, and how often, an invite is good. */
 export interface InviteOptions {
@@ -201,6 +201,8 @@ export class InviteBook {
         invites.set(inviteId, { ...invite, admitted });
         changed.add(inviteId);
       }
+      // Also before the commit, which may fail: then the pass of a guest that never came in is good until it expires. The other
+      // way round, a crash after the commit would have the pass of a member revoked.
       for (const [inviteId, invite] of invites) {
         const { pass, channelId } = invite;
         const isNew = changed.has(inviteId);
@@ -269,8 +271,9 @@ export class InviteBook {
   /** Revokes passes whose invites were deleted when this agent left their channel. A guest that is in a channel keeps its own. */
   async endPasses(): Promise<void> {
     for (const each of await this.#passes.list()) {
-      // An invite that is there decides itself; see `tidy`. Nobody waits for the API here.
-      const invite = await this.#changes.run(() => this.#get(each.channelId, each.inviteId));
+      // An invite that is there decides itself, see `tidy`, also one that cannot be read. Nobody waits for the API here.
+      const { channelId, inviteId } = each;
+      const invite = await this.#changes.run(() => this.#deps.store.get(invitesKind(channelId), inviteId));
       if (invite === undefined) await this.#passes.end(each);
     }
   }
@@ -280,7 +283,7 @@ export class InviteBook {
     if (pass !== undefined) {
       const note = { channelId, inviteId: id, state: "open" } as const;
       await this.#passes.note(pass, note);
-      // Tried again at the next start, or with the next removal.
+      // Tried again at the next start, with the next removal, and every day.
       if (!await this.#passes.end({ ...pass, ...note })) return;
     }
     await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), id));
@@ -288,7 +291,7 @@ export class InviteBook {
 
   async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: InviteId })[]> {
     const records = await this.#deps.store.list(invitesKind(channelId));
-    return records.map(({ id, value }) => ({ id: parseBinaryId<InviteId>(id), ...decode(channelId, value) }));
+    return readable(records, ({ id, value }) => ({ id: parseBinaryId<InviteId>(id), ...decode(channelId, value) }));
   }
 
   /** By either clock; both are given `graceMs` more. */

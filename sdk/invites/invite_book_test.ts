@@ -14,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
+import { invitesKind } from "../channel/records.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteScene, type MadeInvite } from "./invite_book.ts";
 import type { Pass } from "./pass_notes.ts";
@@ -26,6 +27,7 @@ type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 
 interface Bench {
   readonly book: InviteBook;
+  readonly store: RecordStore;
   /** Writes so far. */
   readonly written: { count: number };
   /** A request that was made with the invite. */
@@ -85,7 +87,7 @@ async function createBench(): Promise<Bench> {
       expiresAtMs: clocks.relayNowMs + 1000,
     };
   };
-  return Object.assign(clocks, { book, requestWith, scene, revoked, written });
+  return Object.assign(clocks, { book, store, requestWith, scene, revoked, written });
 }
 
 async function admit(book: InviteBook, request: JoinRequest, scene: InviteScene): Promise<number | StaticError> {
@@ -169,4 +171,31 @@ Deno.test("a guest's pass ends with its invite, or with its removal, as soon as 
   assertEquals(revoked, ["withdrawn", "unused"]);
   await book.tidy(scene(7, new Map([[bob, 6]])));
   assertEquals(revoked, ["withdrawn", "unused", "used"]);
+});
+
+Deno.test("a record that cannot be read keeps no other pass from being revoked, and its own pass is not revoked blindly", async () => {
+  const bench = await createBench();
+  const { book, store, scene, revoked } = bench;
+  const dayMs = 86_400_000;
+  const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
+  const made: string[] = [];
+  for (const id of ["left", "left too", "odd", "unused"]) {
+    made.push(inviteIdOf((await book.create({ channelId, name }, {}, pass(id))).invite.secret));
+  }
+  const [left = "", leftToo = "", odd = ""] = made;
+  // As if this agent had left the channel of the first two. Before and after all others, however they are sorted.
+  for (const id of [left, leftToo]) await store.delete(invitesKind(channelId), id);
+  await store.put(invitesKind(channelId), odd, Uint8Array.of(0xff));
+  for (const id of ["", "~"]) {
+    await store.put("passes", `${id}unreadable`, Uint8Array.of(0xff));
+    await store.put(invitesKind(channelId), `${id}unreadable`, Uint8Array.of(0xff));
+  }
+  await book.endPasses();
+  assertEquals(revoked.toSorted(), ["left", "left too"]);
+  assertEquals((await book.list(scene(4))).length, 1);
+  bench.nowMs += 2.5 * dayMs;
+  bench.relayNowMs += 2.5 * dayMs;
+  await book.tidy(scene(4));
+  await book.endPasses();
+  assertEquals(revoked.toSorted(), ["left", "left too", "unused"]);
 });

@@ -30,6 +30,17 @@ interface PassNotesDeps {
 
 const kind = "passes";
 
+/** The values of those records that can be read: another one holds up nothing that is done for these. */
+export function readable<Record, Value>(records: readonly Record[], read: (record: Record) => Value): Value[] {
+  return records.flatMap((record) => {
+    try {
+      return [read(record)];
+    } catch {
+      return [];
+    }
+  });
+}
+
 export class PassNotes {
   readonly #deps: PassNotesDeps;
 
@@ -41,8 +52,9 @@ export class PassNotes {
     await this.#deps.store.put(kind, id, encodeFields([channelId, inviteId, expiresAtMs, state === "in use"]));
   }
 
+  /** A note that cannot be read is left as it is: its pass may be in use, and expires. */
   async list(): Promise<(Pass & PassNote)[]> {
-    return (await this.#deps.store.list(kind)).map(({ id, value }) => {
+    return readable(await this.#deps.store.list(kind), ({ id, value }) => {
       const fields = decodeFields(value, kind);
       return {
         id,
