@@ -40,10 +40,25 @@ Deno.test("units and images run the entry of the part's task, with no permission
 
 Deno.test("every way to start a relay keeps its memory small under a flood", () => {
   const variables = Object.entries(relayMemory).map(([name, value]) => `${name}=${value}`);
-  for (const text of [tasks.relay ?? "", read("deploy/static-relay.service"), read("deploy/Dockerfile.relay")]) {
+  for (const text of [read("deploy/static-relay.service"), read("deploy/Dockerfile.relay")]) {
     assert(text.includes(variables.join(" ")), text);
   }
   for (const each of variables) assert(read("docs/relay.md").includes(`\`${each}\``), each);
+});
+
+Deno.test("the relay's task sets V8's flags, and leaves those that its operator has set", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-task-" });
+  try {
+    const task = tasks.relay?.replace(/ deno run .*$/, " printenv DENO_V8_FLAGS");
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { relay: task } }));
+    const flagsWith = async (env: Record<string, string>): Promise<string> =>
+      (await runCommand(Deno.execPath(), ["task", "--quiet", "relay"], { cwd: folder, env })).trim();
+    if (Deno.env.get("DENO_V8_FLAGS") === undefined) assertEquals(await flagsWith({}), relayMemory.DENO_V8_FLAGS);
+    const own = "--max-semi-space-size=32,--stack-size=900";
+    assertEquals(await flagsWith({ DENO_V8_FLAGS: own }), own);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("images are built on the Deno that the README names, from files that exist", () => {
