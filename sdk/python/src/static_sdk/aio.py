@@ -51,7 +51,10 @@ class Envelope(Message):
     _ack: Optional[Callable[[], Awaitable[None]]] = field(default=None, repr=False, compare=False)
 
     async def ack(self) -> None:
-        """With ``ack="manual"``: this message is done with. Otherwise it does nothing."""
+        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise it does nothing.
+
+        Without a host, only once every other loop of the channel is past it, too: until then it may come again.
+        """
         if self._ack is not None:
             await self._ack()
 
