@@ -11,7 +11,7 @@ import {
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import { pause, type Runtime } from "../base/runtime.ts";
+import type { Arrival } from "./arrival.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
 import type { HealthLog } from "./health.ts";
@@ -24,13 +24,11 @@ import type { Rejoiner } from "./rejoin.ts";
 import type { Doubt } from "./store_age.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** For entries that the relay is asked for at the same time. */
-const arrivalMs = 10_000;
-
 export interface GenerationsParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly recovery: Recovery;
+  readonly arrival: Arrival;
   readonly rejoiner: Rejoiner;
   readonly reader: LogReader;
   readonly progress: Progress;
@@ -50,9 +48,6 @@ export interface GenerationsParts {
 
 export class Generations {
   readonly #parts: GenerationsParts;
-  /** The place of a commit in front of which nothing is left to read. */
-  #arrivedAt: number | undefined;
-  readonly #arrivals = new Set<AbortController>();
   /** The latest generation about which this agent could not tell, and asks. */
   #asked = 0;
 
@@ -62,40 +57,22 @@ export class Generations {
 
   /** A commit that its sender signed and that we cannot follow. Everything stays as it is until an owner founds anew. */
   async stopAt(commit: NoticeBody<"DeliverCommit">, reason: string): Promise<void> {
-    const { membership, recovery, caretaker, comeBack, suspend } = this.#parts;
+    const { membership, recovery, arrival, caretaker, comeBack, suspend } = this.#parts;
     const bad = membership.badCommitOf(commit, reason);
     if (bad === undefined) return comeBack({ reason });
     await recovery.stop(bad);
-    this.#arrive();
+    arrival.end();
     suspend();
     caretaker.stop();
     this.askWhenRead();
   }
 
-  /** Everything in front of the commit at which we are stopped has been delivered. */
-  #arrive(): void {
-    this.#arrivedAt = this.#parts.recovery.stopped?.sequence;
-    for (const waiting of this.#arrivals) waiting.abort();
-  }
-
-  /**
-   * Waits until what stands in front of the commit at which we are stopped has been delivered: a founding passes it over.
-   * Not for long, because a relay that keeps it back must not keep the channel stopped.
-   */
-  async arrived(runtime: Runtime, ended: AbortSignal): Promise<void> {
-    const at = this.#parts.recovery.stopped?.sequence;
-    if (at === undefined || at === this.#arrivedAt) return;
-    const waiting = new AbortController();
-    this.#arrivals.add(waiting);
-    await pause(runtime, arrivalMs, AbortSignal.any([ended, waiting.signal]));
-    this.#arrivals.delete(waiting);
-  }
-
   /** The log does not hold the commit any more at which we are stopped: we go on. Returns what to report. */
   async takeBackStop(): Promise<string | undefined> {
-    const { recovery, rejoiner, caretaker } = this.#parts;
+    const { recovery, arrival, rejoiner, caretaker } = this.#parts;
     const problem = await recovery.takeBack();
     if (problem === undefined) return undefined;
+    arrival.end();
     rejoiner.stop();
     rejoiner.done();
     caretaker.start();
@@ -117,10 +94,11 @@ export class Generations {
    * we do not follow. None of them is acknowledged as done with: that they stand there is the relay's word.
    */
   async passOver(notice: NoticeEnvelope): Promise<boolean> {
-    const { recovery, subscription } = this.#parts;
+    const { recovery, arrival, subscription } = this.#parts;
     const isBehind = recovery.isBehind(notice);
+    arrival.next();
     if (isBehind) {
-      this.#arrive();
+      arrival.end();
       this.askWhenRead();
     }
     if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return isBehind;
@@ -136,7 +114,7 @@ export class Generations {
 
   /** Somebody began a new generation. */
   async founded(entry: NoticeBody<"DeliverFounding">): Promise<void> {
-    const { membership, recovery, rejoiner, reader, health, goOn, comeBack } = this.#parts;
+    const { membership, recovery, arrival, rejoiner, reader, health, goOn, comeBack } = this.#parts;
     const { sequence, founding: { generation } } = entry;
     if (!reader.rises(sequence)) return;
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
@@ -147,6 +125,7 @@ export class Generations {
       await this.entered(followed);
       return goOn();
     }
+    arrival.end();
     if (followed !== "refused") recovery.clear();
     else if (recovery.stopped === undefined) return;
     rejoiner.stop();
@@ -193,8 +172,9 @@ export class Generations {
    * is as new as what we did, and before what was unread is here.
    */
   async settle(): Promise<void> {
-    this.#arrive();
-    const begun = await this.#parts.recovery.settle();
+    const { recovery, arrival } = this.#parts;
+    arrival.end();
+    const begun = await recovery.settle();
     if (begun !== undefined) await this.begin(begun);
   }
 
@@ -207,7 +187,8 @@ export class Generations {
 
   /** Our group is in the new generation; nothing else has run since. */
   async entered(begun: Begun): Promise<void> {
-    const { rejoiner, recovery, committer, reader, progress, caretaker } = this.#parts;
+    const { rejoiner, recovery, arrival, committer, reader, progress, caretaker } = this.#parts;
+    arrival.end();
     rejoiner.stop();
     rejoiner.done();
     committer.forget();

@@ -20,6 +20,7 @@ import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import type { RecordChange } from "../store/mod.ts";
+import { Arrival } from "./arrival.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
@@ -90,6 +91,7 @@ export class LiveChannel {
   readonly #storeAge: StoreAge;
   readonly #clearance: Clearance;
   readonly #entries = new Serial();
+  readonly #arrival = new Arrival();
   readonly #stop = new AbortController();
   /** We are on our way back by nothing but the relay's word. */
   #isByWord = false;
@@ -182,6 +184,7 @@ export class LiveChannel {
       membership: this.membership,
       committer: this.committer,
       recovery: this.#recovery,
+      arrival: this.#arrival,
       rejoiner: this.#rejoiner,
       reader: this.#reader,
       progress: this.#progress,
@@ -295,11 +298,11 @@ export class LiveChannel {
 
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
-   * its own or that of an owner that was faster. Throws `StaticError`.
+   * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`.
    */
   async recover(): Promise<void> {
-    const { session, runtime } = this.#deps;
-    if (session.state.kind !== "offline") await this.#generations.arrived(runtime, this.#stop.signal);
+    this.#recovery.checkOffered();
+    await this.#arrived();
     for (let tries = 1;; tries++) {
       try {
         if (!await this.#entries.run(() => this.#found())) await this.#recovery.followed();
@@ -312,8 +315,22 @@ export class LiveChannel {
     }
   }
 
+  /** Entries in front of the commit are here, or the relay keeps them back. */
+  async #arrived(): Promise<void> {
+    const { session, runtime } = this.#deps;
+    if (this.#arrival.isOver) return;
+    await this.membership.findCommit(this.membership.epoch); // when there is a connection
+    await this.#arrival.wait(runtime, this.#stop.signal);
+    if (this.#arrival.isOver || session.state.kind === "online") return;
+    const text =
+      "Cannot recover: the connection was lost before all messages in front of the commit were here; try again";
+    throw createError("connection_error", text);
+  }
+
   /** False when another owner was faster. */
   async #found(): Promise<boolean> {
+    // Somebody founded it or let us in meanwhile, or the commit is gone.
+    if (this.#ended === undefined && this.#recovery.condition === undefined) return true;
     const begun = await this.#recovery.found();
     if (begun !== undefined) await this.#generations.begin(begun);
     return begun !== undefined;
@@ -533,6 +550,7 @@ export class LiveChannel {
     const entered = await write();
     this.#recovery.returned();
     this.#recovery.forgetForeign();
+    this.#arrival.end();
     this.membership.replace(entered);
     this.committer.forget();
     this.#storeAge.restart(entered.anchor);

@@ -6,6 +6,7 @@ import { generationOf, type ReplyBody } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { Serial } from "../base/serial.ts";
+import type { Arrival } from "./arrival.ts";
 import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Generations } from "./generations.ts";
@@ -31,6 +32,7 @@ export interface LogLinkParts {
   readonly committer: Committer;
   readonly generations: Generations;
   readonly recovery: Recovery;
+  readonly arrival: Arrival;
   readonly rejoiner: Rejoiner;
   readonly reader: LogReader;
   readonly progress: Progress;
@@ -107,6 +109,7 @@ export class LogLink {
   connection(online: boolean): void {
     const connection = ++this.#connections;
     this.lose();
+    this.#parts.arrival.begin();
     if (online && !this.#parts.ended.aborted) this.#begin(connection);
   }
 

@@ -129,6 +129,7 @@ export class Recovery {
     const moved = { ...bad, sequence };
     await this.#deps.store.batch([putBadCommit(moved)]);
     this.#bad = moved;
+    this.#unread = this.#countedTo = 0;
   }
 
   /**
@@ -209,17 +210,19 @@ export class Recovery {
    * agent may not, when it is too early, or when the relay cannot be reached; then the same call sends the same founding.
    */
   async found(): Promise<Begun | undefined> {
+    const founding = await this.#candidateFor(this.checkOffered());
+    const sequence = await this.#send(founding);
+    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
+  }
+
+  /** Throws `StaticError` when this agent may not begin anew, or not yet. */
+  checkOffered(): BadCommit {
     const bad = this.#bad;
     if (bad === undefined) {
       throw createError("not_allowed", "Cannot recover: the channel is not stopped at a commit; see health()");
     }
-    const { membership } = this.#parts;
-    if (!membership.group.self.owner || !this.#isOffered(bad)) {
-      throw createError("not_allowed", `Cannot recover: ${this.#actionFor(bad)}`);
-    }
-    const founding = await this.#candidateFor(bad);
-    const sequence = await this.#send(founding);
-    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
+    if (this.#parts.membership.group.self.owner && this.#isOffered(bad)) return bad;
+    throw createError("not_allowed", `Cannot recover: ${this.#actionFor(bad)}`);
   }
 
   /** Settles a founding from before a crash or a lost connection. It is never sent automatically. */

@@ -3,7 +3,6 @@
  * all are in the new generation. One write in the test command, every one in a campaign.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { allStopped, issuesOf, talk } from "../support/scenario/recovery.ts";
@@ -73,26 +72,3 @@ for (const role of ["founder", "follower"] as const) {
     assert(writes > 3 && writes < maxWrites, `${writes} writes`);
   });
 }
-
-Deno.test("a founder that begins anew as soon as it is back has first read what stands before the commit", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await bob.channel()).send("unread");
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  const held: NoticeEnvelope[] = [];
-  const notice = (each: NoticeEnvelope): NoticeEnvelope[] => {
-    if (each.operation !== "DeliverMessage" && each.operation !== "DeliverCommit") return [each];
-    held.push(each);
-    return [];
-  };
-  await alice.crash({ notice });
-  alice.clockOffsetMs += 61_000;
-  const recovering = (await alice.channel()).recover();
-  await until("the entries are on their way", () => held.length === 2);
-  alice.session.tampering = {};
-  for (const each of held) alice.session.inject(each);
-  await recovering;
-  for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["unread"], actor.label);
-  await talk(alice, carol);
-});
