@@ -17,6 +17,8 @@ export interface Settings {
   readonly relayCaFile: string | undefined;
   readonly relayCaCerts: readonly string[];
   readonly key: SettingsKey | undefined;
+  /** The address that STATIC_API_KEY belongs to, if it is another one: that key is not sent. */
+  readonly keyIsFor: string | undefined;
   readonly saved: Credentials;
 }
 
@@ -51,14 +53,21 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
     relayCaCerts: caFile !== undefined || relay_ca_file === undefined
       ? []
       : [await readAuthority(relay_ca_file, platform)],
-    key: findKey({ given, platform, saved, apiUrl }),
+    key: findKey({ given, variable, saved, apiUrl }),
+    keyIsFor: !isNamedFor && platform.variable("STATIC_API_KEY") !== undefined ? named : undefined,
     saved,
   };
 }
 
 /** The key, for commands that need one. */
-export function requireKey({ key, saved, apiUrl }: Settings): string {
+export function requireKey({ key, keyIsFor, saved, apiUrl }: Settings): string {
   if (key !== undefined) return checkKey(key.apiKey);
+  if (keyIsFor !== undefined) {
+    const text = `STATIC_API_KEY is for ${keyIsFor}, as STATIC_API_URL says, not for ${apiUrl}; it is not sent there`;
+    throw new Failure("auth_failed", text, {
+      advice: "Give a key for this address with --api-key, or sign in there with: {} login",
+    });
+  }
   if (saved.api_key !== undefined) {
     throw new Failure("auth_failed", `The saved key is for ${saved.api_url}, not for ${apiUrl}; it is not sent there`, {
       advice: "Give a key for this address as STATIC_API_KEY, or sign in there with: {} login",
@@ -88,15 +97,15 @@ export function requireRelay({ relayUrl }: Settings): string {
   );
 }
 
-interface KeySources extends Pick<Context, "given" | "platform"> {
+interface KeySources extends Pick<Context, "given">, Pick<Platform, "variable"> {
   readonly saved: Credentials;
   readonly apiUrl: string;
 }
 
-function findKey({ given, platform, saved, apiUrl }: KeySources): SettingsKey | undefined {
+function findKey({ given, variable, saved, apiUrl }: KeySources): SettingsKey | undefined {
   const onCommandLine = given.value("api-key");
   if (onCommandLine !== undefined) return { apiKey: onCommandLine, from: "command line" };
-  const inEnvironment = platform.variable("STATIC_API_KEY");
+  const inEnvironment = variable("STATIC_API_KEY");
   if (inEnvironment !== undefined) return { apiKey: inEnvironment, from: "environment" };
   const apiKey = savedKeyFor(apiUrl, saved);
   return apiKey === undefined ? undefined : { apiKey, from: "file" };

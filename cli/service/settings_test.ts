@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { readSettings, requireKey, type Settings } from "./settings.ts";
 
 /** With these flags, variables and credentials, on a machine where every other file is a certificate named after it. */
 async function settingsOf(
@@ -19,6 +20,27 @@ async function settingsOf(
   const { apiUrl, relayUrl, caFile } = await readSettings({ given, platform });
   return { apiUrl, relayUrl, caFile };
 }
+
+Deno.test("the key of variables is not sent to --api-url of another API than the variables name", async () => {
+  const key = { STATIC_API_KEY: "sk_live_key" };
+  const platform = (variables: Readonly<Record<string, string>>): Platform =>
+    ({
+      variable: (name: string) => variables[name],
+      folders: { credentialsFile: "credentials" },
+      files: { read: () => Promise.resolve("{}"), absolute: (path: string) => path },
+    }) as unknown as Platform; // cast: settings need no more of it
+  const given = {
+    value: (name: string) => name === "api-url" ? "https://flag" : undefined,
+    has: () => false,
+    rest: [],
+  };
+  const alone = await readSettings({ given, platform: platform(key) });
+  assertEquals(alone.key, { apiKey: "sk_live_key", from: "environment" });
+  const named = { ...key, STATIC_API_URL: "https://variable" };
+  const other = await readSettings({ given, platform: platform(named) });
+  assertEquals(other.key, undefined);
+  assertThrows(() => requireKey(other), Failure, "STATIC_API_KEY is for https://variable");
+});
 
 Deno.test("the relay and the authority of variables are not used with --api-url of another API than the variables name", async () => {
   const alone = { STATIC_RELAY_URL: "quic://variable", STATIC_CA_FILE: "variable.pem" };

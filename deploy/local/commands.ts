@@ -14,7 +14,7 @@ const compileAgainAfter = 1_000_000_000;
  * A relay that is flooded makes much garbage, and the engine collects it in smaller steps: with silent sockets the relay grew by 70
  * MiB in place of 109, with KeyPackages by 113 in place of 156. A flood of resets is not bounded by it.
  */
-export const relayMemory: Readonly<Record<string, string>> = { DENO_V8_FLAGS: "--max-semi-space-size=8" };
+export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const;
 
 export interface ApiOptions {
   /** Of accounts. */
@@ -70,8 +70,8 @@ export function relayCommand(
       `--allow-write=${escaped(dataDir)}`,
       "--allow-sys=statfs",
     ],
+    defaults: relayMemory,
     environment: {
-      ...relayMemory,
       STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
       STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
       ...place,

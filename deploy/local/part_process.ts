@@ -7,6 +7,8 @@ export interface PartCommand {
   /** Of the runtime: permissions, and what its engine is told. */
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Variables that the operator may have set otherwise. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Variables of this process that are not for the part: a secret that it does not have cannot leave it. */
   readonly withheld: readonly string[];
 }
@@ -19,7 +21,7 @@ export type LateVariables = Promise<Readonly<Record<string, string>>>;
 
 /** `inherited` are this process's own variables. */
 export function spawnPart(
-  { entry, flags, environment, withheld }: PartCommand,
+  { entry, flags, environment, defaults, withheld }: PartCommand,
   inherited: Readonly<Record<string, string>>,
   late?: LateVariables,
 ): PartProcess {
@@ -27,7 +29,7 @@ export function spawnPart(
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-prompt", ...flags, new URL(`../../${entry}`, import.meta.url).pathname],
     clearEnv: true,
-    env: { ...Object.fromEntries(passed), ...environment },
+    env: { ...defaults, ...Object.fromEntries(passed), ...environment },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

@@ -158,7 +158,7 @@ async function settingsFor(
     return await platform.readSettings({ apiUrl });
   } catch (error) {
     if (!complete) throw error;
-    return await platform.readSettings({ withoutFile: true });
+    return await platform.readSettings({ withoutFile: true, apiUrl });
   }
 }
 

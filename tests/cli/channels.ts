@@ -350,9 +350,9 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   assertMatch(stdout, /- Session +not checked, because of: Relay/);
 
   // The relay's port is one of HTTPS, too, and runs, whatever its certificate is worth.
-  const strange = await user.json(["usage", "--api-url", stack.grpcUrl], {
+  const strange = await user.json(["usage"], {
     code: 5,
-    variables: { STATIC_CA_FILE: caFile },
+    variables: { STATIC_API_URL: stack.grpcUrl, STATIC_CA_FILE: caFile },
   });
   assertStringIncludes(strange.error.advice, "--ca-file");
 

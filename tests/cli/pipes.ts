@@ -136,7 +136,7 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
   const head = await whileTicking(pair.owner, pair.name, pair.run('static channel listen "$NAME" | head -1'));
   assertEquals(head.stdout, "tick\n");
   const wrong = await pair.run(
-    "static channel create wrong; echo $?; static usage --api-url http://127.0.0.1:1; echo $?",
+    "static channel create wrong; echo $?; STATIC_API_URL=http://127.0.0.1:1 static usage; echo $?",
   );
   assertEquals(wrong.stdout, "2\n5\n");
   const long = await pair.run(

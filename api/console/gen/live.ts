@@ -22189,7 +22189,7 @@ export const text = [
   "    return await platform2.readSettings({ apiUrl });\n",
   "  } catch (error) {\n",
   "    if (!complete) throw error;\n",
-  "    return await platform2.readSettings({ withoutFile: !0 });\n",
+  "    return await platform2.readSettings({ withoutFile: !0, apiUrl });\n",
   "  }\n",
   "}\n",
   "function credentialsOf({ apiKey, apiUrl, token: token2 }, stored) {\n",
