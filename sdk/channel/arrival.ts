@@ -5,9 +5,9 @@
 import { pause, type Runtime } from "../base/runtime.ts";
 
 /** For the next entry. */
-const entryMs = 10_000;
+const entryMs = 30_000;
 /** A relay that hands them out one by one must not keep the channel stopped. */
-const maxWaits = 30;
+const maxWaits = 10;
 
 export class Arrival {
   #isOver = false;
@@ -18,13 +18,13 @@ export class Arrival {
     return this.#isOver;
   }
 
-  /** A connection was made or lost: the log may be another one, and entries come again. */
+  /** The log is to be read anew, and may be another one: entries come again. */
   begin(): void {
     this.#isOver = false;
     this.#events++;
   }
 
-  /** One of them is here. */
+  /** One of them is here, or is on its way. */
   next(): void {
     this.#events++;
   }
@@ -35,15 +35,15 @@ export class Arrival {
     for (const waiting of this.#waiting) waiting.abort();
   }
 
-  /** Resolves at the end, or when nothing comes any more. */
-  async wait(runtime: Runtime, ended: AbortSignal): Promise<void> {
+  /** Resolves at the end, or when nothing comes any more. `isAsking`: the relay has not said yet where they begin. */
+  async wait(isAsking: () => boolean, runtime: Runtime, ended: AbortSignal): Promise<void> {
     for (let waits = 0; !this.#isOver && !ended.aborted && waits < maxWaits; waits++) {
       const before = this.#events;
       const waiting = new AbortController();
       this.#waiting.add(waiting);
       await pause(runtime, entryMs, AbortSignal.any([ended, waiting.signal]));
       this.#waiting.delete(waiting);
-      if (this.#events === before) return;
+      if (this.#events === before && !isAsking()) return;
     }
   }
 }

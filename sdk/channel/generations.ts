@@ -60,8 +60,8 @@ export class Generations {
     const { membership, recovery, arrival, caretaker, comeBack, suspend } = this.#parts;
     const bad = membership.badCommitOf(commit, reason);
     if (bad === undefined) return comeBack({ reason });
-    await recovery.stop(bad);
     arrival.end();
+    await recovery.stop(bad);
     suspend();
     caretaker.stop();
     this.askWhenRead();
@@ -85,8 +85,9 @@ export class Generations {
    * lose unread messages, so they are read first.
    */
   askWhenRead(): void {
-    const { recovery: { stopped, mayAsk }, inbox, rejoiner } = this.#parts;
-    if (stopped !== undefined && mayAsk && inbox.unread === 0) rejoiner.start({ reason: stopped.reason });
+    const { recovery: { stopped, mayAsk }, arrival, reader, inbox, rejoiner } = this.#parts;
+    const isRead = arrival.isOver && !reader.isPassingOver && inbox.unread === 0;
+    if (stopped !== undefined && mayAsk && isRead) rejoiner.start({ reason: stopped.reason });
   }
 
   /**
@@ -175,7 +176,9 @@ export class Generations {
     const { recovery, arrival } = this.#parts;
     arrival.end();
     const begun = await recovery.settle();
+
     if (begun !== undefined) await this.begin(begun);
+    else this.askWhenRead();
   }
 
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */

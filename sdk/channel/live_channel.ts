@@ -301,6 +301,7 @@ export class LiveChannel {
    * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`.
    */
   async recover(): Promise<void> {
+    if (this.#over !== undefined) throw this.#over;
     this.#recovery.checkOffered();
     await this.#arrived();
     for (let tries = 1;; tries++) {
@@ -318,10 +319,11 @@ export class LiveChannel {
   /** Entries in front of the commit are here, or the relay keeps them back. */
   async #arrived(): Promise<void> {
     const { session, runtime } = this.#deps;
+    const isOnline = (): boolean => session.state.kind === "online";
     if (this.#arrival.isOver) return;
     await this.membership.findCommit(this.membership.epoch); // when there is a connection
-    await this.#arrival.wait(runtime, this.#stop.signal);
-    if (this.#arrival.isOver || session.state.kind === "online") return;
+    await this.#arrival.wait(() => isOnline() && this.#link.isAsking, runtime, this.#stop.signal);
+    if (this.#arrival.isOver || isOnline()) return;
     const text =
       "Cannot recover: the connection was lost before all messages in front of the commit were here; try again";
     throw createError("connection_error", text);
@@ -329,8 +331,9 @@ export class LiveChannel {
 
   /** False when another owner was faster. */
   async #found(): Promise<boolean> {
-    // Somebody founded it or let us in meanwhile, or the commit is gone.
-    if (this.#ended === undefined && this.#recovery.condition === undefined) return true;
+    if (this.#over !== undefined) throw this.#over;
+    // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
+    if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined;
     const begun = await this.#recovery.found();
     if (begun !== undefined) await this.#generations.begin(begun);
     return begun !== undefined;
@@ -428,6 +431,7 @@ export class LiveChannel {
       case "DeliverUnconfirmed":
         return this.confirmations.unconfirmed(notice.body);
       case "DeliverStart":
+        this.#arrival.next();
         return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
         if (this.#recovery.stopped !== undefined) return this.#recovery.asked(notice.body.agentId);
@@ -532,6 +536,7 @@ export class LiveChannel {
     if (this.#ended !== undefined) return;
     this.#isByWord = byWord && (this.#isByWord || this.#rejoiner.reason === undefined);
     this.#link.lose();
+    this.#arrival.end(); // nothing is read before we are in again
     this.#suspend();
     this.#caretaker.stop();
     this.#rejoiner.start(doubt);

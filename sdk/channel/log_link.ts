@@ -89,6 +89,11 @@ export class LogLink {
     return this.#relayEpoch;
   }
 
+  /** Whether the relay has not been asked for entries yet, or has not agreed. */
+  get isAsking(): boolean {
+    return this.#resuming !== undefined;
+  }
+
   /** Whether entries flow. */
   get isUp(): boolean {
     return this.#isUp;
@@ -97,6 +102,7 @@ export class LogLink {
   /** Deliveries from here on belong to an earlier subscription. */
   lose(): void {
     this.#parts.subscription.lost();
+    this.#parts.arrival.begin();
     this.#isUp = false;
   }
 
@@ -109,7 +115,6 @@ export class LogLink {
   connection(online: boolean): void {
     const connection = ++this.#connections;
     this.lose();
-    this.#parts.arrival.begin();
     if (online && !this.#parts.ended.aborted) this.#begin(connection);
   }
 
@@ -145,8 +150,9 @@ export class LogLink {
   }
 
   async reopen(): Promise<void> {
-    const { ended, rejoiner, recovery, subscription, reader } = this.#parts;
+    const { ended, rejoiner, recovery, arrival, subscription, reader } = this.#parts;
     if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return;
+    arrival.begin();
     try {
       this.#relayEpoch = (await subscription.open(reader.received)).epoch;
       this.#isUp = true;
@@ -229,6 +235,7 @@ export class LogLink {
     if (connection !== this.#connections) return;
     // Members that were behind may have sent something meanwhile, so that the last commit stands later than it would.
     reader.begin(reply.after, Math.max(reply.head, mended.sequence));
+    this.#parts.arrival.next();
     onSubscribed(reply.head);
     this.#relayEpoch = epoch;
     progress.note(reply.log === undefined ? [] : [putLog(membership.channelId, reply.log)]);

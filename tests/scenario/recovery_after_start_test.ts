@@ -2,14 +2,29 @@
  * `recover()` of an owner that has just started or connected: what stands before the commit is read first, and the call resolves
  * when the channel goes on.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
 import { bogusCommit, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, recover, stateOf, talk } from "../support/scenario/recovery.ts";
+import { allStopped, issuesOf, recover, stateOf, talk } from "../support/scenario/recovery.ts";
 import { talk as talkOf, withBackup } from "../support/scenario/set_back.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, allAgree, name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
 
 const patienceMs = 61_000;
+
+/** Tampering that keeps entries of the log back. */
+function holdEntries(): {
+  readonly held: NoticeEnvelope[];
+  readonly notice: (each: NoticeEnvelope) => NoticeEnvelope[];
+} {
+  const held: NoticeEnvelope[] = [];
+  const notice = (each: NoticeEnvelope): NoticeEnvelope[] => {
+    if (each.operation !== "DeliverMessage" && each.operation !== "DeliverCommit") return [each];
+    held.push(each);
+    return [];
+  };
+  return { held, notice };
+}
 
 Deno.test("a founder that begins anew as soon as it is back has first read what stands before the commit", async () => {
   await using stage = await Stage.open();
@@ -17,12 +32,7 @@ Deno.test("a founder that begins anew as soon as it is back has first read what 
   await (await bob.channel()).send("unread");
   await sendBogus(bob);
   await allStopped(alice, carol);
-  const held: NoticeEnvelope[] = [];
-  const notice = (each: NoticeEnvelope): NoticeEnvelope[] => {
-    if (each.operation !== "DeliverMessage" && each.operation !== "DeliverCommit") return [each];
-    held.push(each);
-    return [];
-  };
+  const { held, notice } = holdEntries();
   await alice.crash({ notice });
   alice.clockOffsetMs += patienceMs;
   const recovering = (await alice.channel()).recover();
@@ -133,4 +143,100 @@ async function recoverWithin(actor: Actor, ms: number): Promise<void> {
   const startedMs = performance.now();
   await (await actor.channel()).recover();
   assertEquals(performance.now() - startedMs < ms, true, "it waited for nothing");
+}
+
+Deno.test("messages that found no room before, and are on their way again, are not passed over", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const large = new Uint8Array(1024 * 1024);
+  for (let sent = 0; sent < 12; sent++) await bob.manager.send(name, large);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const channel = await alice.channel();
+  const { unread } = channel.health();
+  assert(unread < 12, "all of them found room");
+  const { held, notice } = holdEntries();
+  alice.session.tampering.notice = notice;
+  alice.clockOffsetMs += patienceMs;
+  await read(channel, unread);
+  await until("the others are on their way", () => held.length > 0);
+  const recovering = channel.recover();
+  await turns();
+  alice.session.tampering = {};
+  for (const each of held) alice.session.inject(each);
+  await recovering;
+  assertEquals((await read(channel, 12 - unread)).length, 12 - unread);
+  assertEquals(await issuesOf(alice, "relay_lied"), []);
+});
+
+Deno.test("the time for the next entry does not begin before the relay says where entries begin", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await bob.channel()).send("unread");
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.after = (ms, run) => runtime.after(ms === 30_000 ? 20 : ms, run);
+  let [waits, asked] = [0, 0];
+  await alice.crash({
+    call: async (operation, _body, forward) => {
+      if (operation === "Subscribe" && asked++ === 0) await until("time has passed", () => ++waits > 5);
+      return await forward();
+    },
+  });
+  alice.clockOffsetMs += patienceMs;
+  await (await alice.channel()).recover();
+  assertEquals(await read(await alice.channel(), 1), ["unread"]);
+});
+
+for (const way of ["closes", "is told that the channel has ended"] as const) {
+  Deno.test(`an owner that ${way} while it waits founds nothing`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await (await bob.channel()).send("unread");
+    await sendBogus(bob);
+    await allStopped(alice, carol);
+    const { held, notice } = holdEntries();
+    const calls: string[] = [];
+    await alice.crash({
+      notice,
+      call: (operation, _body, forward) => {
+        calls.push(operation);
+        return forward();
+      },
+    });
+    alice.clockOffsetMs += patienceMs;
+    const live = await alice.live();
+    const recovering = assertRejects(() => live.recover(), StaticError);
+    await until("entries would be here", () => held.length === 2);
+    const body = { channelId: live.channelId, reason: "closed", sequence: 9, timeMs: 1 } as const;
+    if (way === "closes") await live.close();
+    else alice.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
+    await recovering;
+    assert(!calls.includes("ClaimForFounding") && !calls.includes("FoundGeneration"), calls.join());
+  });
+}
+
+Deno.test("recover() of an owner that another owner's founding leaves out resolves when it is let in", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await alice.stop();
+  carol.clockOffsetMs += patienceMs;
+  carol.session.tampering.call = async (operation, _body, forward) =>
+    operation === "ClaimForFounding" ? { keyPackages: [] } : await forward();
+  await recover(carol);
+  carol.session.tampering = {};
+  alice.clockOffsetMs += patienceMs;
+  await alice.start();
+  await (await alice.channel()).recover();
+  assertEquals((await alice.live()).membership.group.binding.generation?.generation, 1);
+  await allAgree(alice, carol);
+});
+
+/** For everything that happens at once. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setTimeout(resolve)); // wait: for what it may do
 }
