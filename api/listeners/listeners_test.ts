@@ -1,10 +1,8 @@
 import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { createCertificate, eventually } from "../../tests/support/mod.ts";
+import { watchTlsSockets } from "../../tests/support/tls_sockets.ts";
 import { type ConnectionLimits, Connections, patience } from "./connections.ts";
 import type { Handler, Listener } from "./listener.ts";
 import { admitSockets, placeKey } from "./node_server.ts";
@@ -190,35 +188,20 @@ Deno.test("tls: another certificate is shown to new connections, and open ones s
 });
 
 Deno.test("tls: a client that leaves in its handshake leaves nothing behind, although it had time left", async () => {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void; // cast: V8's own, which the flag has just made
-  const made: WeakRef<object>[] = [];
-  const prototype = TLSSocket.prototype as unknown as { _init: (this: object, ...given: unknown[]) => void }; // cast: not in the types
-  const init = prototype._init;
-  prototype._init = function (...given): void {
-    made.push(new WeakRef(this));
-    init.apply(this, given);
-  };
-  try {
-    const listener = await listen("tls", { headMs: 60_000 });
-    for (const sent of [[], [22, 3, 1]]) {
-      const connection = await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) });
-      await connection.write(Uint8Array.from(sent));
-      await eventually({ withinMs: 5000, what: "it" }, () => Promise.resolve(listener.connections()), (n) => n === 1);
-      connection.close();
-      await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
-    }
-    const left = (): Promise<number> => {
-      collect();
-      return Promise.resolve(made.filter((each) => each.deref() !== undefined).length);
-    };
-    // The listener asks itself from time to time, too.
-    assert(made.length >= 2);
-    await eventually({ withinMs: 5000, what: "no socket in memory" }, left, (n) => n === 0);
-    await listener.close(deadlineMs);
-  } finally {
-    prototype._init = init;
+  using sockets = watchTlsSockets();
+  const listener = await listen("tls", { headMs: 60_000 });
+  for (const sent of [[], [22, 3, 1]]) {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) });
+    await connection.write(Uint8Array.from(sent));
+    await eventually({ withinMs: 5000, what: "it" }, () => Promise.resolve(listener.connections()), (n) => n === 1);
+    connection.close();
+    await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
   }
+  // The listener asks itself from time to time, too.
+  assert(sockets.made >= 2);
+  const left = (): Promise<number> => Promise.resolve(sockets.left());
+  await eventually({ withinMs: 5000, what: "no socket in memory" }, left, (n) => n === 0);
+  await listener.close(deadlineMs);
 });
 
 Deno.test("a connection whose port is used again keeps its own place when its predecessor is told closed", () => {

@@ -4,6 +4,7 @@
  */
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { addressKey, Admission, networkKey } from "./admission.ts";
 import { type Budgets, RateBudget } from "./budgets.ts";
 import type { PeerBudgets } from "./peer_budgets.ts";
@@ -22,6 +23,8 @@ export class Door {
   readonly #handshakes: RateBudget;
   readonly #waiting: WaitingRoom<Socket>;
   readonly #sockets = new Set<Socket>();
+  /** Ends those that are late, by their peers: TLS sockets do not tell which socket they are on. */
+  readonly #handshaking = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #handOver: (socket: Socket) => void;
   #turn: ReturnType<typeof setTimeout> | undefined;
 
@@ -34,9 +37,11 @@ export class Door {
     const begins = server.listeners("connection");
     server.removeAllListeners("connection");
     this.#handOver = (socket) => {
+      this.#limit(socket, budgets.handshakeTimeoutMs);
       for (const begin of begins) begin.call(server, socket);
     };
     server.on("connection", (socket: Socket) => this.#came(socket));
+    server.on("secureConnection", (socket: TLSSocket) => this.#forget(peerOf(socket)));
   }
 
   /** Open sockets, those that wait included. */
@@ -71,9 +76,30 @@ export class Door {
     if (this.#waiting.size > 0) this.#turn = setTimeout(() => this.#takeTurns(), turnMs);
   }
 
+  /** In place of the TLS server's own limit: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */
+  #limit(socket: Socket, ms: number): void {
+    const peer = peerOf(socket);
+    const timer = setTimeout(() => socket.destroy(), ms);
+    this.#handshaking.set(peer, timer);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      // The peer may have used its port again before this is told.
+      if (this.#handshaking.get(peer) === timer) this.#handshaking.delete(peer);
+    });
+  }
+
+  #forget(peer: string): void {
+    clearTimeout(this.#handshaking.get(peer));
+    this.#handshaking.delete(peer);
+  }
+
   #refuse(socket: Socket): void {
     this.#peers.socketRefused();
     socket.on("error", () => {});
     socket.destroy();
   }
+}
+
+function peerOf({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

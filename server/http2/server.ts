@@ -62,8 +62,8 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const vouched = new WeakSet<object>();
   const parts = { budgets, peers, vouched, handler, isMember, onFault: contained(options.onFault) };
   const server = createTlsServer(options, parts);
-  const door = new Door(server, parts);
   const connections = takeHttp2Sockets(server, parts);
+  const door = new Door(server, parts); // behind it, to hear of all handshakes
 
   if (options.onSocket !== undefined) {
     server.on("connection", ({ remotePort }: Socket) => options.onSocket?.(remotePort));
@@ -126,7 +126,7 @@ function createTlsServer({ cert, key }: ServerOptions, parts: Parts): TlsServer 
     key,
     minVersion: "TLSv1.3",
     ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: budgets.handshakeTimeoutMs,
+    handshakeTimeout: -1, // the door has its own
     headersTimeout: budgets.handshakeTimeoutMs,
     keepAliveTimeout: budgets.keepAliveIntervalMs,
     connectionsCheckingInterval: tickMs,

@@ -1,10 +1,11 @@
 // One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal, shutdown.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { serve } from "../../server/http2/mod.ts";
-import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
+import { createCertificate, eventually, installed, runCommand, testWhen } from "../support/mod.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
 import { ServerProcess } from "../support/http2/server_process.ts";
 import { flag, getBlock, headers, ping } from "../support/http2/wire.ts";
+import { watchTlsSockets } from "../support/tls_sockets.ts";
 
 const curl = installed("curl");
 const openssl = installed("openssl");
@@ -123,6 +124,50 @@ Deno.test("sockets that do not finish their handshake, preface or request in tim
   await server.until(({ sockets }) => sockets === 3, "three sockets");
   await server.until(({ sockets }) => sockets === 0, "all closed", 40);
   for (const socket of [silent, http1, unintroduced]) "close" in socket ? socket.close() : socket[Symbol.dispose]();
+});
+
+Deno.test("connections of both protocols outlive the time for a handshake", async () => {
+  await using server = await ServerProcess.start({ budgets: { handshakeTimeoutMs: 500 } });
+  using client = await RawClient.open(server);
+  const http1 = await Deno.connectTls({
+    hostname: "localhost",
+    port: server.port,
+    caCerts: [server.certificate.cert],
+    alpnProtocols: ["http/1.1"],
+  });
+  await http1.write(new TextEncoder().encode("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  await http1.read(new Uint8Array(1_000));
+  const silent = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+  await server.until(({ sockets }) => sockets === 3, "three sockets");
+  await server.until(({ sockets }) => sockets === 2, "one late");
+  await client.send(headers(1, getBlock));
+  await client.until("HEADERS 1 END_STREAM");
+  for (const each of [http1, silent]) each.close();
+});
+
+Deno.test("a client that leaves in its handshake leaves nothing behind, although it had time left", async () => {
+  using sockets = watchTlsSockets();
+  const server = await serve({
+    ...await createCertificate(),
+    hostname: "127.0.0.1",
+    port: 0,
+    onFault: (error) => {
+      throw error;
+    },
+    handler: () => Promise.resolve({ status: 200 }),
+  });
+  const open = (): Promise<number> => Promise.resolve(server.stats().sockets);
+  for (const sent of [[], [22, 3, 1]]) {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+    await connection.write(Uint8Array.from(sent));
+    await eventually({ withinMs: 5_000, what: "it" }, open, (count) => count === 1);
+    connection.close();
+    await eventually({ withinMs: 5_000, what: "none" }, open, (count) => count === 0);
+  }
+  assert(sockets.made >= 2);
+  const left = (): Promise<number> => Promise.resolve(sockets.left());
+  await eventually({ withinMs: 5_000, what: "no socket in memory" }, left, (count) => count === 0);
+  await server.shutdown();
 });
 
 Deno.test("shutdown lets a running call finish, refuses new connections, and ends", async () => {
