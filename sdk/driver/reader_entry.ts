@@ -1,11 +1,12 @@
 /** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
 import type { Envelope } from "../content/envelope.ts";
 import type { Lag } from "./lag.ts";
-import type { Place, ReaderPosition } from "./reader_position.ts";
+import type { Arrival, Place, ReaderPosition } from "./reader_position.ts";
 
 export interface Entry {
   readonly envelope: Envelope;
   readonly number: number;
+  readonly arrival: Arrival;
   /** Readers that are not past it. */
   readonly pending: Set<Reader>;
   /** One reader is past it. */

@@ -13,7 +13,7 @@ import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, s
 import { Lag, type LagLimits } from "./lag.ts";
 import { type Entry, indexOf, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
-import { type Place, ReaderPosition } from "./reader_position.ts";
+import { Arrivals, type Place, ReaderPosition } from "./reader_position.ts";
 import { checkName, type ReaderRecords } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
 
@@ -41,6 +41,7 @@ export class Readers {
   /** In the order in which they came. */
   #entries: Entry[] = [];
   #count = 0;
+  readonly #arrivals = new Arrivals();
   #wakers: (() => void)[] = [];
   #over: { readonly error: unknown } | undefined;
   #source: InboxReader | undefined;
@@ -219,7 +220,8 @@ export class Readers {
     const isForUs = this.#isForUs(envelope);
     const concerned = [...this.#readers.values()].filter((reader) => isForUs || wantsAll(reader));
     const pending = concerned.filter(({ position }) => !position.isPast(envelope));
-    const entry: Entry = { envelope, number: this.#count++, pending: new Set(pending), passed: false };
+    const arrival = this.#arrivals.next(envelope);
+    const entry: Entry = { envelope, number: this.#count++, arrival, pending: new Set(pending), passed: false };
     for (const { position } of this.#readers.values()) position.meet(envelope);
     this.#entries.push(entry);
     this.#tails.tell(entry);
@@ -325,7 +327,7 @@ export class Readers {
     for (const entry of own) {
       reader.given.delete(entry);
       reader.lag.passed(entry);
-      reader.position.pass(placeOf(entry));
+      reader.position.pass(placeOf(entry), entry.arrival);
       if (entry.pending.size > 0) this.#passed(entry, nowMs);
     }
     const crowd = this.#entries[maxOpen];
@@ -365,7 +367,7 @@ export class Readers {
       for (const entry of entries) {
         entry.pending.delete(reader);
         reader.given.delete(entry);
-        reader.position.pass(placeOf(entry));
+        reader.position.pass(placeOf(entry), entry.arrival);
       }
       reader.missed += entries.length;
       this.#positions.note(reader).catch(() => {});

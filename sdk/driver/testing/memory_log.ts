@@ -28,6 +28,12 @@ export class Log {
     this.#wake();
   }
 
+  /** At a place and a time of its own. */
+  sayAt(text: string, place: { readonly sequence: number; readonly timeMs: number }): void {
+    this.#messages.push({ text, sender: 0, ...place });
+    this.#wake();
+  }
+
   /** Messages that were sent as one: they have one place. */
   sayAsOne(...texts: readonly string[]): void {
     const sequence = this.#messages.length + 1;
