@@ -331,7 +331,7 @@ export class Readers {
       if (entry.pending.size > 0) this.#passed(entry, nowMs);
     }
     const crowd = this.#entries[maxOpen];
-    const isCrowded = durable && crowd !== undefined && reader.position.reaches(placeOf(crowd));
+    const isCrowded = crowd !== undefined && reader.position.reaches(placeOf(crowd));
     const isNews = isCrowded || own.some(({ pending }) => pending.size > 0);
     const noted = isNews ? [this.#positions.note(reader)] : [];
     const settled = this.#settle(durable);
