@@ -10,7 +10,7 @@ import { sendAll } from "./group_sending.ts";
 import type { ReadMessage } from "./held.ts";
 import { type Answer, type Call, channelOf, type Operation } from "./operation.ts";
 import { channelOver } from "./receivers.ts";
-import { contentOptionsOf, sendOptionsOf } from "./sending.ts";
+import { contentOptionsOf, messageIdOf, sendOptionsOf } from "./sending.ts";
 import type { Source, StreamItem } from "./streams.ts";
 
 /** That one answer brings. */
@@ -123,9 +123,19 @@ async function ack(call: Call): Promise<void> {
   const { streams, fields, held } = call;
   if (fields.has("stream")) return await streams.ack(fields.number("stream"), fields.number("item"));
   if (held.acknowledge === undefined) throw invalidArgument("Acknowledge an item of a stream");
-  const id = fields.optionalText("message");
-  const place = { sequence: fields.number("sequence"), timeMs: fields.number("timeMs"), id };
+  const [sequence, timeMs, message] = [
+    wholeOf(call, "sequence"),
+    wholeOf(call, "timeMs"),
+    fields.optionalText("message"),
+  ];
+  const place = { sequence, timeMs, id: message === undefined ? undefined : messageIdOf(message) };
   await held.acknowledge(await channelOf(call), fields.optionalText("as"), place);
+}
+
+function wholeOf({ fields }: Call, name: string): number {
+  const value = fields.number(name);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalidArgument(`The field "${name}" must be a whole number from 0 to 2^53 - 1`);
 }
 
 /** One message at a time, for the whole program; see `Receivers`. */

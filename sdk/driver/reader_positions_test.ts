@@ -111,6 +111,32 @@ Deno.test("readers that could not be read at first are read when they are asked 
   assertEquals(await take(await open(readers), 1), ["1"]);
 });
 
+Deno.test("a reader whose record is damaged begins anew and loses nothing, and the others go on where they were", async () => {
+  const here = place();
+  for (const text of ["1", "2"]) here.log.say(text);
+  const before = live(here);
+  for (const name of ["worker", "damaged"]) {
+    const reader = await open(before, name);
+    await take(reader, 1);
+    await reader.finish();
+  }
+  const records = [
+    Uint8Array.of(0xff),
+    Uint8Array.of(),
+    encodeFields([1, "later"]),
+    encodeFields([0, 0, [["x"]], false]),
+  ];
+  // A place as it was written before numbers were checked: [7.5, 1, "x"].
+  const odd = Uint8Array.of(0x85, 0, 0, 0x81, 0x83, 0xf9, 0x47, 0x80, 1, 0x61, 0x78, 0xf4, 0);
+  for (const record of [...records, odd]) {
+    here.records.disk.set("damaged", record.slice());
+    const after = live(here);
+    assertEquals((await after.list()).map(({ name }) => name).toSorted(), ["damaged", "default", "worker"]);
+    assertEquals(await take(await open(after, "worker"), 1), ["2"]);
+    assertEquals(await take(await open(after, "damaged", { manual: true }), 2), ["1", "2"]);
+  }
+});
+
 Deno.test("a reader that is set past messages that were sent as one is told of each of them", async () => {
   const here = place();
   here.log.sayAsOne("1", "2", "3", "4");

@@ -3,7 +3,7 @@ import type { ChannelId } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { readersKind } from "../channel/records.ts";
 import { decodeFields, encodeFields, type RecordStore, type StoredFields } from "../store/mod.ts";
-import type { Place, PositionState } from "./reader_position.ts";
+import { type Place, type PositionState, ReaderPosition } from "./reader_position.ts";
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 
@@ -36,13 +36,12 @@ export function createReaderRecords(
   return {
     list: async () =>
       (await store.list(kind)).map(({ id, value }) => {
-        const fields = decodeFields(value, kind);
-        return {
-          name: id,
-          position: positionOf(fields),
-          deleted: fields.flag(3),
-          missed: fields.optionalNumber(4) ?? 0,
-        };
+        try {
+          return { name: id, ...decodeRecord(decodeFields(value, kind)) };
+        } catch {
+          // It holds up no other reader. As a new one it is shown some messages again, and loses none.
+          return { name: id, position: new ReaderPosition().state([]), deleted: false, missed: 0 };
+        }
       }),
     write: (records) =>
       store.batch(records.map((record) => ({ type: "put", kind, id: record.name, value: encodeRecord(record) }))),
@@ -58,6 +57,10 @@ function encodeRecord({ position: { reach, open, beyond }, deleted, missed }: Re
   const before = open.reduce((lowest, { sequence }) => Math.min(lowest, sequence - 1), reach.sequence);
   const fields = [before, reach.timeMs, beyond.map(rowOf), deleted, missed];
   return encodeFields(open.length === 0 ? fields : [...fields, reach.sequence, open.map(rowOf)]);
+}
+
+function decodeRecord(fields: StoredFields): Omit<ReaderRecord, "name"> {
+  return { position: positionOf(fields), deleted: fields.flag(3), missed: fields.optionalNumber(4) ?? 0 };
 }
 
 function positionOf(fields: StoredFields): PositionState {

@@ -6,6 +6,7 @@ import { operationNames } from "./session.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
+import { createReaderRecords } from "./reader_records.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { Streams } from "./streams.ts";
 import { type Program, programOf, programWith } from "./testing/memory_program.ts";
@@ -375,6 +376,31 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
     assertEquals(text(bytes), "two");
     bob.die();
   }
+});
+
+Deno.test("a place that no message can have is not acknowledged, and costs no reader anything", async () => {
+  await using stage = await Stage.open();
+  const { a, bob } = await pair(stage);
+  await a.connection.call("send", channel, { bytes: utf8.encode("one") });
+  const shared = await SharedAgent.over(bob.agent);
+  const b = programWith(shared.hold());
+  const message = "A".repeat(22);
+  const good = { sequence: 700, timeMs: 1, message };
+  const odd = [7.5, 2 ** 53, 1e300, -1, 0.1];
+  const wrong = [
+    ...odd.map((sequence) => ({ ...good, sequence })),
+    ...odd.map((timeMs) => ({ ...good, timeMs })),
+    ...["", "x", "A".repeat(23), "!".repeat(22), "x".repeat(100_000)].map((text) => ({ ...good, message: text })),
+  ];
+  for (const place of wrong) {
+    const refused = await assertRejects(() => b.connection.call("ack", { ...channel, ...place }), StaticError);
+    assertEquals(refused.code, "invalid_request", JSON.stringify(place).slice(0, 100));
+  }
+  await b.connection.call("ack", { ...channel, ...good });
+  await b.connection.call("ack", { ...channel, sequence: Number.MAX_SAFE_INTEGER, timeMs: Number.MAX_SAFE_INTEGER });
+  const readers = createReaderRecords((await bob.manager.channel(name)).id, bob.agent.parts.store);
+  const [record] = await readers.list();
+  assertEquals(record?.position.beyond.map(({ sequence }) => sequence), [700, Number.MAX_SAFE_INTEGER]);
 });
 
 Deno.test("messages of a finished stream that a program acknowledges by hand are acknowledged when it says so", async () => {

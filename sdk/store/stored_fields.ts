@@ -5,8 +5,19 @@
 import { type CborValue, decodeOwnCbor, encodeCbor } from "../../proto/mod.ts";
 import { StoreError } from "./errors.ts";
 
+/** Throws `StoreError` for a number that could be written but not read: one that is no whole number, or too large. */
 export function encodeFields(fields: readonly CborValue[]): Uint8Array {
+  for (const field of fields) checkNumbers(field);
   return encodeCbor([...fields]);
+}
+
+function checkNumbers(value: CborValue): void {
+  if (typeof value === "number") {
+    if (Number.isSafeInteger(value)) return;
+    throw new StoreError("invalid_request", "A record can have only whole numbers up to 2^53 - 1");
+  }
+  if (Array.isArray(value)) return value.forEach(checkNumbers);
+  if (value instanceof Map) return value.forEach((each, key) => [key, each].forEach(checkNumbers));
 }
 
 /** Throws `StoreError`. */
