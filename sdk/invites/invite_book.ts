@@ -270,11 +270,15 @@ export class InviteBook {
 
   /** Revokes passes whose invites were deleted when this agent left their channel. A guest that is in a channel keeps its own. */
   async endPasses(): Promise<void> {
-    for (const each of await this.#passes.list()) {
-      // An invite that is there decides itself, see `tidy`, also one that cannot be read. Nobody waits for the API here.
-      const { channelId, inviteId } = each;
-      const invite = await this.#changes.run(() => this.#deps.store.get(invitesKind(channelId), inviteId));
-      if (invite === undefined) await this.#passes.end(each);
+    for (const { id, channelId, inviteId } of await this.#passes.list()) {
+      const unused = await this.#changes.run(async () => {
+        // An invite that is there decides itself, see `tidy`, also one that cannot be read.
+        if (await this.#deps.store.get(invitesKind(channelId), inviteId) !== undefined) return undefined;
+        // As it is now: the API was asked about others meanwhile, and a guest may have come in.
+        return await this.#passes.get(id);
+      });
+      // Nobody waits for the API.
+      if (unused !== undefined) await this.#passes.end(unused);
     }
   }
 

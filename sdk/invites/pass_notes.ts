@@ -4,7 +4,7 @@
  */
 import { type ChannelId, type InviteId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
-import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields, type RecordStore, type StoredRecord } from "../store/mod.ts";
 
 /** A guest pass: an API key that is good for one channel. */
 export interface Pass {
@@ -22,7 +22,7 @@ export interface PassNote {
 }
 
 interface PassNotesDeps {
-  readonly store: Pick<RecordStore, "put" | "delete" | "list">;
+  readonly store: Pick<RecordStore, "get" | "put" | "delete" | "list">;
   readonly runtime: Pick<Runtime, "nowMs">;
   /** Rejects when the API cannot be asked now. */
   readonly revokePass: (id: string) => Promise<void>;
@@ -54,16 +54,13 @@ export class PassNotes {
 
   /** A note that cannot be read is left as it is: its pass may be in use, and expires. */
   async list(): Promise<(Pass & PassNote)[]> {
-    return readable(await this.#deps.store.list(kind), ({ id, value }) => {
-      const fields = decodeFields(value, kind);
-      return {
-        id,
-        channelId: parseChannelId(fields.text(0)),
-        inviteId: parseBinaryId<InviteId>(fields.text(1)),
-        expiresAtMs: fields.number(2),
-        state: fields.flag(3) ? "in use" : "open",
-      };
-    });
+    return readable(await this.#deps.store.list(kind), decode);
+  }
+
+  /** Undefined also when it cannot be read. */
+  async get(id: string): Promise<Pass & PassNote | undefined> {
+    const value = await this.#deps.store.get(kind, id);
+    return value === undefined ? undefined : readable([{ id, value }], decode)[0];
   }
 
   /** Revokes it, unless it is in use. Returns false when it is kept: in use, or the API cannot be asked now. */
@@ -79,4 +76,15 @@ export class PassNotes {
     await this.#deps.store.delete(kind, id);
     return true;
   }
+}
+
+function decode({ id, value }: StoredRecord): Pass & PassNote {
+  const fields = decodeFields(value, kind);
+  return {
+    id,
+    channelId: parseChannelId(fields.text(0)),
+    inviteId: parseBinaryId<InviteId>(fields.text(1)),
+    expiresAtMs: fields.number(2),
+    state: fields.flag(3) ? "in use" : "open",
+  };
 }
