@@ -8,8 +8,8 @@
 
 import { createError } from "../base/errors.ts";
 
-/** As many as a channel's inbox holds. */
-const maxBeyond = 4096;
+/** In one life; as many as a channel's inbox holds. */
+const maxAhead = 4096;
 
 export interface Place {
   readonly sequence: number;
@@ -60,6 +60,8 @@ export class ReaderPosition {
   /** By place and id. Those of an earlier life that have not come again; the others are with the readers. */
   readonly #open: Map<string, Place>;
   readonly #beyond: Map<string, Place>;
+  /** Those beyond that were acknowledged in this life before they came again. */
+  readonly #ahead = new Set<string>();
 
   constructor({ reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<PositionState> = {}) {
     this.#reach = this.#reachBefore = reach;
@@ -102,17 +104,23 @@ export class ReaderPosition {
     const sequence = log === this.#log ? Math.max(before, this.#reach.sequence) : before;
     this.#reach = { sequence, timeMs: Math.max(latestMs, this.#reach.timeMs) };
     this.#log = log;
-    for (const [key, each] of this.#beyond) if (this.reaches(each)) this.#beyond.delete(key);
+    for (const [key, each] of this.#beyond) {
+      if (!this.reaches(each)) continue;
+      this.#beyond.delete(key);
+      this.#ahead.delete(key);
+    }
   }
 
   /** Done with this one, which has not come again. Throws `overloaded` when too many have not. */
   passAhead(place: Place): void {
     for (const key of this.#openAt(place)) this.#open.delete(key);
     if (this.reaches(place)) return;
-    if (this.#beyond.size >= maxBeyond) {
-      throw createError("overloaded", `${maxBeyond} messages were acknowledged before they came again; wait for them`);
+    const key = keyOf(place);
+    if (this.#ahead.size >= maxAhead && !this.#ahead.has(key)) {
+      throw createError("overloaded", `${maxAhead} messages were acknowledged before they came again; wait for them`);
     }
-    this.#beyond.set(keyOf(place), place);
+    this.#ahead.add(key);
+    this.#beyond.set(key, place);
   }
 
   /** As it is now, when these have come and are not done with. */

@@ -100,6 +100,23 @@ Deno.test("a position of before, with more places than a message of the wire may
   assertEquals((await next(await open(live(here), "worker"))).text, "1");
 });
 
+Deno.test("messages can be acknowledged by their places beside a position of before with many, up to a limit for each life", async () => {
+  const here = place();
+  const places = Array.from({ length: 9_000 }, (_, i) => [i + 2, 1_001 + i, null]);
+  here.records.disk.set("worker", encodeFields([0, 0, places, false, 0]).slice());
+  const readers = live(here);
+  const sequences = Array.from({ length: 4_096 }, (_, i) => 10_000 + i);
+  await Promise.all(sequences.map((sequence) => readers.pass({ sequence, timeMs: 1 }, "worker")));
+  // One that is there takes no room.
+  await readers.pass({ sequence: 10_000, timeMs: 2 }, "worker");
+  const refused = await assertRejects(() => readers.pass({ sequence: 1, timeMs: 1 }, "worker"), StaticError);
+  assertEquals(refused.code, "overloaded");
+  // Those that have come again are done with.
+  here.log.sayAt("new", { sequence: 14_000, timeMs: 20_000 });
+  await (await (await open(readers, "worker", { manual: true })).next())?.ack?.();
+  await readers.pass({ sequence: 14_096, timeMs: 1 }, "worker");
+});
+
 Deno.test("readers that could not be read at first are read when they are asked for again", async () => {
   const here = place();
   here.log.say("1");
