@@ -42,6 +42,8 @@ export interface MessageReader {
    * another loop waits for one.
    */
   more?(count: number): ReadMessage[];
+  /** Resolves when it is on disk that everything it has passed is done with. None with `manual`, where `ack` does. */
+  written?(): Promise<void>;
   /** Marks the messages given as processed, but none with `manual`; then ends. */
   finish(): Promise<void>;
   /** Nobody waits for the next one now. */

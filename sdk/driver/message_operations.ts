@@ -96,6 +96,7 @@ async function read(call: Call): Promise<Answer> {
       return next && messageItem(next, manual);
     },
     more: (count) => reader.more?.(count).map((each) => messageItem(each, manual)) ?? [],
+    written: async () => await reader.written?.(),
     end: () => reader.end(),
   });
 }

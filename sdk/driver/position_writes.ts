@@ -23,6 +23,8 @@ export class PositionWrites {
   readonly #parts: PositionWritesParts;
   /** Readers whose position has changed since the last write. */
   readonly #dirty = new Set<Reader>();
+  /** Deleted ones, of which programs may still acknowledge what they hold. */
+  readonly #forgotten = new WeakSet<Reader>();
   #last: Promise<void> | undefined;
   /** It will take all that is dirty. */
   #next: Promise<void> | undefined;
@@ -40,6 +42,7 @@ export class PositionWrites {
 
   /** Resolves when the reader's position as it is now is on disk. */
   note(reader: Reader): Promise<void> {
+    if (this.#forgotten.has(reader)) return Promise.resolve();
     this.#dirty.add(reader);
     return this.#last = this.#next ??= this.#write(this.#last);
   }
@@ -49,8 +52,23 @@ export class PositionWrites {
     if (this.#next !== undefined) this.#hurry.resolve();
   }
 
+  /** Resolves when it is on disk that nothing that the reader has passed comes again to it. */
+  async written(reader: Reader): Promise<void> {
+    const { noted, settled } = reader.passing;
+    this.hurry();
+    // One that failed when nobody waited is tried once more.
+    await Promise.all([noted?.catch(() => this.#writeNow(reader)), settled?.ack()]);
+  }
+
+  async #writeNow(reader: Reader): Promise<void> {
+    const written = this.note(reader);
+    this.hurry();
+    await written;
+  }
+
   /** Its position is written no more, but for a write that is under way. */
   forget(reader: Reader): void {
+    this.#forgotten.add(reader);
     this.#dirty.delete(reader);
   }
 
@@ -83,7 +101,7 @@ export class PositionWrites {
     try {
       await this.#parts.records.write(records);
     } catch (error) {
-      for (const reader of dirty) this.#dirty.add(reader);
+      for (const reader of dirty) if (!this.#forgotten.has(reader)) this.#dirty.add(reader);
       throw error;
     } finally {
       this.#restAfter(records);

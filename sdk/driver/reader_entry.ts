@@ -1,7 +1,20 @@
 /** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
+import type { AgentId } from "../../proto/mod.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
-import type { Lag } from "./lag.ts";
+import type { Lag, LagLimits } from "./lag.ts";
 import type { Arrival, Place, ReaderPosition } from "./reader_position.ts";
+import type { ReaderRecords } from "./reader_records.ts";
+
+export interface ReadersParts {
+  readonly agentId: AgentId;
+  readonly records: ReaderRecords;
+  /** Every message from the oldest that is not acknowledged; each is acknowledged separately. */
+  readonly source: () => InboxReader;
+  readonly runtime: Pick<Runtime, "nowMs" | "after">;
+  readonly limits?: LagLimits;
+}
 
 export interface Entry {
   readonly envelope: Envelope;
@@ -23,8 +36,21 @@ export interface Reader {
   readonly given: Map<Entry, Given>;
   readonly loops: Set<Loop>;
   readonly lag: Lag<Entry>;
+  readonly passing: Passing;
   /** Messages that it was set past, and has not been told of. */
   missed: number;
+}
+
+export function createReader(own: Pick<Reader, "name" | "position" | "next" | "lag">): Reader {
+  return { ...own, given: new Map(), loops: new Set(), passing: {}, missed: 0 };
+}
+
+/** The last that it has passed, which may not be on disk. */
+export interface Passing {
+  /** Resolves when its position is. */
+  noted?: Promise<void>;
+  /** A message that everybody is past. */
+  settled?: Envelope;
 }
 
 /** Where a message is. */
@@ -48,6 +74,10 @@ export interface ReaderState {
   readonly programs: number;
   /** Messages that it has not acknowledged. */
   readonly behind: number;
+}
+
+export function givenTo({ given }: Reader, loop: Loop): Entry[] {
+  return [...given].flatMap(([entry, each]) => each.loop === loop ? [entry] : []);
 }
 
 export function wantsAll({ loops }: Reader): boolean {

@@ -3,28 +3,29 @@
  * them are past it. The position of a reader that is ahead of another is on disk before the message can be acknowledged, so a
  * crash delivers a message again to those alone that have not acknowledged it.
  */
-import type { AgentId } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
-import { Lag, type LagLimits } from "./lag.ts";
-import { type Entry, indexOf, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
+import { Lag } from "./lag.ts";
+import {
+  createReader,
+  type Entry,
+  givenTo,
+  indexOf,
+  type Loop,
+  placeOf,
+  type Reader,
+  type ReadersParts,
+  type ReaderState,
+  wantsAll,
+} from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
 import { Arrivals, type Place, ReaderPosition } from "./reader_position.ts";
-import { checkName, type ReaderRecords } from "./reader_records.ts";
+import { checkName } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
-
-export interface ReadersParts {
-  readonly agentId: AgentId;
-  readonly records: ReaderRecords;
-  /** Every message from the oldest that is not acknowledged; each is acknowledged separately. */
-  readonly source: () => InboxReader;
-  readonly runtime: Pick<Runtime, "nowMs" | "after">;
-  readonly limits?: LagLimits;
-}
 
 const defaultName = "default";
 const maxReaders = 16;
@@ -77,13 +78,16 @@ export class Readers {
     reader.loops.add(loop);
     return {
       next: async () => {
-        if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), false);
+        if (!manual) await this.#acknowledge(reader, givenTo(reader, loop), false);
         return await this.#next(reader, loop, manual);
       },
       more: (count) => manual ? [] : this.#more(reader, loop, count),
+      written: async () => manual ? undefined : await this.#positions.written(reader),
       finish: async () => {
         try {
-          if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
+          if (manual) return;
+          await this.#acknowledge(reader, givenTo(reader, loop), true);
+          await this.#positions.written(reader);
         } finally {
           this.#leave(reader, loop);
         }
@@ -166,15 +170,7 @@ export class Readers {
 
   #add(name: string, position: ReaderPosition): Reader {
     const first = this.#entries[0]?.number ?? this.#count;
-    const reader: Reader = {
-      name,
-      position,
-      next: first,
-      given: new Map(),
-      loops: new Set(),
-      lag: new Lag(this.#parts.limits),
-      missed: 0,
-    };
+    const reader = createReader({ name, position, next: first, lag: new Lag(this.#parts.limits) });
     this.#readers.set(name, reader);
     for (const entry of this.#entries) {
       if (!this.#isForUs(entry.envelope)) continue;
@@ -315,10 +311,6 @@ export class Readers {
     return undefined;
   }
 
-  #givenTo(reader: Reader, loop: Loop): Entry[] {
-    return [...reader.given].flatMap(([entry, given]) => given.loop === loop ? [entry] : []);
-  }
-
   /** `durable`: resolves when it is on disk that they never come again to this reader. */
   async #acknowledge(reader: Reader, entries: readonly Entry[], durable: boolean): Promise<void> {
     const own = entries.filter((entry) => entry.pending.delete(reader));
@@ -333,7 +325,9 @@ export class Readers {
     const crowd = this.#entries[maxOpen];
     const isCrowded = crowd !== undefined && reader.position.reaches(placeOf(crowd));
     const isNews = isCrowded || own.some(({ pending }) => pending.size > 0);
-    const noted = isNews ? [this.#positions.note(reader)] : [];
+    const noted = isNews ? [reader.passing.noted = this.#positions.note(reader)] : [];
+    const last = own.findLast(({ pending }) => pending.size === 0);
+    if (last !== undefined) reader.passing.settled = last.envelope;
     const settled = this.#settle(durable);
     this.#setForward(nowMs);
     const all = Promise.all([...noted, ...settled]).finally(() => this.#unwritten -= own.length);
@@ -381,7 +375,7 @@ export class Readers {
     if (loop.ended) return;
     loop.ended = true;
     reader.loops.delete(loop);
-    this.#giveBack(reader, this.#givenTo(reader, loop));
+    this.#giveBack(reader, givenTo(reader, loop));
   }
 
   #giveBack(reader: Reader, entries: readonly Entry[]): void {

@@ -153,6 +153,54 @@ Deno.test("readers are bounded in number and name, and a deleted one lets go of 
   assertEquals((await live(next).list()).map(({ name }) => name), ["other"]);
 });
 
+Deno.test("a reader that is deleted does not come back by an acknowledgement of a message that it held", async () => {
+  const here = place();
+  for (const text of ["1", "2"]) here.log.say(text);
+  const readers = live(here);
+  const worker = await open(readers, "worker", { manual: true });
+  const held = [await worker.next(), await worker.next()];
+  await worker.end();
+  const erase = here.records.delete.bind(here.records);
+  here.records.delete = async (name) => {
+    await erase(name);
+    await held[0]?.ack?.();
+  };
+  await readers.delete("worker");
+  await held[1]?.ack?.();
+  await readers.stop();
+  assertEquals([...here.records.disk.keys()], []);
+  assertEquals((await live(here).list()).map(({ name }) => name), ["default"]);
+});
+
+Deno.test("a reader that is deleted does not come back with a write that failed", async () => {
+  const here = place();
+  here.log.say("1");
+  const readers = live(here);
+  const worker = await open(readers, "worker", { manual: true });
+  const held = await worker.next();
+  await worker.end();
+  const { promise, reject } = Promise.withResolvers<void>();
+  const write = here.records.write.bind(here.records);
+  const reached = Promise.withResolvers<void>();
+  here.records.write = () => {
+    reached.resolve();
+    return promise;
+  };
+  const acknowledged = assertRejects(() => held?.ack?.() ?? Promise.resolve(), StaticError, "no disk");
+  await reached.promise;
+  const deleted = readers.delete("worker");
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  reject(new StaticError("internal", "no disk"));
+  await Promise.all([acknowledged, deleted]);
+  here.records.write = write;
+  // Another reader's position is written.
+  const other = await open(readers, "other");
+  await take(other, 1);
+  await other.finish();
+  await readers.stop();
+  assertEquals([...here.records.disk.keys()], ["other"]);
+});
+
 const few = { messagesOfSender: 1000, messages: 5, bytes: 1e9, ageMs: 1e9 };
 
 Deno.test("what a reader is behind counts across crashes of the host, so that one that stands still never fills the inbox", async () => {

@@ -8,11 +8,17 @@ import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, s
 export function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {
   const reader = channel.envelopes({ all, ack: "manual" });
   const given = new Set<Envelope>();
+  /** The last one that is done with, perhaps not on disk. */
+  let passed: Envelope | undefined;
+  const goPast = async (envelope: Envelope): Promise<void> => {
+    passed = envelope;
+    await envelope.pass();
+  };
   const give = (envelope: Envelope): ReadMessage => {
     if (manual) return { envelope, ack: () => envelope.ack() };
     given.add(envelope);
     const pass = async (): Promise<void> => {
-      if (given.delete(envelope)) await envelope.pass();
+      if (given.delete(envelope)) await goPast(envelope);
     };
     const finish = async (): Promise<void> => {
       if (given.delete(envelope)) await envelope.ack();
@@ -29,7 +35,7 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
   };
   return {
     next: async () => {
-      await Promise.all(takeGiven().map((envelope) => envelope.pass()));
+      await Promise.all(takeGiven().map(goPast));
       const { done, value } = await reader.next();
       return done === true ? undefined : give(value);
     },
@@ -47,8 +53,10 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
       }
       return messages;
     },
+    // All that was passed before it is written with it.
+    written: async () => await passed?.ack(),
     finish: async () => {
-      await Promise.all(takeGiven().map((envelope) => envelope.ack()));
+      await Promise.all([...takeGiven(), ...(passed ? [passed] : [])].map((envelope) => envelope.ack()));
       await reader.return?.();
     },
     end: async () => void await reader.return?.(),
@@ -59,6 +67,8 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
 export function readOneByOne(channel: Channel): MessageReader {
   let reader: EnvelopeReader | undefined;
   let given: Envelope | undefined;
+  /** The last one that is done with, perhaps not on disk. */
+  let passed: Envelope | undefined;
   const close = async (): Promise<void> => {
     const closed = reader;
     reader = undefined;
@@ -68,6 +78,7 @@ export function readOneByOne(channel: Channel): MessageReader {
     next: async () => {
       const before = given;
       given = undefined;
+      passed = before ?? passed;
       // A program that is far ahead of the disk waits for it, as a loop does.
       await before?.pass();
       reader ??= channel.envelopes({ ack: "manual" });
@@ -83,7 +94,7 @@ export function readOneByOne(channel: Channel): MessageReader {
       }
     },
     finish: async () => {
-      await given?.ack();
+      await (given ?? passed)?.ack();
       await close();
     },
     rest: () => void close(),

@@ -378,6 +378,40 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
   }
 });
 
+Deno.test("what a stream has passed in any way is on disk when it is finished", async () => {
+  const giveUp = async (b: Program, stream: number): Promise<void> => {
+    const stop = new AbortController();
+    const asking = b.connection.call("next", { stream }, { signal: stop.signal });
+    stop.abort(new Error("no more patience"));
+    await assertRejects(() => asking, Error, "no more patience");
+  };
+  const sayPassed = async (b: Program, stream: number): Promise<void> =>
+    void await b.connection.call("passed", { stream, item: 1 });
+  for (const pass of [giveUp, sayPassed]) {
+    for (const kind of ["alone", "shared", "behind"]) {
+      await using stage = await Stage.open();
+      const { a, bob } = await pair(stage);
+      const hold = async (): Promise<Program> => {
+        const shared = await SharedAgent.over(bob.agent);
+        return programWith(kind === "alone" ? holdAlone(bob.manager.client, bob.manager) : shared.hold());
+      };
+      // With a name, the reader `default` is behind.
+      const options = kind === "behind" ? { as: "worker" } : {};
+      const b = await hold();
+      const stream = await open(b.connection, "read", options);
+      await a.connection.call("send", channel, { bytes: utf8.encode("one") });
+      const first = await next(b, stream);
+      await pass(b, stream);
+      await b.connection.call("finish", { stream, item: first?.item });
+      await bob.crash();
+      await a.connection.call("send", channel, { bytes: utf8.encode("two") });
+      const again = await hold();
+      const { text: shown } = await next(again, await open(again.connection, "read", options)) ?? {};
+      assertEquals(shown, "two", `${kind}, ${pass.name}`);
+    }
+  }
+});
+
 Deno.test("a place that no message can have is not acknowledged, and costs no reader anything", async () => {
   await using stage = await Stage.open();
   const { a, bob } = await pair(stage);

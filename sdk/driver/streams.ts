@@ -32,6 +32,8 @@ export interface Source {
   next(): Promise<StreamItem | undefined>;
   /** Items that are there besides, up to so many. */
   more?(count: number): StreamItem[];
+  /** Resolves when it is on disk that all items that were passed are done with. */
+  written?(): Promise<void>;
   /** `gone`: its program has left without a word. */
   end(gone: boolean): void | Promise<void>;
 }
@@ -155,6 +157,8 @@ export class Streams {
     this.#forget(number, open);
     try {
       await Promise.all(latest.flatMap(({ item, content }) => item <= seen ? content.finish?.() ?? [] : []));
+      // A question that was given up, too, has passed those before it.
+      await source.written?.();
     } finally {
       // With it goes back what the program has not seen, and what nobody asks for any more.
       await source.end(false);
