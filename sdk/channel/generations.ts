@@ -121,7 +121,10 @@ export class Generations {
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet
-    if (followed === "ahead") return this.#askAhead(generation);
+    if (followed === "ahead") {
+      arrival.end();
+      return this.#askAhead(generation);
+    }
     if (followed !== "refused" && !("behind" in followed)) {
       await this.entered(followed);
       return goOn();

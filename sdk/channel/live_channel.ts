@@ -65,6 +65,8 @@ const lastWordsMs = 2000;
 const handlersMs = 5000;
 /** Made in one call, when the relay refuses them. */
 const maxFoundings = 3;
+/** Times that one call waits for messages that come once more. */
+const maxArrivals = 5;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -303,40 +305,44 @@ export class LiveChannel {
   async recover(): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
     this.#recovery.checkOffered();
-    await this.#arrived();
-    for (let tries = 1;; tries++) {
+    for (let [tries, waits] = [1, 1];;) {
+      const mayWait = await this.#arrived() && waits < maxArrivals;
       try {
-        if (!await this.#entries.run(() => this.#found())) await this.#recovery.followed();
-        return;
+        const founded = await this.#entries.run(() => this.#found(mayWait));
+        if (founded === "founded") return;
+        if (founded === "late") return await this.#recovery.followed();
+        waits++;
       } catch (error) {
         // For example, a member that it welcomes has left meanwhile. That part of the log is read before the next
         // founding is made.
-        if (tries >= maxFoundings || !isCode(error, "invalid_request")) throw error;
+        if (tries++ >= maxFoundings || !isCode(error, "invalid_request")) throw error;
       }
     }
   }
 
-  /** Entries in front of the commit are here, or the relay keeps them back. */
-  async #arrived(): Promise<void> {
+  /** Returns whether entries in front of the commit are here; else the relay keeps them back. */
+  async #arrived(): Promise<boolean> {
     const { session, runtime } = this.#deps;
     const isOnline = (): boolean => session.state.kind === "online";
-    if (this.#arrival.isOver) return;
+    if (this.#arrival.isOver) return true;
     await this.membership.findCommit(this.membership.epoch); // when there is a connection
     await this.#arrival.wait(() => isOnline() && this.#link.isAsking, runtime, this.#stop.signal);
-    if (this.#arrival.isOver || isOnline()) return;
+    if (this.#arrival.isOver || isOnline()) return this.#arrival.isOver;
     const text =
       "Cannot recover: the connection was lost before all messages in front of the commit were here; try again";
     throw createError("connection_error", text);
   }
 
-  /** False when another owner was faster. */
-  async #found(): Promise<boolean> {
+  /** `late`: another owner was faster. `early`: messages in front of the commit come once more. */
+  async #found(mayWait: boolean): Promise<"founded" | "late" | "early"> {
     if (this.#over !== undefined) throw this.#over;
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
-    if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined;
+    if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
+    if (mayWait && !this.#arrival.isOver) return "early";
     const begun = await this.#recovery.found();
-    if (begun !== undefined) await this.#generations.begin(begun);
-    return begun !== undefined;
+    if (begun === undefined) return "late";
+    await this.#generations.begin(begun);
+    return "founded";
   }
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */

@@ -243,7 +243,7 @@ export class LogLink {
     const { stopped } = recovery;
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.
-    if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
+    if ((received ?? reply.after) >= stopped.sequence - 1) await generations.settle();
   }
 
   /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */

@@ -169,6 +169,33 @@ Deno.test("messages that found no room before, and are on their way again, are n
   assertEquals(await issuesOf(alice, "relay_lied"), []);
 });
 
+Deno.test("the same when they are asked for only after the call has waited", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const large = new Uint8Array(1024 * 1024);
+  for (let sent = 0; sent < 12; sent++) await bob.manager.send(name, large);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const channel = await alice.channel();
+  const { unread } = channel.health();
+  alice.clockOffsetMs += patienceMs;
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    if (operation === "Subscribe" && asked++ === 0) await gate.promise;
+    return await forward();
+  };
+  alice.session.disconnect();
+  await alice.session.connect();
+  await until("she subscribes", () => asked > 0);
+  await read(channel, unread);
+  const recovering = channel.recover();
+  await turns();
+  gate.resolve();
+  await recovering;
+  assertEquals((await read(channel, 12 - unread)).length, 12 - unread);
+});
+
 Deno.test("the time for the next entry does not begin before the relay says where entries begin", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
