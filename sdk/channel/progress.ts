@@ -55,6 +55,8 @@ export class Progress {
   #isPaced = false;
   #cancelPace: (() => void) | undefined;
   #stopped = false;
+  /** A write failed: what it held is nowhere. */
+  #failed = false;
   /** They wait for the write that holds what was noted before they asked. */
   #waiting: Deferred<void>[] = [];
 
@@ -137,8 +139,9 @@ export class Progress {
 
   /** Of those who still wait, all is on disk, or nothing more will be. */
   #release(): void {
+    const isLost = this.#stopped && (this.#failed || this.#ahead > 0 || this.#changes.length > 0);
     for (const { resolve, reject } of this.#waiting.splice(0)) {
-      if (this.#stopped) reject(createError("transport_error", notWritten));
+      if (isLost) reject(createError("transport_error", notWritten));
       else resolve();
     }
   }
@@ -176,6 +179,7 @@ export class Progress {
         const waiting = this.#waiting.splice(0);
         this.#isPaced = true;
         await this.#deps.store.batch([...changes, ...moved]).catch((fault) => {
+          this.#failed = true;
           this.#waiting.push(...waiting);
           throw fault;
         });

@@ -158,6 +158,27 @@ Deno.test("written() rejects when the disk does not write, and when the channel 
   await assertRejects(() => ended.progress.written(), StaticError);
 });
 
+Deno.test("written() resolves after the end when all was on disk before it, and not after a write that failed", async () => {
+  const bench = createBench();
+  bench.position = 1;
+  bench.progress.note([change("a")], 1);
+  const written = bench.progress.written();
+  await turn();
+  bench.settle();
+  await written;
+  bench.progress.stop();
+  await bench.progress.written();
+  bench.progress.note([change("b")], 1);
+  await assertRejects(() => bench.progress.written(), StaticError);
+  const failed = createBench();
+  failed.fail = true;
+  failed.position = 1;
+  failed.progress.note([change("a")]);
+  await failed.progress.flush();
+  // Nothing waits any more, and it is not on disk.
+  await assertRejects(() => failed.progress.written(), StaticError);
+});
+
 Deno.test("a position alone waits for the next write, and is written by itself after a while", async () => {
   const bench = createBench();
   bench.awake = true;

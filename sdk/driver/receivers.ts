@@ -38,9 +38,10 @@ export class Receivers {
     return await receiver.receive(options);
   }
 
-  /** Marks the messages given as processed. */
+  /** Marks the messages given as processed. One channel that fails keeps no other from it. */
   async finish(): Promise<void> {
-    await Promise.all(Array.from(this.#receivers.values(), (receiver) => receiver.finish()));
+    const all = await Promise.allSettled(Array.from(this.#receivers.values(), (receiver) => receiver.finish()));
+    for (const each of all) if (each.status === "rejected") throw each.reason;
   }
 
   /** The messages given come again. */

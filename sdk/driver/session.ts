@@ -174,8 +174,11 @@ export class HostSession {
   }
 
   async #close(): Promise<void> {
-    await this.#receivers?.finish();
-    await this.#held?.close();
+    try {
+      await this.#receivers?.finish();
+    } finally {
+      await this.#held?.close();
+    }
   }
 
   #cancel(fields: Fields): void {
