@@ -72,16 +72,29 @@ export class PositionWrites {
     this.#dirty.delete(reader);
   }
 
-  /** Resolves when everything noted is on disk. Rejects when the last write failed. */
+  /** It stays, after all. */
+  recall(reader: Reader): void {
+    this.#forgotten.delete(reader);
+    this.note(reader).catch(() => {});
+  }
+
+  /** Resolves when everything noted is on disk. A write that failed is tried once more; rejects when it fails again. */
   async flush(): Promise<void> {
     this.hurry();
     this.#rest.resolve();
     this.#flushes++;
     try {
-      await this.#last;
+      await this.#last?.catch(() => this.#writeRest());
     } finally {
       this.#flushes--;
     }
+  }
+
+  async #writeRest(): Promise<void> {
+    const failed = this.#last;
+    if (this.#dirty.size > 0) this.#last = this.#next ??= this.#write(failed);
+    this.hurry();
+    if (this.#last !== failed) await this.#last;
   }
 
   async #write(before: Promise<void> | undefined): Promise<void> {

@@ -37,12 +37,16 @@ export interface Reader {
   readonly loops: Set<Loop>;
   readonly lag: Lag<Entry>;
   readonly passing: Passing;
+  /** Of a new one: resolves when it is on disk that it exists, and rejects when it does not. */
+  created?: Promise<void>;
+  /** It is being deleted. Until that is on disk it gets messages as before, because it may fail. */
+  isLeaving: boolean;
   /** Messages that it was set past, and has not been told of. */
   missed: number;
 }
 
 export function createReader(own: Pick<Reader, "name" | "position" | "next" | "lag">): Reader {
-  return { ...own, given: new Map(), loops: new Set(), passing: {}, missed: 0 };
+  return { ...own, given: new Map(), loops: new Set(), passing: {}, isLeaving: false, missed: 0 };
 }
 
 /** The last that it has passed, which may not be on disk. */

@@ -1,15 +1,21 @@
 /** Durable readers of a channel, in the agent's encrypted store. */
 import type { ChannelId } from "../../proto/mod.ts";
-import { invalidArgument } from "../base/errors.ts";
+import { createError, invalidArgument } from "../base/errors.ts";
 import { readersKind } from "../channel/records.ts";
 import { decodeFields, encodeFields, type RecordStore, type StoredFields } from "../store/mod.ts";
 import { type Place, type PositionState, ReaderPosition } from "./reader_position.ts";
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 
-export function checkName(name: string): void {
-  if (namePattern.test(name)) return;
-  throw invalidArgument(`"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`);
+const maxReaders = 16;
+
+/** Throws when a channel with so many readers cannot have one of this name besides. */
+export function checkNew(name: string, count: number): void {
+  if (!namePattern.test(name)) {
+    throw invalidArgument(`"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`);
+  }
+  if (count < maxReaders) return;
+  throw createError("overloaded", `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`);
 }
 
 export interface ReaderRecord {

@@ -2,6 +2,8 @@
  * The durable readers of one channel: each sees every message and has a position of its own. A message is acknowledged when all of
  * them are past it. The position of a reader that is ahead of another is on disk before the message can be acknowledged, so a
  * crash delivers a message again to those alone that have not acknowledged it.
+ *
+ * Long because everything that decides whether a message is acknowledged is here.
  */
 import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
@@ -24,11 +26,10 @@ import {
 } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
 import { Arrivals, type Place, ReaderPosition } from "./reader_position.ts";
-import { checkName } from "./reader_records.ts";
+import { checkNew } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
 
 const defaultName = "default";
-const maxReaders = 16;
 /** A loop that is further ahead of the disk waits for it. */
 const maxAhead = 64;
 /** With more that are open, the channel may deliver again what was acknowledged between them; see `maxHoles` of `Senders`. */
@@ -73,7 +74,7 @@ export class Readers {
     do {
       reader = await this.#readerOf(name);
       // It may be deleted meanwhile.
-    } while (this.#readers.get(name) !== reader);
+    } while (this.#readers.get(name) !== reader || reader.isLeaving);
     const loop: Loop = { all, ended: false, waiting: false };
     reader.loops.add(loop);
     return {
@@ -101,8 +102,8 @@ export class Readers {
     await this.#begun();
     const reader = this.#readers.get(name);
     if (reader === undefined) return;
-    const isIt = ({ envelope: { sequence, id } }: Entry): boolean =>
-      sequence === place.sequence && (place.id === undefined || place.id === id);
+    const isIt = ({ envelope: { sequence, timeMs, id } }: Entry): boolean =>
+      sequence === place.sequence && (place.id === undefined ? timeMs <= place.timeMs : place.id === id);
     const entry = this.#entries.find((each) => isIt(each) && each.pending.has(reader));
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
     if (reader.position.isPast(place)) return;
@@ -125,28 +126,45 @@ export class Readers {
   async delete(name: string): Promise<void> {
     await this.#begun();
     const reader = this.#readers.get(name);
-    if (reader === undefined) throw createError("not_found", `There is no reader "${name}" of this channel`);
+    if (reader === undefined || reader.isLeaving) {
+      throw createError("not_found", `There is no reader "${name}" of this channel`);
+    }
     if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
-    this.#readers.delete(name);
+    reader.isLeaving = true;
     this.#positions.forget(reader);
     // One of the same name waits, or its record would be deleted with this one's.
     await (this.#deleting = this.#erase(reader, this.#deleting));
-    for (const entry of this.#entries) entry.pending.delete(reader);
-    this.#settleUnheard();
   }
 
-  async #erase({ name, position }: Reader, before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
+  async #erase(reader: Reader, before: Promise<void>): Promise<void> {
+    const { name, position } = reader;
+    const isDefault = name === defaultName;
+    await Promise.allSettled([before, reader.created]);
+    if (this.#readers.get(name) !== reader) return;
     await this.#positions.flush().catch(() => {});
-    if (name !== defaultName) return await this.#parts.records.delete(name);
-    await this.#parts.records.write([{ name, position: position.state([]), missed: 0, deleted: true }]);
-    this.#defaultDeleted = true;
+    try {
+      if (!isDefault) await this.#parts.records.delete(name);
+      else await this.#parts.records.write([{ name, position: position.state([]), missed: 0, deleted: true }]);
+    } catch (error) {
+      reader.isLeaving = false;
+      this.#positions.recall(reader);
+      throw error;
+    }
+    if (isDefault) this.#defaultDeleted = true;
+    this.#drop(reader);
+  }
+
+  /** Nothing waits for it any more. */
+  #drop(reader: Reader): void {
+    if (this.#readers.get(reader.name) === reader) this.#readers.delete(reader.name);
+    this.#positions.forget(reader);
+    for (const { pending } of this.#entries) pending.delete(reader);
+    this.#settleUnheard();
   }
 
   /** Nothing more comes. */
   async stop(): Promise<void> {
-    await this.#positions.flush();
-    await this.#source?.return?.();
+    await this.#positions.flush().finally(() => this.#source?.return?.());
   }
 
   /** Tried again when it has failed. */
@@ -182,17 +200,22 @@ export class Readers {
 
   async #readerOf(name: string): Promise<Reader> {
     await this.#deleting.catch(() => {});
-    const known = this.#readers.get(name);
-    if (known !== undefined) return known;
-    checkName(name);
-    if (this.#readers.size >= maxReaders) {
-      const text = `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`;
-      throw createError("overloaded", text);
-    }
+    const reader = this.#readers.get(name) ?? this.#create(name);
+    await reader.created;
+    return reader;
+  }
+
+  #create(name: string): Reader {
+    checkNew(name, this.#readers.size);
     const reader = this.#add(name, new ReaderPosition());
+    const record = { name, position: reader.position.state([]), missed: 0, deleted: false };
     // On disk before anything is acknowledged without it: nothing is acknowledged that it has not passed.
-    await this.#parts.records.write([{ name, position: reader.position.state([]), missed: 0, deleted: false }]);
-    if (name === defaultName) this.#defaultDeleted = false;
+    reader.created = this.#parts.records.write([record]).then(() => {
+      if (name === defaultName) this.#defaultDeleted = false;
+    }, (error) => {
+      this.#drop(reader);
+      throw error;
+    });
     return reader;
   }
 

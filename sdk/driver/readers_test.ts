@@ -269,6 +269,14 @@ Deno.test("a message of a dead host is acknowledged by its id, not its neighbour
   assertEquals(await take(await open(after), 1), ["1"]);
 });
 
+Deno.test("a message of a dead host is not taken for one that a restored relay has put at its place", async () => {
+  const here = place();
+  here.log.say("new", { timeMs: 5000 });
+  const readers = live(here);
+  await readers.pass({ sequence: 1, timeMs: 1000 });
+  assertEquals(await take(await open(readers), 1), ["new"]);
+});
+
 Deno.test("finishing a loop that acknowledges by hand acknowledges nothing: the program may still work on what it has", async () => {
   const here = place();
   for (const text of ["1", "2"]) here.log.say(text);

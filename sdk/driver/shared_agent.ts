@@ -64,8 +64,10 @@ export class SharedAgent {
     return this.#agent.unsent;
   }
 
+  /** Also when the positions of a channel's readers cannot be written; then it rejects at the end. */
   async close(): Promise<void> {
-    for (const readers of this.#readers.values()) await readers.stop();
+    const stopped = await Promise.allSettled(Array.from(this.#readers.values(), (readers) => readers.stop()));
     await this.manager.close();
+    for (const each of stopped) if (each.status === "rejected") throw each.reason;
   }
 }
