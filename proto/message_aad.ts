@@ -67,6 +67,8 @@ export function decodeMessageAad(bytes: Uint8Array): MessageAad {
   if (count < 1 || count > maxBundledMessages) {
     refuse(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`);
   }
+  // Each of them has a counter, which its receivers keep on disk.
+  if (counter > Number.MAX_SAFE_INTEGER - (count - 1)) refuse("The last counter of a message is beyond 2^53 - 1");
   return { messageId, counter, count, reservation: view.getUint32(reservationAt), gone: readGone(view, counter) };
 }
 

@@ -7,7 +7,7 @@ const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(4));
 const gone = { first: 3, count: 5 };
 
 Deno.test("what a message says about itself survives, and its length says nothing", () => {
-  const full = { messageId, counter: Number.MAX_SAFE_INTEGER, count: 64, reservation: 2 ** 32 - 1, gone };
+  const full = { messageId, counter: Number.MAX_SAFE_INTEGER - 63, count: 64, reservation: 2 ** 32 - 1, gone };
   const single = { messageId, counter: 1, count: 1, reservation: 0, gone: undefined };
   for (const aad of [full, single]) assertEquals(decodeMessageAad(encodeMessageAad(aad)), aad);
   assertEquals(encodeMessageAad(full).length, encodeMessageAad({ messageId, counter: 1 }).length);
@@ -32,4 +32,9 @@ Deno.test("a number of messages that cannot be, and counters that are not before
   }
   assertEquals(decodeMessageAad(of({ gone })).gone, gone);
   assertThrows(() => decodeMessageAad(new Uint8Array(24).fill(255)), WireError, "counter");
+  const last = Number.MAX_SAFE_INTEGER;
+  assertEquals(decodeMessageAad(of({ counter: last })).counter, last);
+  for (const count of [2, maxBundledMessages]) {
+    assertThrows(() => decodeMessageAad(of({ counter: last - count + 2, count })), WireError, "last counter");
+  }
 });

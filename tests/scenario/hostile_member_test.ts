@@ -1,11 +1,11 @@
 /** A member with a modified client, that owns nothing: it stops nobody, and what it sends is held against it alone. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { leaveStatement, rejoinStatement, type RequestBody } from "../../proto/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import type { Channel, IssueKind } from "../../sdk/mod.ts";
+import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createKeyPackage, mlsUint, mlsVector } from "../support/mls.ts";
 import { declareNothing, usurp } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -61,6 +61,30 @@ Deno.test("counters that jump and messages that do not open make nobody fetch th
   assertEquals(channel.health().unreadable, [{ sender: bob.client.agentId, messages: 30 }]);
   assert(fetches() >= 8 && fetches() <= 12, `${fetches()} fetches`);
 });
+
+for (const parts of [[1, 2, 3], [1, 2]]) {
+  Deno.test(`counters beyond 2^53 of a message of 2 that holds ${parts.length} end nobody's channel`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    const hostile = await HostileMember.of(bob.agent, name);
+    const contents = parts.map((part) => Uint8Array.of(part));
+    const message = await hostile.bundled(Number.MAX_SAFE_INTEGER, contents, 2);
+    await assertRejects(() => hostile.send(message), StaticError, "counter");
+    // With the relay's help it comes all the same.
+    const { channelId } = await alice.live();
+    const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
+    const body = { ...message, sequence: head + 1, sender: bob.client.agentId, timeMs: Date.now() };
+    alice.session.inject({ kind: "notice", operation: "DeliverMessage", body });
+    await until(
+      "it is counted",
+      async () => (await alice.channel()).health().unreadable.length > 0 || await saw(alice, "undecryptable"),
+    );
+    await alice.restart();
+    await carol.manager.send(name, "still here");
+    assertEquals(await read(await alice.channel(), 1), ["still here"]);
+    assertEquals((await alice.channel()).health().state, "ok");
+  });
+}
 
 Deno.test("a counter that is used for two messages is reported, and the first is the one that is shown", async () => {
   await using stage = await Stage.open();
