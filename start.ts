@@ -41,6 +41,8 @@ const relayStopMs = 3_500;
 const [apiStopMs, natsStopMs] = [1_000, 1_000];
 /** Agents of one machine are sent away quickly, for the same reason. */
 const drainSeconds = "1";
+/** Between a Ctrl-C that a part has heard of and the one of this process. */
+const sameSignalMs = 500;
 const root = new URL("./", import.meta.url);
 
 const usage = `Usage: ${denoOfUser()} task start [--watch] [--plan NAME] [--relays N]
@@ -133,7 +135,7 @@ async function runStack(
     return greetingOf({ api, relays, hasConsole: configs.api.console, dataDir, deno: denoOfUser() });
   })();
   try {
-    const greeting = await Promise.race([up, asked]);
+    const greeting = await Promise.race([up.catch((error) => unlessAsked(error, asked)), asked]);
     if (greeting !== undefined) console.log(greeting);
     using _watch = watch ? watchParts(parts) : undefined;
     await asked;
@@ -142,6 +144,15 @@ async function runStack(
     await stop(parts);
     await up.catch(() => {});
   }
+}
+
+/** A part that is not up yet may die of the same Ctrl-C before this process hears of it. */
+async function unlessAsked(error: unknown, asked: Promise<void>): Promise<undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const cancel = after(sameSignalMs, () => resolve(true));
+  const isOurs = await Promise.race([asked, late]);
+  cancel();
+  if (isOurs) throw error;
 }
 
 /** The nodes of NATS come up beside it: each needs another one to be well. */

@@ -4092,7 +4092,7 @@ export const text = [
   "  let view = new DataView(bytes3.buffer, bytes3.byteOffset), messageId2 = binaryIdFromBytes(bytes3.subarray(0, binaryIdBytes)), counter = readCounter(view, counterAt);\n",
   "  if (bytes3.length < fullBytes) return { messageId: messageId2, counter, count: 1, reservation: 0, gone: void 0 };\n",
   "  let count = view.getUint16(countAt);\n",
-  "  return (count < 1 || count > maxBundledMessages) && refuse4(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`), { messageId: messageId2, counter, count, reservation: view.getUint32(reservationAt), gone: readGone(view, counter) };\n",
+  "  return (count < 1 || count > maxBundledMessages) && refuse4(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`), counter > Number.MAX_SAFE_INTEGER - (count - 1) && refuse4(\"The last counter of a message is beyond 2^53 - 1\"), { messageId: messageId2, counter, count, reservation: view.getUint32(reservationAt), gone: readGone(view, counter) };\n",
   "}\n",
   "function readGone(view, counter) {\n",
   "  let [first, count] = [readCounter(view, goneAt), view.getUint32(goneCountAt)];\n",
