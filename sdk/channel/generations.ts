@@ -179,7 +179,6 @@ export class Generations {
     const { recovery, arrival } = this.#parts;
     arrival.end();
     const begun = await recovery.settle();
-
     if (begun !== undefined) await this.begin(begun);
     else this.askWhenRead();
   }

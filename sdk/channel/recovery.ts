@@ -110,7 +110,7 @@ export class Recovery {
 
   /**
    * Asks whether the log still holds the commit at which we are stopped: that it does is the relay's word, too. A log that was set
-   * back to before it goes on from there, perhaps with another commit, or with the same one at another place.
+   * back to before it goes on from there, perhaps with another commit, or with the same one at another place, which is noted.
    */
   async isGone(): Promise<boolean> {
     const bad = this.#bad;

@@ -26,12 +26,33 @@ function holdEntries(): {
   return { held, notice };
 }
 
-Deno.test("a founder that begins anew as soon as it is back has first read what stands before the commit", async () => {
-  await using stage = await Stage.open();
+/** Bob has sent these, which nobody has read, and then a commit that nobody can follow. */
+async function stoppedBehind(
+  stage: Stage,
+  ...sent: readonly (string | Uint8Array)[]
+): Promise<Record<"alice" | "carol", Actor>> {
   const { alice, bob, carol } = await stage.trio();
-  await (await bob.channel()).send("unread");
+  for (const each of sent) await bob.manager.send(name, each);
   await sendBogus(bob);
   await allStopped(alice, carol);
+  return { alice, carol };
+}
+
+/** Both own the channel and are stopped. Alice has gone, and carol may begin anew. */
+async function oneOwnerAway(stage: Stage): Promise<Record<"alice" | "carol", Actor>> {
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await alice.stop();
+  carol.clockOffsetMs += patienceMs;
+  return { alice, carol };
+}
+
+Deno.test("a founder that begins anew as soon as it is back has first read what stands before the commit", async () => {
+  await using stage = await Stage.open();
+  const { alice, carol } = await stoppedBehind(stage, "unread");
   const { held, notice } = holdEntries();
   await alice.crash({ notice });
   alice.clockOffsetMs += patienceMs;
@@ -46,10 +67,7 @@ Deno.test("a founder that begins anew as soon as it is back has first read what 
 
 Deno.test("the same when it is offline at that time", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await bob.channel()).send("unread");
-  await sendBogus(bob);
-  await allStopped(alice, carol);
+  const { alice, carol } = await stoppedBehind(stage, "unread");
   await alice.crash();
   alice.session.disconnect();
   alice.clockOffsetMs += patienceMs;
@@ -107,13 +125,7 @@ Deno.test("a founder that died before the reply recovers without an error when i
 
 Deno.test("an owner that was away recovers without an error when another owner has done so", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
-  await allAgree(alice, bob, carol);
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  await alice.stop();
-  carol.clockOffsetMs += patienceMs;
+  const { alice, carol } = await oneOwnerAway(stage);
   await recover(carol);
   alice.clockOffsetMs += patienceMs;
   await alice.start();
@@ -138,7 +150,7 @@ Deno.test("recover() resolves at once when the log does not hold the commit any 
   });
 });
 
-/** It waits ten seconds for what does not come. */
+/** It waits half a minute for an entry that does not come. */
 async function recoverWithin(actor: Actor, ms: number): Promise<void> {
   const startedMs = performance.now();
   await (await actor.channel()).recover();
@@ -147,11 +159,7 @@ async function recoverWithin(actor: Actor, ms: number): Promise<void> {
 
 Deno.test("messages that found no room before, and are on their way again, are not passed over", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  const large = new Uint8Array(1024 * 1024);
-  for (let sent = 0; sent < 12; sent++) await bob.manager.send(name, large);
-  await sendBogus(bob);
-  await allStopped(alice, carol);
+  const { alice } = await stoppedBehind(stage, ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)));
   const channel = await alice.channel();
   const { unread } = channel.health();
   assert(unread < 12, "all of them found room");
@@ -171,11 +179,7 @@ Deno.test("messages that found no room before, and are on their way again, are n
 
 Deno.test("the same when they are asked for only after the call has waited", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  const large = new Uint8Array(1024 * 1024);
-  for (let sent = 0; sent < 12; sent++) await bob.manager.send(name, large);
-  await sendBogus(bob);
-  await allStopped(alice, carol);
+  const { alice } = await stoppedBehind(stage, ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)));
   const channel = await alice.channel();
   const { unread } = channel.health();
   alice.clockOffsetMs += patienceMs;
@@ -198,10 +202,7 @@ Deno.test("the same when they are asked for only after the call has waited", asy
 
 Deno.test("the time for the next entry does not begin before the relay says where entries begin", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await bob.channel()).send("unread");
-  await sendBogus(bob);
-  await allStopped(alice, carol);
+  const { alice } = await stoppedBehind(stage, "unread");
   alice.after = (ms, run) => runtime.after(ms === 30_000 ? 20 : ms, run);
   let [waits, asked] = [0, 0];
   await alice.crash({
@@ -218,10 +219,7 @@ Deno.test("the time for the next entry does not begin before the relay says wher
 for (const way of ["closes", "is told that the channel has ended"] as const) {
   Deno.test(`an owner that ${way} while it waits founds nothing`, async () => {
     await using stage = await Stage.open();
-    const { alice, bob, carol } = await stage.trio();
-    await (await bob.channel()).send("unread");
-    await sendBogus(bob);
-    await allStopped(alice, carol);
+    const { alice } = await stoppedBehind(stage, "unread");
     const { held, notice } = holdEntries();
     const calls: string[] = [];
     await alice.crash({
@@ -245,13 +243,7 @@ for (const way of ["closes", "is told that the channel has ended"] as const) {
 
 Deno.test("recover() of an owner that another owner's founding leaves out resolves when it is let in", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
-  await allAgree(alice, bob, carol);
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  await alice.stop();
-  carol.clockOffsetMs += patienceMs;
+  const { alice, carol } = await oneOwnerAway(stage);
   carol.session.tampering.call = async (operation, _body, forward) =>
     operation === "ClaimForFounding" ? { keyPackages: [] } : await forward();
   await recover(carol);

@@ -19195,7 +19195,7 @@ export const text = [
   "  }\n",
   "  /**\n",
   "   * Asks whether the log still holds the commit at which we are stopped: that it does is the relay's word, too. A log that was set\n",
-  "   * back to before it goes on from there, perhaps with another commit, or with the same one at another place.\n",
+  "   * back to before it goes on from there, perhaps with another commit, or with the same one at another place, which is noted.\n",
   "   */\n",
   "  async isGone() {\n",
   "    let bad = this.#bad;\n",
