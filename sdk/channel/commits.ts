@@ -1,24 +1,20 @@
 /**
  * Our own commits, in two phases: prepared and on disk, sent, then accepted or discarded. Of two commits in one epoch the
  * relay takes the first; the loser follows the winner and plans again. When a reply is lost, the relay's log says whose
- * commit it was. One commit of ours is under way at a time.
+ * commit it was. One that the log does not hold may still be on its way, also after a crash: the same bytes are sent again until
+ * the relay takes them or another commit, because an agent that has given it up could not follow it. One commit of ours is under
+ * way at a time.
  */
-import {
-  commitStatement,
-  equalBytes,
-  generationOf,
-  type JoinRequestId,
-  limits,
-  type RequestBody,
-} from "../../proto/mod.ts";
+import { equalBytes, generationOf, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError, isCode } from "../base/errors.ts";
+import { createError, isCode, StaticError, UnavailableError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
-import { stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
 import { agentOf } from "../mls/leaf.ts";
+import { CommitPace } from "./commit_pace.ts";
+import { requestOf } from "./commit_request.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
@@ -42,6 +38,8 @@ const maxAttempts = 40;
 const maxSends = 5;
 const firstPauseMs = 20;
 const maxPauseMs = 1000;
+/** Within one call, answers of a log that is behind us: as after a restored backup, until the next connection mends it. */
+const maxBehind = 3;
 /** For the winner's commit to arrive. */
 const catchUpMs = 30_000;
 
@@ -73,15 +71,18 @@ export class Committer {
   readonly #health: HealthLog;
   readonly #parts: Pick<CommitterParts, "cleared" | "isKeyOld" | "onGivenUp" | "onForked" | "onOtherKeys">;
   readonly #serial = new Serial();
+  readonly #pace: CommitPace;
   #closed = false;
   #candidate: PreparedCommit | undefined;
   /** Resolves when the commit under way is accepted, discarded or given up for now. */
   #underWay: Promise<void> | undefined;
   #recovering: Promise<void> | undefined;
+  #resending: Promise<void> | undefined;
 
   constructor({ membership, health, candidate, ...parts }: CommitterParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
+    this.#pace = new CommitPace(deps.runtime);
     this.#membership = membership;
     this.#health = health;
     this.#candidate = candidate;
@@ -106,8 +107,9 @@ export class Committer {
   }
 
   /**
-   * Settles a commit from before a crash or a lost connection. Call it when the relay can be reached. A commit that is
-   * under way settles itself and may be waiting for the log: the reader of the log must not wait for it.
+   * Settles a commit from before a crash or a lost connection, if the log says what became of it; else `resume` does. Call it
+   * when the relay can be reached. A commit that is under way settles itself and may be waiting for the log: the reader of the
+   * log must not wait for it.
    */
   async recover(): Promise<void> {
     if (this.#candidate === undefined || this.#underWay !== undefined) return;
@@ -115,11 +117,24 @@ export class Committer {
     await this.#recovering;
   }
 
-  /** Settles what is under way; no commit is made any more until `reopen`. */
+  /**
+   * We may act: sends a commit again whose fate is not known. From this call on it is under way. Resolves when it is settled, or
+   * is left to the next connection; rejects with faults only.
+   */
+  async resume(): Promise<void> {
+    const { durable } = this.#membership;
+    await this.#sendAgain().catch((error) => {
+      if (!(error instanceof StaticError) && !durable.isRetired) throw error;
+    });
+  }
+
+  /** Settles what is under way, or gives it up; no commit is made any more until `reopen`. */
   async close(): Promise<void> {
     await this.#serial.run(async () => {
-      await this.recover();
       this.#closed = true;
+      await this.#resending?.catch(() => {});
+      await this.recover();
+      if (this.#candidate !== undefined) await this.#giveUp(this.#membership.durable);
     });
   }
 
@@ -135,18 +150,28 @@ export class Committer {
   async #commit(plan: () => Plan | undefined): Promise<Committed | undefined> {
     if (this.#closed) throw createError("not_allowed", "Cannot change the channel: this agent is leaving it");
     await this.recover();
+    let behind = 0;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (plan() === undefined) return undefined;
+      // First what is open: it may be what is planned, or change what has to be.
+      const isOpen = this.#candidate !== undefined || this.#resending !== undefined;
+      if (!isOpen && plan() === undefined) return undefined;
       await this.#parts.cleared();
+      if (isOpen) {
+        await this.#settleOpen();
+        continue;
+      }
       // Again: it must be about the epoch in which it is committed.
       const planned = plan();
       if (planned === undefined) return undefined;
+      const { epoch, group } = this.#membership;
+      this.#pace.take(group.current);
       const result = await this.#attempt(planned).catch((error) => {
         if (isCode(error, "not_allowed") && this.#membership.setLeaversAside()) return undefined;
         throw error;
       });
       if (result === undefined) continue;
       if (!("conflict" in result)) return result;
+      if (result.conflict <= epoch && ++behind >= maxBehind) throw logBehind(result.conflict, epoch);
       await this.#membership.waitForEpoch(result.conflict, catchUpMs);
       const ms = jitter(this.#deps.runtime, Math.min(firstPauseMs * 2 ** Math.floor(attempt / 2), maxPauseMs));
       await pause(this.#deps.runtime, ms);
@@ -162,12 +187,56 @@ export class Committer {
     const prepared = await durable.prepareIn(epoch, this.#complete(planned.change));
     if (prepared === undefined) return { conflict: this.#membership.epoch };
     this.#candidate = prepared;
-    const why = this.#membership.trust.judge(prepared.summary.added, group.self);
-    if (why !== undefined) {
-      await this.#discard(durable);
-      throw createError("not_allowed", `Cannot add: ${why}; ask an owner of the channel to do it`);
+    return await this.#asUnderWay(async () => {
+      const why = this.#membership.trust.judge(prepared.summary.added, group.self);
+      if (why !== undefined) {
+        await this.#discard(durable);
+        throw createError("not_allowed", `Cannot add: ${why}; ask an owner of the channel to do it`);
+      }
+      return await this.#submit(
+        durable,
+        prepared,
+        await requestOf(prepared, planned.answers ?? [], this.#membership, this.#deps),
+      );
+    });
+  }
+
+  /** From this call on, before anything else runs. */
+  async #asUnderWay<T>(act: () => Promise<T>): Promise<T> {
+    const { promise, resolve } = createDeferred<void>();
+    this.#underWay = promise;
+    try {
+      return await act();
+    } finally {
+      this.#underWay = undefined;
+      resolve();
     }
-    return await this.#submit(durable, prepared, await this.#requestOf(prepared, planned.answers ?? []));
+  }
+
+  /** Throws `StaticError` when the relay cannot say. When it refuses, the commit is given up, and plans go on without it. */
+  async #settleOpen(): Promise<void> {
+    try {
+      await this.#sendAgain();
+    } catch (error) {
+      if (this.#candidate !== undefined || !(error instanceof StaticError)) throw error;
+    }
+  }
+
+  #sendAgain(): Promise<void> {
+    const candidate = this.#candidate;
+    if (this.#resending !== undefined) return this.#resending;
+    if (candidate === undefined || this.#underWay !== undefined || this.#closed) return Promise.resolve();
+    return this.#resending = this.#resend(candidate).finally(() => this.#resending = undefined);
+  }
+
+  async #resend(candidate: PreparedCommit): Promise<void> {
+    const { durable } = this.#membership;
+    await this.#asUnderWay(async () => {
+      await this.#recovering; // which may settle it
+      if (this.#candidate !== candidate) return;
+      if (candidate.epoch !== this.#membership.epoch) return await this.#giveUp(durable);
+      await this.#submit(durable, candidate, await requestOf(candidate, [], this.#membership, this.#deps), true);
+    });
   }
 
   /** With the members that leave; an owner that adds somebody also removes those that the relay has given up. */
@@ -184,51 +253,21 @@ export class Committer {
     return { ...change, remove: [...remove], leaves, forcePath: this.#parts.isKeyOld() };
   }
 
-  /** Signed, so that every member can hold us to what we declare, and nobody else. */
-  async #requestOf(prepared: PreparedCommit, answers: readonly JoinRequestId[]): Promise<RequestBody<"SendCommit">> {
-    const { channelId, group } = this.#membership;
-    const { epoch, hash: commitHash, welcome } = prepared;
-    const { added, removed, owners } = prepared.summary;
-    const { signatures, identity } = this.#deps;
-    const states = { state: stateOf(group.current), nextState: stateOf(prepared.next) };
-    const generation = generationOf(epoch);
-    const declared = { channelId, generation, epoch, commitHash, added, removed, owners, ...states };
-    return {
-      channelId,
-      epoch,
-      commit: prepared.message,
-      added: [...added],
-      removed: [...removed],
-      welcomes: welcome === undefined ? [] : [{ recipients: [...added], welcome }],
-      ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
-      answers: [...answers],
-      signature: await signatures.sign(identity.signingSeed, commitStatement(declared)),
-      generation,
-      ...states,
-    };
-  }
-
   /** The candidate is durable; from here on a crash is settled by `recover`. */
   async #submit(
     durable: DurableGroup,
     prepared: PreparedCommit,
     body: RequestBody<"SendCommit">,
+    isAgain = false,
   ): Promise<Committed | Conflict> {
-    const { promise, resolve } = createDeferred<void>();
-    this.#underWay = promise;
-    try {
-      for (let sends = 1;; sends++) {
-        const answer = await this.#send(durable, prepared, body, sends);
-        const fate = answer ?? await this.#fateOf(prepared);
-        if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
-        if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
-        if ("conflict" in fate) await this.#giveUp(durable);
-        else await this.#accept(durable, prepared, fate, body);
-        return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
-      }
-    } finally {
-      this.#underWay = undefined;
-      resolve();
+    for (let sends = 1;; sends++) {
+      const answer = await this.#send(durable, prepared, body, { sends, isAgain });
+      const fate = answer ?? await this.#fateOf(prepared);
+      if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
+      if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
+      if ("conflict" in fate) await this.#giveUp(durable);
+      else await this.#accept(durable, prepared, fate, body);
+      return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
     }
   }
 
@@ -242,14 +281,17 @@ export class Committer {
     durable: DurableGroup,
     prepared: PreparedCommit,
     body: RequestBody<"SendCommit">,
-    sends: number,
+    { sends, isAgain }: { readonly sends: number; readonly isAgain: boolean },
   ): Promise<Taken | Conflict | undefined> {
     try {
       return await this.#deps.session.call("SendCommit", body);
     } catch (error) {
       if (isCode(error, "epoch_conflict")) return await this.#conflicting(prepared, error.epoch ?? prepared.epoch + 1);
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
-      if (!isCode(error, "transport_error", "connection_error")) await this.#giveUp(durable);
+      // One that was sent before may have been taken, whatever a busy relay says now.
+      const isOpen = isCode(error, "transport_error", "connection_error") ||
+        (isAgain && error instanceof UnavailableError);
+      if (!isOpen) await this.#giveUp(durable);
       if (isCode(error, "state_conflict")) this.#parts.onOtherKeys(error.message);
       throw error;
     }
@@ -272,16 +314,18 @@ export class Committer {
   async #recover(candidate: PreparedCommit): Promise<void> {
     const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
+    if (this.#candidate !== candidate) return;
+    if (fate === "unknown" && mayWait(candidate) && candidate.epoch === this.#membership.epoch) return;
     if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
-    else await this.#accept(durable, candidate, fate, await this.#requestOf(candidate, []));
+    else await this.#accept(durable, candidate, fate, await requestOf(candidate, [], this.#membership, this.#deps));
   }
 
-  /** Asks the log whose commit ended the epoch; unknown when none did. */
+  /** Asks the log whose commit ended the epoch; unknown when none did, also in a log that is behind it. */
   async #fateOf(prepared: PreparedCommit): Promise<Taken | Conflict | "unknown"> {
     const { channelId } = this.#membership;
     const asked = { channelId, epoch: prepared.epoch, generation: generationOf(prepared.epoch) };
     const { commit, epoch } = await this.#deps.session.call("FindCommit", asked);
-    if (commit === undefined) return epoch === prepared.epoch ? "unknown" : { conflict: epoch };
+    if (commit === undefined) return epoch <= prepared.epoch ? "unknown" : { conflict: epoch };
     return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };
   }
 
@@ -319,4 +363,19 @@ export class Committer {
     if (durable === this.#membership.durable && !durable.isRetired) return;
     throw createError("transport_error", "This agent has joined the channel anew meanwhile; try again");
   }
+}
+
+/**
+ * Whether a commit is of use for as long as its epoch lasts. One that adds somebody is not: those who asked may have left, and their
+ * KeyPackages may be over.
+ */
+function mayWait({ summary }: PreparedCommit): boolean {
+  return summary.added.length === 0;
+}
+
+function logBehind(logEpoch: number, epoch: number): StaticError {
+  const text =
+    `Cannot change the channel: the relay's log is in epoch ${logEpoch}, and this agent is in epoch ${epoch}; ` +
+    "try again later, or connect again";
+  return createError("overloaded", text);
 }

@@ -521,6 +521,7 @@ export class LiveChannel {
   /** From here on the channel works as before. */
   #goOn(): void {
     this.#link.confirm();
+    this.committer.resume().catch((fault) => this.#die(fault));
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();

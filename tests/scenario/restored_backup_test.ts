@@ -350,7 +350,9 @@ Deno.test("a commit that arrives after its agent gave it up makes the agent rejo
     sent.resolve(body as RequestBody<"SendCommit">); // cast: of this operation
     return Promise.reject(createError("transport_error", "It is on its way for long"));
   };
-  const committing = commit(bob, 1).catch(() => {});
+  const carol = await stage.actor("carol");
+  const [channel, keyPackage] = [await bob.channel(), await carol.client.generateKeyPackage()];
+  const committing = channel.addMember(keyPackage).catch(() => {});
   const late = await sent.promise;
   await bob.crash();
   await committing;
