@@ -5,8 +5,7 @@
  */
 import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Epoch } from "../mls/epoch.ts";
-import { maxSkippedGenerations } from "../mls/secret_tree.ts";
+import { maxSkippedGenerations, type SecretTree } from "../mls/secret_tree.ts";
 
 /** Commits of an epoch that may follow each other at once. */
 const free = 500;
@@ -14,23 +13,30 @@ const free = 500;
 const firstRestMs = 10 * 60_000;
 const doubledEvery = 100;
 
+/** As far as it is looked at here. */
+export interface PacedEpoch {
+  readonly ownLeaf: number;
+  readonly tree: { readonly memberCount: number };
+  readonly secretTree: Pick<SecretTree, "generation">;
+}
+
 export class CommitPace {
   readonly #runtime: Pick<Runtime, "nowMs">;
-  #last: { readonly epoch: Epoch; readonly atMs: number } | undefined;
+  #last: { readonly epoch: PacedEpoch; readonly atMs: number } | undefined;
 
   constructor(runtime: Pick<Runtime, "nowMs">) {
     this.#runtime = runtime;
   }
 
   /** A commit is to be made in this epoch. Throws `StaticError` when it has to wait. */
-  take(epoch: Epoch): void {
+  take(epoch: PacedEpoch): void {
     if (epoch.tree.memberCount === 1) return; // nobody has to follow
     const used = epoch.secretTree.generation(epoch.ownLeaf, "handshake");
-    const what = `Cannot change the channel: the relay has refused ${used} commits of this agent in this epoch`;
+    const what = `Cannot change the channel: none of ${used} commits of this agent in this epoch was taken`;
     if (used > maxSkippedGenerations) {
       throw createError(
         "overloaded",
-        `${what}, and members could not follow another one; another member has to change it`,
+        `${what}, and members could not follow one more; ask another member to change it`,
       );
     }
     const nowMs = this.#runtime.nowMs();
@@ -38,7 +44,7 @@ export class CommitPace {
     const waitMs = last === undefined ? 0 : restMs(used) - Math.abs(nowMs - last);
     if (waitMs > 0) {
       const minutes = Math.ceil(waitMs / 60_000);
-      throw createError("overloaded", `${what}; try again in ${minutes} minutes`, { retryAfterMs: waitMs });
+      throw createError("overloaded", `${what}; try again in ${minutes} min`, { retryAfterMs: waitMs });
     }
     this.#last = { epoch, atMs: nowMs };
   }
