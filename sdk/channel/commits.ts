@@ -7,7 +7,7 @@
  */
 import { equalBytes, generationOf, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError, isCode, StaticError, UnavailableError } from "../base/errors.ts";
+import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
@@ -93,6 +93,11 @@ export class Committer {
     return this.#candidate;
   }
 
+  /** A commit is sent again that was made before the present connection, perhaps by an earlier process. */
+  get isResending(): boolean {
+    return this.#resending !== undefined;
+  }
+
   /** While this is a promise, the next epoch may be ours though nobody has told us yet. */
   get underWay(): Promise<void> | undefined {
     return this.#underWay;
@@ -128,13 +133,12 @@ export class Committer {
     });
   }
 
-  /** Settles what is under way, or gives it up; no commit is made any more until `reopen`. */
+  /** Settles what is under way; no commit is made or sent any more until `reopen`. */
   async close(): Promise<void> {
     await this.#serial.run(async () => {
       this.#closed = true;
       await this.#resending?.catch(() => {});
       await this.recover();
-      if (this.#candidate !== undefined) await this.#giveUp(this.#membership.durable);
     });
   }
 
@@ -234,7 +238,7 @@ export class Committer {
     await this.#asUnderWay(async () => {
       await this.#recovering; // which may settle it
       if (this.#candidate !== candidate) return;
-      if (candidate.epoch !== this.#membership.epoch) return await this.#giveUp(durable);
+      if (!this.#mayWait(candidate)) return await this.#recover(candidate);
       await this.#submit(durable, candidate, await requestOf(candidate, [], this.#membership, this.#deps), true);
     });
   }
@@ -265,6 +269,9 @@ export class Committer {
       const fate = answer ?? await this.#fateOf(prepared);
       if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
       if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
+      if ("conflict" in fate && fate.conflict <= prepared.epoch && isLast(prepared)) {
+        throw logBehind(fate.conflict, prepared.epoch);
+      }
       if ("conflict" in fate) await this.#giveUp(durable);
       else await this.#accept(durable, prepared, fate, body);
       return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
@@ -286,11 +293,14 @@ export class Committer {
     try {
       return await this.#deps.session.call("SendCommit", body);
     } catch (error) {
-      if (isCode(error, "epoch_conflict")) return await this.#conflicting(prepared, error.epoch ?? prepared.epoch + 1);
+      if (isCode(error, "epoch_conflict")) {
+        const isFirst = sends === 1 && !isAgain;
+        return await this.#conflicting(prepared, error.epoch ?? prepared.epoch + 1, isFirst);
+      }
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
-      // One that was sent before may have been taken, whatever a busy relay says now.
+      // A busy relay may have taken it, or take an earlier copy yet.
       const isOpen = isCode(error, "transport_error", "connection_error") ||
-        (isAgain && error instanceof UnavailableError);
+        (isLast(prepared) && error instanceof TransportError);
       if (!isOpen) await this.#giveUp(durable);
       if (isCode(error, "state_conflict")) this.#parts.onOtherKeys(error.message);
       throw error;
@@ -299,23 +309,29 @@ export class Committer {
 
   /**
    * The relay says that another commit was first. If its log holds ours, nobody would ever deliver it to us: the log is asked
-   * before the commit is given up.
+   * before the commit is given up. An earlier copy of it may have been that other one.
    */
-  async #conflicting(prepared: PreparedCommit, epoch: number): Promise<Taken | Conflict> {
+  async #conflicting(prepared: PreparedCommit, epoch: number, isFirst: boolean): Promise<Taken | Conflict> {
     const fate = await this.#fateOf(prepared);
     if (fate === "unknown" || "conflict" in fate) return { conflict: epoch };
-    this.#health.report(
-      "relay_lied",
-      `The relay accepted our commit of epoch ${prepared.epoch} but reported a conflict`,
-    );
+    const text = `The relay accepted our commit of epoch ${prepared.epoch} but reported a conflict`;
+    if (isFirst) this.#health.report("relay_lied", text);
     return fate;
+  }
+
+  /**
+   * Whether a commit may be sent again. Not one that adds somebody: those who asked may have left, and their KeyPackages may
+   * be over.
+   */
+  #mayWait({ epoch, summary }: PreparedCommit): boolean {
+    return epoch === this.#membership.epoch && summary.added.length === 0;
   }
 
   async #recover(candidate: PreparedCommit): Promise<void> {
     const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
     if (this.#candidate !== candidate) return;
-    if (fate === "unknown" && mayWait(candidate) && candidate.epoch === this.#membership.epoch) return;
+    if (fate === "unknown" && this.#mayWait(candidate)) return;
     if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
     else await this.#accept(durable, candidate, fate, await requestOf(candidate, [], this.#membership, this.#deps));
   }
@@ -337,14 +353,18 @@ export class Committer {
   ): Promise<void> {
     this.#checkCurrent(durable);
     this.#candidate = undefined;
-    if (this.#membership.epoch !== prepared.epoch) {
-      const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
-      this.#health.report("relay_lied", text);
-      await durable.discard();
-      this.#parts.onForked(text);
-      throw createError("mls_error", `${text}; this agent joins the channel anew, try again then`);
+    const isMoved = (): boolean => this.#membership.epoch !== prepared.epoch;
+    const accepted = { ...request, welcomes: [], answers: [] };
+    try {
+      if (!isMoved()) return await this.#membership.accept(prepared, sequence, accepted);
+    } catch (error) {
+      if (!isMoved()) throw error; // else it moved while the acceptance waited for its turn
     }
-    await this.#membership.accept(prepared, sequence, { ...request, welcomes: [], answers: [] });
+    const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
+    this.#health.report("relay_lied", text);
+    await durable.discard();
+    this.#parts.onForked(text);
+    throw createError("mls_error", `${text}; this agent joins the channel anew, try again then`);
   }
 
   async #discard(durable: DurableGroup, alongside?: () => RecordChange): Promise<void> {
@@ -365,12 +385,9 @@ export class Committer {
   }
 }
 
-/**
- * Whether a commit is of use for as long as its epoch lasts. One that adds somebody is not: those who asked may have left, and their
- * KeyPackages may be over.
- */
-function mayWait({ summary }: PreparedCommit): boolean {
-  return summary.added.length === 0;
+/** Nobody is left behind it that could let its author in: if it is taken, its author must be able to follow it. */
+function isLast({ next }: PreparedCommit): boolean {
+  return next.tree.memberCount === 1;
 }
 
 function logBehind(logEpoch: number, epoch: number): StaticError {

@@ -64,7 +64,13 @@ export class Healing {
     this.#startedMs = deps.runtime.nowMs();
     const [high = 0, low = 0] = deps.runtime.randomBytes(2);
     this.#draw = (high * 256 + low) / 0x10000;
-    parts.membership.onMoved(({ committer }) => committer === deps.agentId && this.#isActive && this.look());
+    parts.membership.onMoved(({ committer }) => committer === deps.agentId && this.#ownMoved());
+  }
+
+  /** The keys of a commit that is sent again lay on disk before: as if this process had found them. */
+  #ownMoved(): void {
+    if (this.#parts.committer.isResending) this.#startLeaf = undefined;
+    if (this.#isActive) this.look();
   }
 
   /** From now on, until `stop`. */
