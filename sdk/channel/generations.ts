@@ -38,8 +38,8 @@ export interface GenerationsParts {
   readonly health: HealthLog;
   /** Nothing is sent from here on. */
   readonly suspend: () => void;
-  /** Reads the log from where we are. */
-  readonly reopen: () => Promise<void>;
+  /** Reads the log from where we are. Returns whether entries come; else the next connection does it. */
+  readonly reopen: () => Promise<boolean>;
   /** The channel works again. */
   readonly goOn: () => void;
   /** Our group is of no use any more: join anew. */
@@ -186,8 +186,7 @@ export class Generations {
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */
   async begin(begun: Begun): Promise<void> {
     await this.entered(begun);
-    await this.#parts.reopen();
-    this.#parts.goOn();
+    if (await this.#parts.reopen()) this.#parts.goOn();
   }
 
   /** Our group is in the new generation; nothing else has run since. */

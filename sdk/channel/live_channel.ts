@@ -12,7 +12,7 @@ import {
   type NoticeBody,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
-import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { createError, isCode, StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
@@ -100,6 +100,8 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
+  /** A generation of ours that is on its way. */
+  #founding: Promise<unknown> | undefined;
   /** The relay knows that we have left. */
   #isGone = false;
   /** One for all callers; undefined again when it has failed. */
@@ -308,14 +310,17 @@ export class LiveChannel {
     for (let [tries, waits] = [1, 1];;) {
       const mayWait = await this.#arrived() && waits < maxArrivals;
       try {
-        const founded = await this.#entries.run(() => this.#found(mayWait));
+        this.#founding = this.#entries.run(() => this.#found(mayWait));
+        const founded = await this.#founding;
         if (founded === "founded") return;
         if (founded === "late") return await this.#recovery.followed();
         waits++;
       } catch (error) {
         // For example, a member that it welcomes has left meanwhile. That part of the log is read before the next
         // founding is made.
-        if (tries++ >= maxFoundings || !isCode(error, "invalid_request")) throw error;
+        if (tries++ < maxFoundings && isCode(error, "invalid_request")) continue;
+        // Nothing can be written any more when the channel has ended meanwhile.
+        throw error instanceof StaticError ? error : this.#over ?? error;
       }
     }
   }
@@ -350,6 +355,8 @@ export class LiveChannel {
     // Nothing is left of it, and it must not leave a membership that has begun since.
     if (this.#erasing !== undefined) return await this.#erasing;
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
+    // It gives us another leaf, and the statement is about the present one.
+    await this.#founding?.catch(() => {});
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
     if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);

@@ -135,23 +135,24 @@ export class LogLink {
 
   /** Deliveries in the meantime are ignored: they will come again. */
   async fetchAgain(afterMs = 0): Promise<void> {
-    if (afterMs === 0) return await this.reopen();
+    if (afterMs === 0) return void await this.reopen();
     this.lose();
     const connection = this.#connections;
     pause(this.#deps.runtime, afterMs, this.#parts.ended)
-      .then(() => this.#parts.entries.run(() => this.#isPresent(connection) ? this.reopen() : Promise.resolve()))
+      .then(() => this.#parts.entries.run(() => this.#isPresent(connection) ? this.reopen() : Promise.resolve(false)))
       .catch((fault) => this.#parts.onFault(fault));
   }
 
   /** The relay's word that entries begin was lost, or kept back. */
   askAgain(): void {
     const { entries, subscription, onFault } = this.#parts;
-    entries.run(() => subscription.live ? Promise.resolve() : this.reopen()).catch(onFault);
+    entries.run(() => subscription.live ? Promise.resolve(true) : this.reopen()).catch(onFault);
   }
 
-  async reopen(): Promise<void> {
+  /** Returns whether entries come; else they come with the next connection, which lets the channel go on. */
+  async reopen(): Promise<boolean> {
     const { ended, rejoiner, recovery, arrival, subscription, reader } = this.#parts;
-    if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return;
+    if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return false;
     arrival.begin();
     try {
       this.#relayEpoch = (await subscription.open(reader.received)).epoch;
@@ -160,6 +161,7 @@ export class LogLink {
       if (!(error instanceof StaticError)) throw error;
       this.#parts.onRefused();
     }
+    return this.#isUp;
   }
 
   #isPresent(connection: number): boolean {

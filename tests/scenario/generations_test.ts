@@ -3,8 +3,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { putState, statesKind } from "../../sdk/testing/agents.ts";
+import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { createError, putState, statesKind } from "../../sdk/testing/agents.ts";
 import {
   allStopped,
   deafen,
@@ -13,6 +13,7 @@ import {
   membersOf,
   recover,
   sendGarbled,
+  stateOf,
   talk,
 } from "../support/scenario/recovery.ts";
 import { type Actor, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -235,4 +236,56 @@ Deno.test("states of epochs are kept of the last 256, also across a founding", a
   for (let i = 0; i < 3; i++) await committer.commit(() => ({ change: {} }));
   const kept = (await alice.agent.parts.store.list(statesKind(channelId))).map(({ id }) => Number(id));
   assertEquals([kept.length, kept.includes(10), kept.includes(membership.epoch)], [256, false, true]);
+});
+
+Deno.test("an owner that leaves while its founding is on its way leaves the new generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  const live = await alice.live();
+  const [taken, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "LeaveChannel") gone.resolve();
+    if (operation === "FoundGeneration") {
+      taken.resolve();
+      await Promise.race([gone.promise, new Promise((resolve) => setTimeout(resolve, 200))]); // wait: it must not come
+    }
+    return reply;
+  };
+  const recovering = live.recover();
+  await taken.promise;
+  await Promise.all([recovering, live.leave()]);
+  await until("carol is alone", async () => (await membersOf(carol)).length === 1);
+  assertEquals(await issuesOf(carol, "void_leave"), []);
+});
+
+Deno.test("nothing is sent in a new generation before the relay is asked for its entries, if it refuses that at first", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  const channel = await alice.channel();
+  const calls: string[] = [];
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    calls.push(operation);
+    if (operation === "Subscribe" && calls.includes("FoundGeneration")) {
+      if (calls.filter((call) => call === "Subscribe").length === 1) throw createError("internal", "Not now");
+      asked.resolve();
+      await answered.promise;
+    }
+    return await forward();
+  };
+  await channel.recover();
+  await asked.promise;
+  const state = await stateOf(alice);
+  answered.resolve();
+  await channel.send("in the new generation");
+  assertEquals([state, calls.indexOf("SendMessage") > calls.lastIndexOf("Subscribe")], ["catching_up", true]);
+  assertEquals(await read(await carol.channel(), 1), ["in the new generation"]);
 });
