@@ -1,11 +1,12 @@
 import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { connectionKey } from "../../server/http2/mod.ts";
 import { createCertificate, eventually } from "../../tests/support/mod.ts";
 import { watchTlsSockets } from "../../tests/support/tls_sockets.ts";
 import { type ConnectionLimits, Connections, patience } from "./connections.ts";
 import type { Handler, Listener } from "./listener.ts";
-import { admitSockets, placeKey } from "./node_server.ts";
+import { admitSockets } from "./node_server.ts";
 import { findServeConnection, listenPlain, listenSlowly } from "./plain.ts";
 import { listenTls } from "./tls.ts";
 
@@ -215,9 +216,9 @@ Deno.test("a connection whose port is used again keeps its own place when its pr
     return socket;
   });
   assert(first !== undefined && second !== undefined);
-  const place = places.get(placeKey(second));
+  const place = places.get(connectionKey(second));
   first.emit("close");
-  assert(place !== undefined && places.get(placeKey(second)) === place);
+  assert(place !== undefined && places.get(connectionKey(second)) === place);
   second.emit("close");
   assertEquals(places.size, 0);
 });

@@ -7,7 +7,7 @@ import type { EventEmitter } from "node:events";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import type { TLSSocket } from "node:tls";
+import { connectionKey } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections } from "./connections.ts";
 import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
@@ -40,7 +40,7 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
   const connections = new Connections(limits, () => performance.now());
   const places = admitSockets(server, connections);
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const place = places.get(placeKey(incoming.socket));
+    const place = places.get(connectionKey(incoming.socket));
     place?.begin();
     // "close" follows "finish", and comes alone when the client has gone.
     outgoing.once("close", () => place?.finish());
@@ -84,7 +84,7 @@ export function admitSockets(server: EventEmitter, connections: Connections): Re
       socket.on("error", () => {});
       return void socket.destroy();
     }
-    const key = placeKey(socket);
+    const key = connectionKey(socket);
     places.set(key, place);
     socket.once("close", () => {
       // The peer may have used its port again before this is told.
@@ -94,10 +94,6 @@ export function admitSockets(server: EventEmitter, connections: Connections): Re
     for (const begin of begins) begin.call(server, socket);
   });
   return places;
-}
-
-export function placeKey({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
-  return `${remoteAddress} ${remotePort}`;
 }
 
 /** Resolves to what later tells that the server accepts no more. */

@@ -23,7 +23,7 @@ export class Door {
   readonly #handshakes: RateBudget;
   readonly #waiting: WaitingRoom<Socket>;
   readonly #sockets = new Set<Socket>();
-  /** Ends those that are late, by their peers: TLS sockets do not tell which socket they are on. */
+  /** Ends those that are late, by `connectionKey`: TLS sockets do not tell which socket they are on. */
   readonly #handshaking = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #handOver: (socket: Socket) => void;
   #turn: ReturnType<typeof setTimeout> | undefined;
@@ -41,7 +41,7 @@ export class Door {
       for (const begin of begins) begin.call(server, socket);
     };
     server.on("connection", (socket: Socket) => this.#came(socket));
-    server.on("secureConnection", (socket: TLSSocket) => this.#forget(peerOf(socket)));
+    server.on("secureConnection", (socket: TLSSocket) => this.#forget(connectionKey(socket)));
   }
 
   /** Open sockets, those that wait included. */
@@ -78,19 +78,19 @@ export class Door {
 
   /** In place of the TLS server's own limit: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */
   #limit(socket: Socket, ms: number): void {
-    const peer = peerOf(socket);
+    const key = connectionKey(socket);
     const timer = setTimeout(() => socket.destroy(), ms);
-    this.#handshaking.set(peer, timer);
+    this.#handshaking.set(key, timer);
     socket.once("close", () => {
       clearTimeout(timer);
       // The peer may have used its port again before this is told.
-      if (this.#handshaking.get(peer) === timer) this.#handshaking.delete(peer);
+      if (this.#handshaking.get(key) === timer) this.#handshaking.delete(key);
     });
   }
 
-  #forget(peer: string): void {
-    clearTimeout(this.#handshaking.get(peer));
-    this.#handshaking.delete(peer);
+  #forget(key: string): void {
+    clearTimeout(this.#handshaking.get(key));
+    this.#handshaking.delete(key);
   }
 
   #refuse(socket: Socket): void {
@@ -100,6 +100,11 @@ export class Door {
   }
 }
 
-function peerOf({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
-  return `${remoteAddress} ${remotePort}`;
+/**
+ * The same for a TLS socket and the socket that it is on. With both ends: one port of a client may be connected to several addresses
+ * of this machine.
+ */
+export function connectionKey(socket: Socket | TLSSocket): string {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

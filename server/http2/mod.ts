@@ -4,6 +4,7 @@ export { type Budgets, defaultBudgets, type Rate } from "./budgets.ts";
 export { connectCors, createConnectHandler, remoteAddressKey, vouchKey } from "./connect_adapter.ts";
 export { Connection, type ConnectionDeps } from "./connection.ts";
 export { type CorsPolicy, withCors } from "./cors.ts";
+export { connectionKey } from "./door.ts";
 export { ErrorCode, errorCodeName, StreamAborted } from "./errors.ts";
 export type { HeaderPairs } from "./field.ts";
 export {

@@ -142,8 +142,51 @@ Deno.test("connections of both protocols outlive the time for a handshake", asyn
   await server.until(({ sockets }) => sockets === 2, "one late");
   await client.send(headers(1, getBlock));
   await client.until("HEADERS 1 END_STREAM");
+  await http1.write(new TextEncoder().encode("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  assert(await http1.read(new Uint8Array(1_000)) !== null);
   for (const each of [http1, silent]) each.close();
 });
+
+/**
+ * From one port of its own: a TLS connection to one address, and a silent one to another. Prints whether that is closed, and an
+ * answer of the first.
+ */
+const twoAddresses = `
+import select, socket, ssl, sys
+port, context = int(sys.argv[1]), ssl._create_unverified_context()
+context.set_alpn_protocols(["http/1.1"])
+def connect(address, own):
+    each = socket.socket()
+    each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    each.bind(("127.0.0.1", own))
+    each.connect((address, port))
+    return each
+first = connect("127.0.0.1", 0)
+silent = connect("127.0.0.2", first.getsockname()[1])
+spoken = context.wrap_socket(first)
+late, _, _ = select.select([silent], [], [], 10)
+spoken.sendall(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+print(len(late), spoken.recv(15).decode())
+`;
+
+testWhen(
+  installed("python3"),
+  "the time for a handshake is each connection's own, from one port to two addresses too",
+  async () => {
+    const server = await serve({
+      ...await createCertificate(),
+      hostname: "0.0.0.0",
+      port: 0,
+      budgets: { handshakeTimeoutMs: 1_000 },
+      onFault: (error) => {
+        throw error;
+      },
+      handler: () => Promise.resolve({ status: 200 }),
+    });
+    assertEquals(await runCommand("python3", ["-c", twoAddresses, String(server.port)]), "1 HTTP/1.1 200 OK\n");
+    await server.shutdown();
+  },
+);
 
 Deno.test("a client that leaves in its handshake leaves nothing behind, although it had time left", async () => {
   using sockets = watchTlsSockets();
