@@ -156,9 +156,9 @@ export const whoami: Command = {
 };
 
 /** A saved key that nobody has elsewhere would be lost. */
-export async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Promise<void> {
+export async function keepOrReplace(context: Context, { saved, apiUrl, keyIsFor }: Settings): Promise<void> {
   const { platform } = context;
-  if (platform.variable("STATIC_API_KEY") !== undefined) {
+  if (platform.variable("STATIC_API_KEY") !== undefined && keyIsFor === undefined) {
     await context.output.warn("STATIC_API_KEY is set: commands use it instead of the key that is saved now");
   }
   if (saved.api_key === undefined) return;

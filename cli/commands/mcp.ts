@@ -42,9 +42,9 @@ export const mcp: Command = {
     const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((word) => word !== "");
     const { key } = await readSettings(context);
     const link = (await findPlace(context))?.guest?.link;
-    const secrets = [key?.apiKey, link, platform.variable("STATIC_PASSPHRASE")].filter((secret) =>
-      secret !== undefined
-    );
+    // A key of another service is not used, and still not for the model.
+    const variables = ["STATIC_API_KEY", "STATIC_PASSPHRASE"].map((name) => platform.variable(name));
+    const secrets = [key?.apiKey, link, ...variables].filter((secret) => secret !== undefined);
     const { allowable, serveMcp }: typeof import("../mcp/serve.ts") = await import(serveModule);
     const allowed = new Set(allowable.filter((name) => wanted.includes(name)));
     if (allowed.size !== new Set(wanted).size) {

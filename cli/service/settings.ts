@@ -65,7 +65,7 @@ export function requireKey({ key, keyIsFor, saved, apiUrl }: Settings): string {
   if (keyIsFor !== undefined) {
     const text = `STATIC_API_KEY is for ${keyIsFor}, as STATIC_API_URL says, not for ${apiUrl}; it is not sent there`;
     throw new Failure("auth_failed", text, {
-      advice: "Give a key for this address with --api-key, or sign in there with: {} login",
+      advice: `Set STATIC_API_URL and STATIC_API_KEY together, or sign in there with: {} login --api-url ${apiUrl}`,
     });
   }
   if (saved.api_key !== undefined) {
