@@ -58,8 +58,9 @@ export class Part {
   async start(): Promise<Listening> {
     if (this.#stopping) throw new PartFailed(`${this.#deps.name} was stopped before it was started`);
     const listening = await this.#run();
-    if (listening === undefined) throw new PartFailed(this.#process?.complaints().trim());
-    return listening;
+    if (listening !== undefined) return listening;
+    const complaints = this.#process?.complaints().trim() ?? "";
+    throw new PartFailed(complaints === "" ? `${this.#deps.name} ${await this.#process?.ended}` : complaints);
   }
 
   /** With the code as it is now. */

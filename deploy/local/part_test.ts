@@ -9,6 +9,7 @@ class Puppet implements PartProcess {
   readonly ended = this.#ended.promise;
   readonly lines = this.#lines();
   calls: string[] = [];
+  complaint = "it hurts\n";
 
   listen(): void {
     this.#printed.resolve('{"event":"listening","url":"http://127.0.0.1:1234"}');
@@ -19,7 +20,7 @@ class Puppet implements PartProcess {
   }
 
   complaints(): string {
-    return "it hurts\n";
+    return this.complaint;
   }
 
   letGo(): void {
@@ -105,6 +106,16 @@ Deno.test("a part that cannot start the first time is not tried again, and its c
   await failed;
   await clock.advance(100_000);
   assertEquals(puppets.length, 1);
+});
+
+Deno.test("a part that dies without a word before it listens is named, with how it ended", async () => {
+  const { part, puppets } = createStage();
+  const failed = assertRejects(() => part.start(), PartFailed, "Relay was ended by SIGKILL");
+  const [puppet] = puppets;
+  assert(puppet !== undefined);
+  puppet.complaint = "";
+  puppet.kill();
+  await failed;
 });
 
 Deno.test("a part that is stopped is let go, ended when it takes too long, and never started again", async () => {
