@@ -5,14 +5,15 @@
  * the relay takes them or another commit, because an agent that has given it up could not follow it. One commit of ours is under
  * way at a time.
  */
-import { equalBytes, generationOf, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
+import { generationOf, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
+import { createError, isCode, StaticError, UnavailableError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
 import { agentOf } from "../mls/leaf.ts";
+import { type Conflict, fateOf, isLast, logBehind, type Taken } from "./commit_fate.ts";
 import { CommitPace } from "./commit_pace.ts";
 import { requestOf } from "./commit_request.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -43,11 +44,6 @@ const maxBehind = 3;
 /** For the winner's commit to arrive. */
 const catchUpMs = 30_000;
 
-/** The relay has it. */
-type Taken = { readonly sequence: number };
-/** Another commit was first; the channel is at this epoch now. */
-type Conflict = { readonly conflict: number };
-
 export interface CommitterParts {
   readonly membership: Membership;
   readonly health: HealthLog;
@@ -59,6 +55,8 @@ export interface CommitterParts {
   readonly isKeyOld: () => boolean;
   /** A commit is given up with unknown outcome. Returns a function for the change to write with that, called in the write's turn. */
   readonly onGivenUp: (prepared: PreparedCommit) => () => RecordChange;
+  /** A commit is left open: nobody knows whether the relay has taken it. */
+  readonly onOpen: () => void;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
   /** The relay says that our group has other keys than the others' in this epoch: a wrong Welcome let us in. */
@@ -69,7 +67,7 @@ export class Committer {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
-  readonly #parts: Pick<CommitterParts, "cleared" | "isKeyOld" | "onGivenUp" | "onForked" | "onOtherKeys">;
+  readonly #parts: Omit<CommitterParts, "membership" | "health" | "candidate">;
   readonly #serial = new Serial();
   readonly #pace: CommitPace;
   #closed = false;
@@ -93,9 +91,9 @@ export class Committer {
     return this.#candidate;
   }
 
-  /** A commit is sent again that was made before the present connection, perhaps by an earlier process. */
-  get isResending(): boolean {
-    return this.#resending !== undefined;
+  /** A commit is settled that was made before the present connection, perhaps by an earlier process. */
+  get isOfBefore(): boolean {
+    return this.#resending !== undefined || this.#recovering !== undefined;
   }
 
   /** While this is a promise, the next epoch may be ours though nobody has told us yet. */
@@ -120,6 +118,11 @@ export class Committer {
     if (this.#candidate === undefined || this.#underWay !== undefined) return;
     this.#recovering ??= this.#recover(this.#candidate).finally(() => this.#recovering = undefined);
     await this.#recovering;
+  }
+
+  /** Settles a commit that is open, if the relay says what became of it. Throws `StaticError` when it cannot be asked. */
+  async settle(): Promise<void> {
+    await this.commit(() => undefined);
   }
 
   /**
@@ -158,12 +161,11 @@ export class Committer {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       // First what is open: it may be what is planned, or change what has to be.
       const isOpen = this.#candidate !== undefined || this.#resending !== undefined;
-      if (!isOpen && plan() === undefined) return undefined;
+      const whyOpen = isOpen ? await this.#settleOpen() : undefined;
+      if (isOpen && whyOpen === undefined) continue;
+      if (plan() === undefined) return undefined;
+      if (whyOpen !== undefined) throw whyOpen;
       await this.#parts.cleared();
-      if (isOpen) {
-        await this.#settleOpen();
-        continue;
-      }
       // Again: it must be about the epoch in which it is committed.
       const planned = plan();
       if (planned === undefined) return undefined;
@@ -214,16 +216,20 @@ export class Committer {
     } finally {
       this.#underWay = undefined;
       resolve();
+      if (this.#candidate !== undefined && !this.#closed) this.#parts.onOpen();
     }
   }
 
-  /** Throws `StaticError` when the relay cannot say. When it refuses, the commit is given up, and plans go on without it. */
-  async #settleOpen(): Promise<void> {
+  /** Returns why it is still open. When the relay refuses, the commit is given up, and plans go on without it. */
+  async #settleOpen(): Promise<StaticError | undefined> {
     try {
+      await this.#parts.cleared();
       await this.#sendAgain();
     } catch (error) {
-      if (this.#candidate !== undefined || !(error instanceof StaticError)) throw error;
+      if (!(error instanceof StaticError)) throw error;
+      if (this.#candidate !== undefined) return error;
     }
+    return undefined;
   }
 
   #sendAgain(): Promise<void> {
@@ -266,7 +272,7 @@ export class Committer {
   ): Promise<Committed | Conflict> {
     for (let sends = 1;; sends++) {
       const answer = await this.#send(durable, prepared, body, { sends, isAgain });
-      const fate = answer ?? await this.#fateOf(prepared);
+      const fate = answer ?? await fateOf(prepared, this.#membership);
       if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
       if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
       if ("conflict" in fate && fate.conflict <= prepared.epoch && isLast(prepared)) {
@@ -300,7 +306,7 @@ export class Committer {
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
       // A busy relay may have taken it, or take an earlier copy yet.
       const isOpen = isCode(error, "transport_error", "connection_error") ||
-        (isLast(prepared) && error instanceof TransportError);
+        (isLast(prepared) && error instanceof UnavailableError);
       if (!isOpen) await this.#giveUp(durable);
       if (isCode(error, "state_conflict")) this.#parts.onOtherKeys(error.message);
       throw error;
@@ -312,7 +318,7 @@ export class Committer {
    * before the commit is given up. An earlier copy of it may have been that other one.
    */
   async #conflicting(prepared: PreparedCommit, epoch: number, isFirst: boolean): Promise<Taken | Conflict> {
-    const fate = await this.#fateOf(prepared);
+    const fate = await fateOf(prepared, this.#membership);
     if (fate === "unknown" || "conflict" in fate) return { conflict: epoch };
     const text = `The relay accepted our commit of epoch ${prepared.epoch} but reported a conflict`;
     if (isFirst) this.#health.report("relay_lied", text);
@@ -329,20 +335,11 @@ export class Committer {
 
   async #recover(candidate: PreparedCommit): Promise<void> {
     const { durable } = this.#membership;
-    const fate = await this.#fateOf(candidate);
+    const fate = await fateOf(candidate, this.#membership);
     if (this.#candidate !== candidate) return;
     if (fate === "unknown" && this.#mayWait(candidate)) return;
     if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
     else await this.#accept(durable, candidate, fate, await requestOf(candidate, [], this.#membership, this.#deps));
-  }
-
-  /** Asks the log whose commit ended the epoch; unknown when none did, also in a log that is behind it. */
-  async #fateOf(prepared: PreparedCommit): Promise<Taken | Conflict | "unknown"> {
-    const { channelId } = this.#membership;
-    const asked = { channelId, epoch: prepared.epoch, generation: generationOf(prepared.epoch) };
-    const { commit, epoch } = await this.#deps.session.call("FindCommit", asked);
-    if (commit === undefined) return epoch <= prepared.epoch ? "unknown" : { conflict: epoch };
-    return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };
   }
 
   async #accept(
@@ -358,7 +355,8 @@ export class Committer {
     try {
       if (!isMoved()) return await this.#membership.accept(prepared, sequence, accepted);
     } catch (error) {
-      if (!isMoved()) throw error; // else it moved while the acceptance waited for its turn
+      // By its own acceptance, or while that waited for its turn.
+      if (!isMoved() || this.#membership.group.current === prepared.next) throw error;
     }
     const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
     this.#health.report("relay_lied", text);
@@ -383,16 +381,4 @@ export class Committer {
     if (durable === this.#membership.durable && !durable.isRetired) return;
     throw createError("transport_error", "This agent has joined the channel anew meanwhile; try again");
   }
-}
-
-/** Nobody is left behind it that could let its author in: if it is taken, its author must be able to follow it. */
-function isLast({ next }: PreparedCommit): boolean {
-  return next.tree.memberCount === 1;
-}
-
-function logBehind(logEpoch: number, epoch: number): StaticError {
-  const text =
-    `Cannot change the channel: the relay's log is in epoch ${logEpoch}, and this agent is in epoch ${epoch}; ` +
-    "try again later, or connect again";
-  return createError("overloaded", text);
 }

@@ -67,9 +67,9 @@ export class Healing {
     parts.membership.onMoved(({ committer }) => committer === deps.agentId && this.#ownMoved());
   }
 
-  /** The keys of a commit that is sent again lay on disk before: as if this process had found them. */
+  /** The keys of a commit from before lay on disk: as if this process had found them. */
   #ownMoved(): void {
-    if (this.#parts.committer.isResending) this.#startLeaf = undefined;
+    if (this.#parts.committer.isOfBefore) this.#startLeaf = undefined;
     if (this.#isActive) this.look();
   }
 

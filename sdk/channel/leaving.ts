@@ -75,6 +75,8 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
   const { membership, committer, caretaker, rejoiner, storeAge } = parts;
   caretaker.stop();
   try {
+    // It may be what makes us the last member.
+    if (!isBlocked) await committer.settle();
     const isAlone = membership.group.members().length === 1;
     if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);

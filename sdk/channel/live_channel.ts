@@ -14,7 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
-import { pause } from "../base/runtime.ts";
+import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
@@ -61,6 +61,10 @@ export interface LiveChannelParts extends EnteredChannel {
 
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** For an entry that is looked at when the agent leaves. */
+const lastEntryMs = 15_000;
+/** Before a commit is sent again about which a busy relay did not say anything. */
+const openMs = 5_000;
 /** For handlers that run then. */
 const handlersMs = 5000;
 /** Made in one call, when the relay refuses them. */
@@ -100,8 +104,8 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
-  /** A generation of ours that is on its way. */
-  #founding: Promise<unknown> | undefined;
+  /** From now on our leaf must stay as it is, unless leaving fails. */
+  #isLeaving = false;
   /** The relay knows that we have left. */
   #isGone = false;
   /** One for all callers; undefined again when it has failed. */
@@ -127,6 +131,7 @@ export class LiveChannel {
       cleared: () => this.#cleared(),
       isKeyOld: () => this.ages.isOld,
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
+      onOpen: () => void this.#resumeLater().catch(onFault),
       onForked: (reason) => this.#comeBack({ reason }),
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, deps);
@@ -310,8 +315,7 @@ export class LiveChannel {
     for (let [tries, waits] = [1, 1];;) {
       const mayWait = await this.#arrived() && waits < maxArrivals;
       try {
-        this.#founding = this.#entries.run(() => this.#found(mayWait));
-        const founded = await this.#founding;
+        const founded = await this.#entries.run(() => this.#found(mayWait));
         if (founded === "founded") return;
         if (founded === "late") return await this.#recovery.followed();
         waits++;
@@ -341,6 +345,7 @@ export class LiveChannel {
   /** `late`: another owner was faster. `early`: messages in front of the commit come once more. */
   async #found(mayWait: boolean): Promise<"founded" | "late" | "early"> {
     if (this.#over !== undefined) throw this.#over;
+    if (this.#isLeaving) throw createError("not_allowed", "Cannot recover: this agent is leaving the channel");
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
     if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
     if (mayWait && !this.#arrival.isOver) return "early";
@@ -352,11 +357,21 @@ export class LiveChannel {
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
   async leave(successor?: AgentId): Promise<void> {
+    this.#isLeaving = true;
+    try {
+      // A generation of ours may be on its way, and gives us another leaf.
+      await Promise.race([this.#entries.idle(), pause(this.#deps.runtime, lastEntryMs, this.#stop.signal)]);
+      await this.#leave(successor);
+    } catch (error) {
+      this.#isLeaving = false;
+      throw error;
+    }
+  }
+
+  async #leave(successor: AgentId | undefined): Promise<void> {
     // Nothing is left of it, and it must not leave a membership that has begun since.
     if (this.#erasing !== undefined) return await this.#erasing;
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
-    // It gives us another leaf, and the statement is about the present one.
-    await this.#founding?.catch(() => {});
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
     if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
@@ -429,6 +444,19 @@ export class LiveChannel {
     const stopped = this.#recovery.stopped && this.#recovery.condition;
     if (stopped !== undefined) throw createError("mls_error", `${stopped.problem}. ${stopped.action}`);
     await this.#clearance.wait();
+  }
+
+  /** Nobody delivers our own commits to us: without this, one that was taken would be known with the next connection only. */
+  async #resumeLater(): Promise<void> {
+    const { runtime } = this.#deps;
+    await pause(runtime, jitter(runtime, openMs), this.#stop.signal);
+    try {
+      await this.#cleared();
+    } catch (error) {
+      if (error instanceof StaticError) return; // when it is given again
+      throw error;
+    }
+    if (!this.#stop.signal.aborted) await this.committer.resume();
   }
 
   #compare(reply: Claims): Promise<Doubt | undefined> {

@@ -263,6 +263,27 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
   assertEquals(await issuesOf(carol, "void_leave"), []);
 });
 
+Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  const live = await alice.live();
+  const calls: string[] = [];
+  let leaving: Promise<void> | undefined;
+  alice.session.tampering.call = (operation, _body, forward) => {
+    calls.push(operation);
+    if (operation !== "FoundGeneration" || leaving !== undefined) return forward();
+    leaving = live.leave();
+    return Promise.reject(createError("invalid_request", "A member that it welcomes has left"));
+  };
+  await assertRejects(() => live.recover(), StaticError, "is leaving");
+  await leaving;
+  assertEquals(calls.filter((call) => call === "FoundGeneration").length, 1);
+});
+
 Deno.test("nothing is sent in a new generation before the relay is asked for its entries, if it refuses that at first", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

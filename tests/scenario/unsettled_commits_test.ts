@@ -55,6 +55,13 @@ async function issuesOf(actor: Actor): Promise<string[]> {
   return (await actor.channel()).health().issues.map(({ kind }) => kind);
 }
 
+/** By the clock alone it would be many hours, which are waited for in parts of six. */
+function checkHealing(waits: readonly number[]): void {
+  const hourMs = 60 * 60_000;
+  const healing = waits.filter((ms) => ms > 0.9 * hourMs && ms <= 6 * hourMs);
+  assert(healing.length > 1 && healing.every((ms) => ms < 2 * hourMs), waits.join());
+}
+
 Deno.test("a commit that was on its way when its agent crashed is sent again, the same bytes, and all follow it", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
@@ -120,6 +127,71 @@ Deno.test("a busy relay does not make an agent give up a commit that leaves nobo
   assertEquals(await issuesOf(alice), []);
 });
 
+Deno.test("an agent learns on the same connection that a busy relay took its last removal", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let sends = 0;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "SendCommit" && sends++ < 2) throw createError("overloaded", "The log does not answer");
+    return reply;
+  };
+  // Five seconds or so take none.
+  alice.after = (ms, run) => stage.runtime.after(ms > 3_000 && ms < 8_000 ? 0 : ms, run);
+  const channel = await alice.channel();
+  const { epoch } = channel.health();
+  await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError, "does not answer");
+  await until("alice has learnt of it", () => isOk(alice, epoch + 1));
+  assertEquals([sends, await issuesOf(alice)], [3, []]);
+});
+
+Deno.test("a client that is closed while a commit is open comes to rest, and the next process makes it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  alice.session.tampering = watch([], () => createError("overloaded", "Try again later"));
+  const channel = await alice.channel();
+  const { committer } = await alice.live();
+  const { epoch } = channel.health();
+  await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
+  let resumed = 0;
+  const resume = committer.resume.bind(committer);
+  committer.resume = () => {
+    resumed++;
+    return resume();
+  };
+  await alice.restart();
+  await until("alice has made it", () => isOk(alice, epoch + 1));
+  assertEquals(resumed, 0);
+});
+
+Deno.test("an agent leaves while its last removal is open, and the channel is closed when that is settled", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const calls: string[] = [];
+  alice.session.tampering.call = (operation, _body, forward) => {
+    calls.push(operation);
+    const isFirst = calls.filter((call) => call === "SendCommit").length === 1;
+    if (operation === "SendCommit" && isFirst) return Promise.reject(createError("overloaded", "Try again later"));
+    return forward();
+  };
+  const channel = await alice.channel();
+  await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
+  await channel.leave();
+  assert(calls.includes("CloseChannel") && !calls.includes("LeaveChannel"), calls.join());
+  // Another one has two members, and a relay that stays busy.
+  const carol = await stage.actor("carol");
+  await alice.manager.create(name);
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  alice.session.tampering = watch([], () => createError("overloaded", "Try again later"));
+  const next = await alice.channel();
+  await assertRejects(() => next.removeMember(carol.client.agentId), StaticError);
+  const { agentId } = carol.client;
+  await assertRejects(() => next.leave(), StaticError, "Try again later"); // its successor would be made by a commit
+  alice.session.tampering = {};
+  await next.removeMember(agentId);
+  await next.leave();
+});
+
 Deno.test("where others could let an agent in again, a busy relay makes it give up what it sends again, and it goes on", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
@@ -156,10 +228,46 @@ Deno.test("keys of a commit that is sent again are changed as soon after a start
     return {};
   });
   await until("bob has made it", () => isOk(bob, late.epoch + 1));
-  const hourMs = 60 * 60_000;
-  // By the clock alone it would be many hours, which are waited for in parts of six.
-  const healing = waits.filter((ms) => ms > 0.9 * hourMs && ms <= 6 * hourMs);
-  assert(healing.length > 1 && healing.every((ms) => ms < 2 * hourMs), waits.join());
+  checkHealing(waits);
+});
+
+Deno.test("the same where the log tells of it on a later connection", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  const waits: number[] = [];
+  let sends = 0;
+  const { epoch } = await crashIn(bob, ({ committer }) => committer.commit(() => ({ change: {} })), () => ({
+    call: async (operation, _body, forward) => {
+      if (operation !== "SendCommit") return await forward();
+      if (++sends === 5) await forward();
+      throw createError("transport_error", "Lost");
+    },
+  }));
+  const { committer } = await bob.live();
+  await until("it was sent five times", () => sends === 5 && !committer.isOfBefore);
+  bob.after = (ms, run) => {
+    waits.push(ms);
+    return stage.runtime.after(ms, run);
+  };
+  bob.session.disconnect();
+  await bob.session.connect();
+  await until("bob has made it", () => isOk(bob, epoch + 1));
+  checkHealing(waits);
+});
+
+Deno.test("a disk that fails while a commit is accepted is not called a lie of the relay", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  bob.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "SendCommit") void bob.diesAfter(0);
+    return reply;
+  };
+  await assertRejects(() => commit(bob), StaticError, "could not be written");
+  assertEquals(channel.health().issues.map(({ kind }) => kind), []);
+  await bob.crash();
+  await allAgree(alice, bob);
 });
 
 Deno.test("a relay that takes what is sent again and delivers another commit makes the agent join anew, and ends nothing", async () => {
