@@ -104,6 +104,8 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
+  /** An open commit is going to be sent again. */
+  #isResuming = false;
   /** From now on our leaf must stay as it is, unless leaving fails. */
   #isLeaving = false;
   /** The relay knows that we have left. */
@@ -449,12 +451,16 @@ export class LiveChannel {
   /** Nobody delivers our own commits to us: without this, one that was taken would be known with the next connection only. */
   async #resumeLater(): Promise<void> {
     const { runtime } = this.#deps;
-    await pause(runtime, jitter(runtime, openMs), this.#stop.signal);
+    if (this.#isResuming) return;
+    this.#isResuming = true;
     try {
+      await pause(runtime, jitter(runtime, openMs), this.#stop.signal);
       await this.#cleared();
     } catch (error) {
       if (error instanceof StaticError) return; // when it is given again
       throw error;
+    } finally {
+      this.#isResuming = false;
     }
     if (!this.#stop.signal.aborted) await this.committer.resume();
   }

@@ -164,6 +164,26 @@ Deno.test("a client that is closed while a commit is open comes to rest, and the
   assertEquals(resumed, 0);
 });
 
+Deno.test("however often others try meanwhile, an open commit is sent again by one of them at a time", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const waits: number[] = [];
+  alice.after = (ms, run) => {
+    if (ms > 3_000 && ms < 8_000) waits.push(ms);
+    return stage.runtime.after(ms, run);
+  };
+  alice.session.tampering = watch([], () => createError("overloaded", "Try again later"));
+  const channel = await alice.channel();
+  const { epoch } = channel.health();
+  for (let tries = 0; tries < 20; tries++) {
+    await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
+  }
+  assertEquals(waits.length, 1);
+  alice.session.tampering = {};
+  await commit(alice);
+  assertEquals(channel.health().epoch, epoch + 2);
+});
+
 Deno.test("an agent leaves while its last removal is open, and the channel is closed when that is settled", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
