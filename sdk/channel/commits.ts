@@ -115,8 +115,11 @@ export class Committer {
    * log must not wait for it.
    */
   async recover(): Promise<void> {
-    if (this.#candidate === undefined || this.#underWay !== undefined) return;
-    this.#recovering ??= this.#recover(this.#candidate).finally(() => this.#recovering = undefined);
+    const candidate = this.#candidate;
+    if (this.#underWay !== undefined) return;
+    if (candidate !== undefined) {
+      this.#recovering ??= this.#recover(candidate).finally(() => this.#recovering = undefined);
+    }
     await this.#recovering;
   }
 
@@ -127,7 +130,7 @@ export class Committer {
 
   /**
    * We may act: sends a commit again whose fate is not known. From this call on it is under way. Resolves when it is settled, or
-   * is left to the next connection; rejects with faults only.
+   * left open; rejects with faults only.
    */
   async resume(): Promise<void> {
     const { durable } = this.#membership;
@@ -147,6 +150,7 @@ export class Committer {
 
   reopen(): void {
     this.#closed = false;
+    if (this.#candidate !== undefined) this.#parts.onOpen();
   }
 
   /** We were brought in anew: a commit of the membership before is of no use, whatever became of it. */

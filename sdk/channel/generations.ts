@@ -176,11 +176,15 @@ export class Generations {
    * is as new as what we did, and before what was unread is here.
    */
   async settle(): Promise<void> {
-    const { recovery, arrival } = this.#parts;
-    arrival.end();
-    const begun = await recovery.settle();
+    this.#parts.arrival.end();
+    if (!await this.settleOwn()) this.askWhenRead();
+  }
+
+  /** Returns whether the log holds a founding of ours, which is entered. */
+  async settleOwn(): Promise<boolean> {
+    const begun = await this.#parts.recovery.settle();
     if (begun !== undefined) await this.begin(begun);
-    else this.askWhenRead();
+    return begun !== undefined;
   }
 
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */

@@ -61,8 +61,6 @@ export interface LiveChannelParts extends EnteredChannel {
 
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
-/** For an entry that is looked at when the agent leaves. */
-const lastEntryMs = 15_000;
 /** Before a commit is sent again about which a busy relay did not say anything. */
 const openMs = 5_000;
 /** For handlers that run then. */
@@ -106,8 +104,8 @@ export class LiveChannel {
   #isReady = false;
   /** An open commit is going to be sent again. */
   #isResuming = false;
-  /** From now on our leaf must stay as it is, unless leaving fails. */
-  #isLeaving = false;
+  /** Our leaf must stay as it is from now on. One for all callers; undefined again when it has failed. */
+  #leaving: Promise<void> | undefined;
   /** The relay knows that we have left. */
   #isGone = false;
   /** One for all callers; undefined again when it has failed. */
@@ -347,7 +345,9 @@ export class LiveChannel {
   /** `late`: another owner was faster. `early`: messages in front of the commit come once more. */
   async #found(mayWait: boolean): Promise<"founded" | "late" | "early"> {
     if (this.#over !== undefined) throw this.#over;
-    if (this.#isLeaving) throw createError("not_allowed", "Cannot recover: this agent is leaving the channel");
+    if (this.#leaving !== undefined) {
+      throw createError("not_allowed", "Cannot recover: this agent is leaving the channel");
+    }
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
     if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
     if (mayWait && !this.#arrival.isOver) return "early";
@@ -359,18 +359,20 @@ export class LiveChannel {
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
   async leave(successor?: AgentId): Promise<void> {
-    this.#isLeaving = true;
-    try {
-      // A generation of ours may be on its way, and gives us another leaf.
-      await Promise.race([this.#entries.idle(), pause(this.#deps.runtime, lastEntryMs, this.#stop.signal)]);
-      await this.#leave(successor);
-    } catch (error) {
-      this.#isLeaving = false;
+    this.#leaving ??= this.#leave(successor).catch((error) => {
+      this.#leaving = undefined;
       throw error;
-    }
+    });
+    await this.#leaving;
   }
 
   async #leave(successor: AgentId | undefined): Promise<void> {
+    if (this.#over === undefined && this.#recovery.stopped !== undefined) {
+      // A generation of ours may be on its way or in the log, and gives us another leaf.
+      await this.#entries.run(() => this.#generations.settleOwn()).catch((error) => {
+        if (!isCode(error, "not_found")) throw error; // the relay has forgotten us
+      });
+    }
     // Nothing is left of it, and it must not leave a membership that has begun since.
     if (this.#erasing !== undefined) return await this.#erasing;
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;

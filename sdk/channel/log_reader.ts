@@ -323,10 +323,10 @@ export class LogReader {
   }
 
   async #ownCommitSettled(): Promise<boolean> {
-    const { underWay } = this.#parts.committer;
-    if (underWay === undefined) return false;
-    await underWay;
-    return true;
+    const { committer } = this.#parts;
+    const { underWay, candidate } = committer;
+    await (underWay ?? committer.recover().catch(unlessRefused));
+    return underWay !== undefined || committer.candidate !== candidate;
   }
 
   #rises({ sequence }: { readonly sequence: number }): boolean {
@@ -484,6 +484,11 @@ export class LogReader {
     // As they are when they are written: a commit of ours may be accepted before that, and writes them itself.
     this.#parts.onDone(settled ? [() => this.#landmarks()] : []);
   }
+}
+
+/** Without an answer nothing is known: the entry comes again. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof StaticError)) throw error;
 }
 
 function headerOf(message: Uint8Array): PrivateMessageHeader | undefined {

@@ -263,6 +263,29 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
   assertEquals(await issuesOf(carol, "void_leave"), []);
 });
 
+Deno.test("an owner whose founding was taken with its reply lost leaves the new generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  const live = await alice.live();
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation !== "FoundGeneration") return reply;
+    alice.session.disconnect();
+    throw createError("transport_error", "Lost");
+  };
+  await assertRejects(() => live.recover(), StaticError);
+  // Two callers at once are one.
+  const leaving = [live.leave(), live.leave()];
+  await alice.session.connect();
+  await Promise.all(leaving);
+  await until("carol is alone", async () => (await membersOf(carol)).length === 1);
+  assertEquals(await issuesOf(carol, "void_leave"), []);
+});
+
 Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

@@ -184,6 +184,50 @@ Deno.test("however often others try meanwhile, an open commit is sent again by o
   assertEquals(channel.health().epoch, epoch + 2);
 });
 
+Deno.test("what is said in the next epoch settles an open commit first, and nobody is blamed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let finds = 0;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    if (operation === "FindCommit" && finds++ === 0) throw createError("overloaded", "Try again later");
+    const reply = await forward();
+    if (operation === "SendCommit") throw createError("transport_error", "Lost");
+    return reply;
+  };
+  const { epoch } = (await alice.channel()).health();
+  await assertRejects(() => commit(alice), StaticError, "Try again later");
+  await until("bob has followed", () => isOk(bob, epoch + 1));
+  await bob.manager.send(name, "in the next epoch");
+  assertEquals(await read(await alice.channel(), 1), ["in the next epoch"]);
+  assertEquals([await issuesOf(alice), (await alice.channel()).health().epoch], [[], epoch + 1]);
+});
+
+Deno.test("an agent that could not leave asks for its open commit again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const sent: SendCommit[] = [];
+  const busy = watch(sent, () => createError("overloaded", "Try again later"));
+  let fired = 0;
+  alice.after = (ms, run) => {
+    const isOpen = ms > 3_000 && ms < 8_000;
+    return stage.runtime.after(isOpen ? 300 : ms, () => {
+      if (isOpen) fired++;
+      run();
+    });
+  };
+  alice.session.tampering = busy;
+  const [channel, { committer }] = [await alice.channel(), await alice.live()];
+  const { epoch } = channel.health();
+  await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
+  await committer.close();
+  await assertRejects(() => commit(alice), StaticError, "leaving");
+  const before = fired;
+  await until("it was not sent meanwhile", () => fired > before);
+  committer.reopen();
+  alice.session.tampering = {};
+  await until("alice has made it", () => isOk(alice, epoch + 1));
+});
+
 Deno.test("an agent leaves while its last removal is open, and the channel is closed when that is settled", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
