@@ -176,15 +176,11 @@ export class Generations {
    * is as new as what we did, and before what was unread is here.
    */
   async settle(): Promise<void> {
-    this.#parts.arrival.end();
-    if (!await this.settleOwn()) this.askWhenRead();
-  }
-
-  /** Returns whether the log holds a founding of ours, which is entered. */
-  async settleOwn(): Promise<boolean> {
-    const begun = await this.#parts.recovery.settle();
+    const { recovery, arrival } = this.#parts;
+    arrival.end();
+    const begun = await recovery.settle();
     if (begun !== undefined) await this.begin(begun);
-    return begun !== undefined;
+    else this.askWhenRead();
   }
 
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */

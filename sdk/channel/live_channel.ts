@@ -61,6 +61,8 @@ export interface LiveChannelParts extends EnteredChannel {
 
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** For a generation of ours that the log holds. */
+const ownGenerationMs = 30_000;
 /** Before a commit is sent again about which a busy relay did not say anything. */
 const openMs = 5_000;
 /** For handlers that run then. */
@@ -367,12 +369,7 @@ export class LiveChannel {
   }
 
   async #leave(successor: AgentId | undefined): Promise<void> {
-    if (this.#over === undefined && this.#recovery.stopped !== undefined) {
-      // A generation of ours may be on its way or in the log, and gives us another leaf.
-      await this.#entries.run(() => this.#generations.settleOwn()).catch((error) => {
-        if (!isCode(error, "not_found")) throw error; // the relay has forgotten us
-      });
-    }
+    if (this.#over === undefined && this.#recovery.stopped !== undefined) await this.#ownGeneration();
     // Nothing is left of it, and it must not leave a membership that has begun since.
     if (this.#erasing !== undefined) return await this.#erasing;
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
@@ -381,6 +378,18 @@ export class LiveChannel {
     if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
     this.#isGone = true;
     await this.erase();
+  }
+
+  /** A generation of ours that is on its way, or in the log, gives us another leaf: resolves when we are in it, if there is one. */
+  async #ownGeneration(): Promise<void> {
+    await this.#entries.idle();
+    try {
+      const own = await this.#recovery.findOwn();
+      if (own === undefined) return;
+      await this.membership.waitForEpoch(Number(own.founding.next.context.epoch), ownGenerationMs);
+    } catch (error) {
+      if (!isCode(error, "not_found", "membership_lapsed")) throw error; // there is no such place for us any more
+    }
   }
 
   /** Deletes everything that is stored of the channel. When it fails, it can be called again. */

@@ -323,10 +323,10 @@ export class LogReader {
   }
 
   async #ownCommitSettled(): Promise<boolean> {
-    const { committer } = this.#parts;
-    const { underWay, candidate } = committer;
+    const { committer, membership } = this.#parts;
+    const [{ underWay, candidate }, { epoch }] = [committer, membership];
     await (underWay ?? committer.recover().catch(unlessRefused));
-    return underWay !== undefined || committer.candidate !== candidate;
+    return underWay !== undefined || committer.candidate !== candidate || membership.epoch !== epoch;
   }
 
   #rises({ sequence }: { readonly sequence: number }): boolean {

@@ -192,8 +192,7 @@ export class Recovery {
 
   /** The commit does not matter any more. */
   clear(): void {
-    this.#bad = undefined;
-    this.#founding = undefined;
+    this.#bad = this.#founding = undefined;
   }
 
   /** In words, for `health()`. */
@@ -227,10 +226,15 @@ export class Recovery {
 
   /** Settles a founding from before a crash or a lost connection. It is never sent automatically. */
   async settle(): Promise<Begun | undefined> {
+    const own = await this.findOwn();
+    return own && await this.#promote(own.founding, own.sequence);
+  }
+
+  /** A founding of ours that the log holds, and that is not entered yet. Throws `StaticError`. */
+  async findOwn(): Promise<{ readonly founding: FoundingCandidate; readonly sequence: number } | undefined> {
     const founding = this.#ownFounding;
-    if (founding === undefined) return undefined;
-    const sequence = await this.#find(founding);
-    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
+    const sequence = founding && await this.#find(founding);
+    return founding === undefined || sequence === undefined ? undefined : { founding, sequence };
   }
 
   /**
@@ -270,8 +274,7 @@ export class Recovery {
       ? await openFounding(entry, verdict.base, membership, this.#deps)
       : verdict.reason;
     if (typeof opened === "string") return { behind: opened };
-    const { founding } = entry;
-    const { sequence, sender: founder } = entry;
+    const { founding, sequence, sender: founder } = entry;
     await this.#enter({ ...opened, founder, blamed: founding.blamed, sequence }, opened.used);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
@@ -284,10 +287,8 @@ export class Recovery {
     const foreign = { generation, founder, reason };
     await this.#deps.store.batch([putForeign(this.#parts.membership.channelId, foreign)]);
     this.#foreign = foreign;
-    this.#parts.health.report(
-      "refused_recovery",
-      `${foreignState(foreign).problem}. It stays in the generation before`,
-    );
+    const text = `${foreignState(foreign).problem}. It stays in the generation before`;
+    this.#parts.health.report("refused_recovery", text);
     for (const refused of this.#refusals) refused();
   }
 
@@ -306,9 +307,8 @@ export class Recovery {
   /** The one that was made before, if it is about this commit: the relay may have taken it. */
   async #candidateFor(bad: BadCommit): Promise<FoundingCandidate> {
     const before = this.#ownFounding;
-    if (before !== undefined && equalBytes(requestOf(before).founding.badCommit, bad.declared.commitHash)) {
-      return before;
-    }
+    const { commitHash } = bad.declared;
+    if (before !== undefined && equalBytes(requestOf(before).founding.badCommit, commitHash)) return before;
     const { membership } = this.#parts;
     const founding = await createFounding(membership, bad, this.#deps);
     await membership.durable.prepareFounding(founding);

@@ -4,7 +4,7 @@ import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
-import { createError, putState, statesKind } from "../../sdk/testing/agents.ts";
+import { createError, type MemoryDisk, putState, statesKind } from "../../sdk/testing/agents.ts";
 import {
   allStopped,
   deafen,
@@ -284,6 +284,61 @@ Deno.test("an owner whose founding was taken with its reply lost leaves the new 
   await Promise.all(leaving);
   await until("carol is alone", async () => (await membersOf(carol)).length === 1);
   assertEquals(await issuesOf(carol, "void_leave"), []);
+});
+
+/** Alice begins anew and hears nothing of it. Returns her disk from then. */
+async function foundUnheard(stage: Stage): Promise<Record<"alice" | "carol", Actor> & { disk: MemoryDisk }> {
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "FoundGeneration") throw createError("transport_error", "Lost");
+    return reply;
+  };
+  const channel = await alice.channel();
+  await assertRejects(() => channel.recover(), StaticError);
+  return { alice, carol, disk: alice.copyDisk() };
+}
+
+for (const leaves of [false, true]) {
+  const what = leaves ? ", also if it tries to leave" : "";
+  Deno.test(`a disk from before a founding was entered sends nothing with keys that were used since${what}`, async () => {
+    await using stage = await Stage.open();
+    const { alice, carol, disk } = await foundUnheard(stage);
+    await alice.crash();
+    await alice.manager.send(name, "one");
+    assertEquals(await read(await carol.channel(), 1), ["one"]);
+    await alice.restore(disk);
+    const channel = await alice.channel();
+    const leaving = leaves ? channel.leave({ successor: alice.client.agentId }).catch(() => {}) : undefined;
+    const sending = channel.send("two");
+    await leaving;
+    await sending;
+    assertEquals(await read(await carol.channel(), 1), ["two"]);
+    assertEquals(await issuesOf(carol, "repeated_counter"), []);
+  });
+}
+
+Deno.test("an owner that could not leave loses no message from before a founding of its own", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await bob.manager.send(name, "before");
+  await hasUnread(alice, 1);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "FoundGeneration") throw createError("transport_error", "Lost");
+    return reply;
+  };
+  await assertRejects(async () => await (await alice.channel()).recover(), StaticError);
+  await alice.crash();
+  const channel = await alice.channel();
+  await assertRejects(() => channel.leave({ successor: alice.client.agentId }), StaticError);
+  assertEquals(await read(channel, 1), ["before"]);
 });
 
 Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
