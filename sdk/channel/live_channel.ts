@@ -353,10 +353,17 @@ export class LiveChannel {
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
     if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
     if (mayWait && !this.#arrival.isOver) return "early";
+    if (this.#isByWord && await this.#isFounded()) return "late";
     const begun = await this.#recovery.found();
     if (begun === undefined) return "late";
     await this.#generations.begin(begun);
     return "founded";
+  }
+
+  /** Whether members of a generation of ours can let us in: our store may be older than what it sent there. */
+  async #isFounded(): Promise<boolean> {
+    const own = await this.#recovery.findOwn();
+    return own !== undefined && own.founding.next.tree.memberCount > 1;
   }
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
@@ -380,15 +387,22 @@ export class LiveChannel {
     await this.erase();
   }
 
-  /** A generation of ours that is on its way, or in the log, gives us another leaf: resolves when we are in it, if there is one. */
+  /**
+   * A generation of ours that is on its way, or in the log, gives us another leaf: resolves when we are in it, if there is one that
+   * we can enter.
+   */
   async #ownGeneration(): Promise<void> {
     await this.#entries.idle();
     try {
       const own = await this.#recovery.findOwn();
       if (own === undefined) return;
+      // Nobody delivers it to us; what is left open is settled with a connection.
+      if (!this.#link.isAsking) this.connection(this.#deps.session.state.kind === "online");
       await this.membership.waitForEpoch(Number(own.founding.next.context.epoch), ownGenerationMs);
+      await this.#entries.idle();
     } catch (error) {
-      if (!isCode(error, "not_found", "membership_lapsed")) throw error; // there is no such place for us any more
+      // The relay has no place for us, or our store is too old for it: the statement may be void then, and an owner removes us.
+      if (!isCode(error, "not_found", "membership_lapsed", "mls_error")) throw error;
     }
   }
 

@@ -304,8 +304,8 @@ async function foundUnheard(stage: Stage): Promise<Record<"alice" | "carol", Act
   return { alice, carol, disk: alice.copyDisk() };
 }
 
-for (const leaves of [false, true]) {
-  const what = leaves ? ", also if it tries to leave" : "";
+for (const tries of ["", "leave", "recover"] as const) {
+  const what = tries === "" ? "" : `, also if it tries to ${tries}`;
   Deno.test(`a disk from before a founding was entered sends nothing with keys that were used since${what}`, async () => {
     await using stage = await Stage.open();
     const { alice, carol, disk } = await foundUnheard(stage);
@@ -314,9 +314,9 @@ for (const leaves of [false, true]) {
     assertEquals(await read(await carol.channel(), 2), ["before", "one"]);
     await alice.restore(disk);
     const channel = await alice.channel();
-    const leaving = leaves ? channel.leave({ successor: alice.client.agentId }).catch(() => {}) : undefined;
     const sending = channel.send("two");
-    await leaving;
+    if (tries === "leave") await channel.leave({ successor: alice.client.agentId }).catch(() => {});
+    if (tries === "recover") await channel.recover().catch(() => {});
     await sending;
     assertEquals(await read(await carol.channel(), 1), ["two"]);
     assertEquals(await issuesOf(carol, "repeated_counter"), []);
@@ -330,6 +330,14 @@ Deno.test("an owner that could not leave loses no message from before a founding
   const channel = await alice.channel();
   await assertRejects(() => channel.leave({ successor: alice.client.agentId }), StaticError);
   assertEquals(await read(channel, 1), ["before"]);
+});
+
+Deno.test("an owner leaves though the reply to its founding was lost on a connection that stays", async () => {
+  await using stage = await Stage.open();
+  const { alice, carol } = await foundUnheard(stage);
+  await (await alice.channel()).leave({ successor: carol.client.agentId });
+  await until("carol is alone", async () => (await membersOf(carol)).length === 1);
+  assertEquals(await issuesOf(carol, "void_leave"), []);
 });
 
 Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
