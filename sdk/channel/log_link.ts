@@ -229,7 +229,11 @@ export class LogLink {
     }
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
-    if (doubt !== undefined) return comeBack(doubt, true);
+    if (doubt !== undefined) {
+      // Nothing of it may be entered with keys of a store that may be old.
+      if (reason === undefined) subscription.abandon();
+      return comeBack(doubt, true);
+    }
     onCleared();
     if (received === undefined) await progress.lose(reply.after);
     // A crash may have come between the write and the acknowledgement.

@@ -52,8 +52,8 @@ export class Subscription {
 
   /** Entries after this one, or after what the relay knows to be consumed. */
   async open(after: number | undefined): Promise<ReplyBody<"Subscribe">> {
+    const tag = this.#tag = (this.#tag + 1) % 2 ** 32;
     this.lost();
-    const tag = this.#tag;
     const reply = await this.#session.call("Subscribe", {
       channelId: this.#channelId,
       ...(after !== undefined && { after }),
@@ -79,8 +79,12 @@ export class Subscription {
   }
 
   /** Also a beginning that is on its way, and what follows it, does not belong to us any more. */
-  lost(): void {
+  abandon(): void {
     this.#tag = (this.#tag + 1) % 2 ** 32;
+    this.lost();
+  }
+
+  lost(): void {
     this.#cancelLate();
     this.#forgetAcknowledgement();
     this.#live = this.#isOpen = false;
