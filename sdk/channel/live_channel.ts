@@ -180,8 +180,7 @@ export class LiveChannel {
       recovery: () => this.#recovery,
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.#die(fault),
     }, deps);
-    const onEntering = (): RecordChange => this.#storeAge.begunAnew();
-    this.#recovery = new Recovery({ ...parts, membership, health, onEntering }, deps);
+    this.#recovery = new Recovery({ ...parts, membership, health, onEntering: () => this.#storeAge.begunAnew() }, deps);
     this.#generations = this.#createGenerations();
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink();

@@ -70,7 +70,7 @@ Deno.test("a commit that was on its way when its agent crashed is sent again, th
   await until("bob has made it", () => isOk(bob, late.epoch + 1));
   await allAgree(alice, bob);
   assertEquals(sent.map(({ commit }) => commit), [late.commit]);
-  // What is taken already is not taken twice.
+  // The relay takes it once.
   assertEquals((await bob.session.call("SendCommit", late)).duplicate, true);
   await alice.manager.send(name, "still here");
   assertEquals(await read(await bob.channel(), 1), ["still here"]);
