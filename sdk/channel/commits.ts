@@ -359,7 +359,7 @@ export class Committer {
     try {
       if (!isMoved()) return await this.#membership.accept(prepared, sequence, accepted);
     } catch (error) {
-      // By its own acceptance, or while that waited for its turn.
+      // Only another commit, which came while the acceptance waited for its turn, is the relay's lie.
       if (!isMoved() || this.#membership.group.current === prepared.next) throw error;
     }
     const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;

@@ -238,13 +238,19 @@ Deno.test("states of epochs are kept of the last 256, also across a founding", a
   assertEquals([kept.length, kept.includes(10), kept.includes(membership.epoch)], [256, false, true]);
 });
 
-Deno.test("an owner that leaves while its founding is on its way leaves the new generation", async () => {
-  await using stage = await Stage.open();
+/** Both own the channel and are stopped at bob's commit, and alice may begin anew. */
+async function stoppedOwners(stage: Stage): Promise<Record<"alice" | "carol", Actor>> {
   const { alice, bob, carol } = await stage.trio();
   await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
   await sendBogus(bob);
   await allStopped(alice, carol);
   alice.clockOffsetMs += 61_000;
+  return { alice, carol };
+}
+
+Deno.test("an owner that leaves while its founding is on its way leaves the new generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, carol } = await stoppedOwners(stage);
   const live = await alice.live();
   const [taken, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   alice.session.tampering.call = async (operation, _body, forward) => {
@@ -265,11 +271,7 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
 
 Deno.test("an owner whose founding was taken with its reply lost leaves the new generation", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  alice.clockOffsetMs += 61_000;
+  const { alice, carol } = await stoppedOwners(stage);
   const live = await alice.live();
   alice.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
@@ -342,11 +344,7 @@ Deno.test("an owner leaves though the reply to its founding was lost on a connec
 
 Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
-  await sendBogus(bob);
-  await allStopped(alice, carol);
-  alice.clockOffsetMs += 61_000;
+  const { alice } = await stoppedOwners(stage);
   const live = await alice.live();
   const calls: string[] = [];
   let leaving: Promise<void> | undefined;
