@@ -40,6 +40,8 @@ export interface GenerationsParts {
   readonly suspend: () => void;
   /** Reads the log from where we are. Returns whether entries come; else the next connection does it. */
   readonly reopen: () => Promise<boolean>;
+  /** Whether this connection has shown that our store is as new as what we did: else nothing is entered. */
+  readonly isCompared: () => boolean;
   /** The channel works again. */
   readonly goOn: () => void;
   /** Our group is of no use any more: join anew. */
@@ -109,7 +111,9 @@ export class Generations {
     subscription.received(body.sequence, "ciphertext" in body ? body.ciphertext.length : body.commit.length);
     // Everything before the commit has been delivered: now a founding of ours that the relay took before a crash may be
     // entered.
-    if (body.sequence === recovery.stopped?.sequence) await this.settle().catch(unlessRefused);
+    if (body.sequence === recovery.stopped?.sequence && this.#parts.isCompared()) {
+      await this.settle().catch(unlessRefused);
+    }
     return true;
   }
 
@@ -118,6 +122,8 @@ export class Generations {
     const { membership, recovery, arrival, rejoiner, reader, health, goOn, comeBack } = this.#parts;
     const { sequence, founding: { generation } } = entry;
     if (!reader.rises(sequence)) return;
+    // It comes again.
+    if (!this.#parts.isCompared()) return;
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet

@@ -222,6 +222,7 @@ export class LiveChannel {
       caretaker: this.#caretaker,
       inbox: this.inbox,
       suspend: () => this.#suspend(),
+      isCompared: () => this.#link.isCompared,
       reopen: () => this.#link.reopen(),
     });
   }

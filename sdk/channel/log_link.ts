@@ -78,6 +78,8 @@ export class LogLink {
   /** The connection on which we try to go on. */
   #resuming: number | undefined;
   #isUp = false;
+  /** The connection that has shown that our store is as new as what we did. */
+  #compared = -1;
 
   constructor(parts: LogLinkParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -97,6 +99,11 @@ export class LogLink {
   /** Whether entries flow. */
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  /** Whether the present connection has shown that our store is as new as what we did. */
+  get isCompared(): boolean {
+    return this.#compared === this.#connections;
   }
 
   /** Deliveries from here on belong to an earlier subscription. */
@@ -229,6 +236,7 @@ export class LogLink {
     }
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
+    this.#compared = doubt === undefined ? connection : -1;
     if (doubt !== undefined) {
       // Nothing of it may be entered with keys of a store that may be old.
       if (reason === undefined) subscription.abandon();

@@ -93,14 +93,13 @@ const recoveries = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 :
 /** In each of them owners begin the channel anew, in some of them several times; in one the relay lies too. */
 const knownRecoveries = [1977377434, 2156355538, 1716174814, 103, 104];
 
-Deno.test("hostile members that commit what nobody can follow stop a channel until its owner recovers it", async () => {
+async function checkRecoveries(options: ScheduleOptions, known: readonly number[]): Promise<void> {
   const signatures = await warmUp();
   const seeds = createRandom(stress ? seedFromEnvironment() : knownSeed);
   let [foundings, outside] = [0, 0];
   for (let done = 0; done < recoveries; done++) {
-    const known = stress ? undefined : knownRecoveries[done];
-    const seed = known ?? (done === 0 ? seeds.seed : seeds.uint32());
-    const schedule = createSchedule(seed, { hostileCommits: true });
+    const seed = (stress ? undefined : known[done]) ?? (done === 0 ? seeds.seed : seeds.uint32());
+    const schedule = createSchedule(seed, options);
     const outcome = await runSchedule(schedule, signatures);
     if (outcome.failure !== undefined) throw failed(outcome, { schedule, done });
     foundings += outcome.trace.filter((line) => line.includes("recover the channel")).length;
@@ -108,6 +107,14 @@ Deno.test("hostile members that commit what nobody can follow stop a channel unt
   }
   console.log(JSON.stringify({ schedules: recoveries, foundings, outside }));
   if (!stress) assert(foundings > 0, "nothing was begun anew");
+}
+
+Deno.test("hostile members that commit what nobody can follow stop a channel until its owner recovers it", async () => {
+  await checkRecoveries({ hostileCommits: true }, knownRecoveries);
+});
+
+Deno.test("the same while single calls of honest members are refused, late, or end their connection", async () => {
+  await checkRecoveries({ hostileCommits: true, disturbed: true }, []);
 });
 
 Deno.test("under a hostile owner no message is shown in another's name, and every member that is out is told so", async () => {

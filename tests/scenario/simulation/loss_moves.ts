@@ -4,6 +4,7 @@
  * others astray at that moment leaves nobody who could admit it (docs/membership.md, "What remains").
  */
 import { backInStep, companions } from "./ending.ts";
+import type { Random } from "../../support/mod.ts";
 import type { MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
@@ -35,6 +36,25 @@ async function begin(play: Play, player: Player, what: "commits" | "leaves" | "c
   if (player.excused) play.voidLeaves.add(player.agentId);
 }
 
+/** `begin`: right before the process starts on its old disk. */
+export async function putDiskBack(
+  play: Play,
+  random: Random,
+  begin: (player: Player) => void = () => {},
+): Promise<string | undefined> {
+  // Somebody inside that it knew then.
+  const isKnown = (player: Player): boolean =>
+    companions(play, player).some(({ agentId }) => player.saved?.known.has(agentId));
+  const player = await pickSafe(play, (safe) => play.pick(random, safe.filter(isKnown)));
+  if (player === undefined) return;
+  play.hasLostState = true;
+  begin(player);
+  if (!await play.stage.finish(`${player.label} is back`, player.restore(play.truth))) return;
+  play.note(`the disk of ${player.label} is put back`);
+  await backInStep(play, player);
+  return `${player.label} is back from its old disk`;
+}
+
 export const lossMoves: MoveTable = {
   backup: {
     weight: 3,
@@ -62,18 +82,7 @@ export const lossMoves: MoveTable = {
   },
   restore: {
     weight: 3,
-    run: async (play, random) => {
-      // Somebody inside that it knew then.
-      const isKnown = (player: Player): boolean =>
-        companions(play, player).some(({ agentId }) => player.saved?.known.has(agentId));
-      const player = await pickSafe(play, (safe) => play.pick(random, safe.filter(isKnown)));
-      if (player === undefined) return;
-      play.hasLostState = true;
-      if (!await play.stage.finish(`${player.label} is back`, player.restore(play.truth))) return;
-      play.note(`the disk of ${player.label} is put back`);
-      await backInStep(play, player);
-      return `${player.label} is back from its old disk`;
-    },
+    run: (play, random) => putDiskBack(play, random),
   },
   lapse: {
     weight: 1,

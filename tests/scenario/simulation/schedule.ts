@@ -2,6 +2,7 @@
 import { createRandom, type Random } from "../../support/mod.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { checkEnding } from "./ending.ts";
+import { disturbedMoves } from "./disturbed_moves.ts";
 import { honestMoves } from "./honest_moves.ts";
 import { Broken, checkNow } from "./judging.ts";
 import { lossMoves } from "./loss_moves.ts";
@@ -39,6 +40,8 @@ export interface ScheduleOptions {
   readonly hostileCommits?: boolean;
   /** One of them owns the channel too. */
   readonly hostileOwner?: boolean;
+  /** Connections begin badly. */
+  readonly disturbed?: boolean;
 }
 
 const allMoves: MoveTable = {
@@ -49,10 +52,11 @@ const allMoves: MoveTable = {
   ...prefixed("owner", ownerMoves),
   ...prefixed("relay", relayMoves),
   ...prefixed("relay", logMoves),
+  ...prefixed("disturbed", disturbedMoves),
 };
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
-  const { hostileCommits = false, hostileOwner = false } = options;
+  const { hostileCommits = false, hostileOwner = false, disturbed = false } = options;
   const random = createRandom(seed);
   const attackers = random.pick<Attackers>(hostileOwner ? ["members", "both"] : ["members", "relay", "both"]);
   const cast: Cast = {
@@ -68,6 +72,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
   if (attackers !== "members") tables.push(prefixed("relay", relayMoves), prefixed("relay", logMoves));
   if (hostileCommits || hostileOwner) tables.push(prefixed("member", commitMoves));
   if (hostileOwner) tables.push(prefixed("owner", ownerMoves));
+  if (disturbed) tables.push(prefixed("disturbed", disturbedMoves));
   const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable); // cast: of tables of moves
   const length = 20 + random.below(21);
   const moves = Array.from({ length }, () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }));

@@ -37,6 +37,8 @@ export class SimulatedWire implements Wire {
   /** Commits that players have sent, whether or not the relay took them. */
   readonly sent = new Map<Player, RequestBody<"SendCommit">[]>();
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
+  /** What an honest relay and network do to a player's calls. */
+  readonly #disturbed = new Map<Player, (forward: Forward) => Promise<unknown> | undefined>();
   readonly #removals: { readonly by: Player; readonly sequence: number; readonly removed: readonly AgentId[] }[] = [];
   readonly #truth: () => Truth;
   readonly #nowMs: () => number;
@@ -52,9 +54,15 @@ export class SimulatedWire implements Wire {
     this.#rules[side].set(player, rules);
   }
 
-  /** The relay is honest from now on. */
+  /** The function is asked for each of the player's calls, and answers undefined for those that it leaves alone. */
+  disturb(player: Player, act: (forward: Forward) => Promise<unknown> | undefined): void {
+    this.#disturbed.set(player, act);
+  }
+
+  /** The relay is honest from now on, and so is the network. */
   calm(): void {
     this.#rules.relay.clear();
+    this.#disturbed.clear();
   }
 
   /** The relay says what is not so. */
@@ -115,9 +123,11 @@ export class SimulatedWire implements Wire {
       }
       return reply;
     };
+    const near = (changed: unknown): Promise<unknown> =>
+      this.#disturbed.get(player)?.(() => real(changed)) ?? real(changed);
     const relay = (changed: unknown = body): Promise<unknown> =>
-      this.#first("relay", player, (rule) => rule.call?.(operation, changed, (again = changed) => real(again))) ??
-        real(changed);
+      this.#first("relay", player, (rule) => rule.call?.(operation, changed, (again = changed) => near(again))) ??
+        near(changed);
     return this.#first("client", player, (rule) => rule.call?.(operation, body, relay)) ?? relay();
   }
 
