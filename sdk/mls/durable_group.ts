@@ -323,10 +323,19 @@ export class DurableGroup {
   /** Resolves when no write is pending; this object writes nothing any more. The state on disk can be loaded again. */
   async close(): Promise<void> {
     // Behind what is under way. An object that has ended already refuses, and writes nothing either.
-    await this.#exclusive(() => {
+    await this.#exclusive(async () => {
+      await this.#giveBack();
       this.#ended = new MlsFault("The channel was closed here; open it again");
-      return Promise.resolve();
     }).catch(() => {});
+  }
+
+  /** Keys that were reserved and not used: the next start begins with them, so that receivers need not step over them. */
+  async #giveBack(): Promise<void> {
+    const { secretTree, ownLeaf } = this.group.current;
+    const used = secretTree.generation(ownLeaf, "application");
+    if (used >= this.#reservedUntil) return;
+    this.#reservedUntil = used;
+    await this.#write(this.#ownChanges(0));
   }
 
   /** After a write that failed, memory is ahead of the disk, and going on could use a key twice after a restart. */

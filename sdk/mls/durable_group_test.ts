@@ -133,6 +133,34 @@ Deno.test("a group that is closed has written what was going on before, and take
   await assertRejects(() => durable.seal(payload, payload), MlsFault, "closed");
 });
 
+Deno.test("keys that were reserved and not used are used by the next start, so that receivers keep none for them", async () => {
+  const { world, a, b } = await createPair();
+  const store = await createStore();
+  let durable = await DurableGroup.save(b.member, store);
+  for (let start = 0; start < 17; start++) {
+    const { message } = await durable.seal(payload, payload);
+    assertEquals(generationOf(a, message), start);
+    assertEquals((await a.joined.receive(message, anything)).outcome.kind, "message");
+    await durable.close();
+    const loaded = await DurableGroup.load(world.channelId, store, b.deps);
+    assert(loaded);
+    durable = loaded.durable;
+  }
+});
+
+Deno.test("a close whose write fails gives back no key that was used", async () => {
+  const { world, a, b } = await createPair();
+  const { records, store, fail } = await createFailingStore();
+  const durable = await DurableGroup.save(b.member, records);
+  await durable.seal(payload, payload);
+  fail();
+  await durable.close();
+  await assertRejects(() => durable.seal(payload, payload), MlsFault);
+  const loaded = await DurableGroup.load(world.channelId, store, b.deps);
+  const sealed = await loaded?.durable.seal(payload, payload);
+  assertEquals(sealed && generationOf(a, sealed.message), reservedGenerations);
+});
+
 Deno.test("messages are consumed in any order, each for good, and no key comes back", async () => {
   const { world, a, b } = await createPair();
   const store = await createStore();
