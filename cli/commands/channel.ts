@@ -3,7 +3,7 @@ import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
-import { confirmedText, memberFields, memberName, policyLines } from "../texts/channel_texts.ts";
+import { heardText, memberFields, memberName, memberRoles, policyLines } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
@@ -74,12 +74,12 @@ export const listMembers: Command = {
       const isOpen = policy.admission === "members" && policy.posting === "members";
       await output.result({ channel: channel.name, policy, members: members.map(memberFields) }, [
         ...table([
-          ["MEMBER", "AGENT ID", "CONFIRMED"].map((title) => output.paint("dim", title)),
+          ["MEMBER", "AGENT ID", "HEARD"].map((title) => output.paint("dim", title)),
           ...members.map((member) => [
             memberName(member),
             member.agentId,
-            confirmedText(member, context.platform.nowMs()),
-            [member.owner && "owner", member.self && "you", member.absent && "absent"].filter(Boolean).join(", "),
+            heardText(member, context.platform.nowMs()),
+            memberRoles(member),
           ]),
         ]),
         ...(isOpen ? [] : ["", ...policyLines(policy)]),

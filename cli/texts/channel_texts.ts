@@ -34,12 +34,17 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { agentId, identity, owner, self, absent, confirmedEpoch, confirmedAtMs } = member;
-  const confirmed = confirmedAtMs === undefined ? {} : {
-    confirmed_epoch: confirmedEpoch,
-    confirmed_at: isoTime(confirmedAtMs),
+  const { agentId, identity, owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  return {
+    agent_id: agentId,
+    identity,
+    owner,
+    self,
+    ...(absent && { absent }),
+    ...(lapsed && { lapsed }),
+    ...(confirmedEpoch !== undefined && { confirmed_epoch: confirmedEpoch }),
+    ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
   };
-  return { agent_id: agentId, identity, owner, self, ...(absent && { absent }), ...confirmed };
 }
 
 export function policyLines({ admission, posting }: ChannelPolicy): string[] {
@@ -47,9 +52,15 @@ export function policyLines({ admission, posting }: ChannelPolicy): string[] {
   return [`May admit agents: ${who(admission)}`, `May post: ${who(posting)}`];
 }
 
-/** How far a member is known to be in the same group. */
-export function confirmedText({ confirmedEpoch, confirmedAtMs }: ChannelMember, nowMs: number): string {
-  return confirmedAtMs === undefined ? "not yet" : `epoch ${confirmedEpoch}, ${ago(confirmedAtMs, nowMs)}`;
+/** When this agent last heard of a member, and how far the member is known to be in the same group. */
+export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs: number): string {
+  if (lastHeardMs === undefined) return "not yet";
+  return `${ago(lastHeardMs, nowMs)}${confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`}`;
+}
+
+export function memberRoles({ owner, self, absent, lapsed }: ChannelMember): string {
+  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)"]
+    .filter(Boolean).join(", ");
 }
 
 export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {

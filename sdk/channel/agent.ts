@@ -361,6 +361,7 @@ export class Agent {
     const channel = new LiveChannel(parts, this.#deps);
     this.#records.set(channel.name, parts.record);
     this.#channels.set(channel.channelId, channel);
+    channel.membership.reportLapsed();
     const { kind } = this.parts.session.state;
     if (kind === "online" || kind === "ended") channel.connection(kind === "online");
     return channel;

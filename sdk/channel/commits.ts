@@ -19,6 +19,7 @@ import { requestOf } from "./commit_request.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
+import { channelFull, type LastHeard } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
 import type { RecordChange } from "../store/mod.ts";
 
@@ -59,6 +60,7 @@ export interface CommitterParts {
   readonly onOpen: () => void;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
+  readonly lastHeard: LastHeard;
   /** The relay says that our group has other keys than the others' in this epoch: a wrong Welcome let us in. */
   readonly onOtherKeys: (reason: string) => void;
 }
@@ -253,17 +255,16 @@ export class Committer {
     });
   }
 
-  /** With the members that leave; an owner that adds somebody also removes those that the relay has given up. */
+  /** With the members that leave, by their own signatures. The relay's word removes nobody. */
   #complete(change: Change): Change {
-    const { dueLeavers, lapsed, group } = this.#membership;
+    const { dueLeavers } = this.#membership;
     const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
     const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
     // Those first that cannot be added before they are removed.
     const leaves = dueLeavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
       .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
       .slice(0, limits.proofsPerCommit);
-    const gone = group.self.owner && adding.length > 0 ? lapsed : [];
-    const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId), ...gone]);
+    const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId)]);
     return { ...change, remove: [...remove], leaves, forcePath: this.#parts.isKeyOld() };
   }
 
@@ -313,7 +314,9 @@ export class Committer {
         (isLast(prepared) && error instanceof UnavailableError);
       if (!isOpen) await this.#giveUp(durable);
       if (isCode(error, "state_conflict")) this.#parts.onOtherKeys(error.message);
-      throw error;
+      if (!isCode(error, "member_limit_reached")) throw error;
+      const { lastHeard } = this.#parts;
+      throw channelFull(error, this.#membership, { lastHeard, nowMs: this.#deps.runtime.nowMs() });
     }
   }
 

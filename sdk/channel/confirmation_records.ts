@@ -62,12 +62,13 @@ async function readLiars(store: Pick<ChannelStore, "get">, channelId: ChannelId)
 }
 
 export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
-  const rows = Array.from(heard, ([agentId, { confirmed, said }]) => [
+  const rows = Array.from(heard, ([agentId, { confirmed, said, heardMs }]) => [
     agentId,
     confirmed?.epoch ?? null,
     confirmed === undefined ? null : Math.round(confirmed.atMs),
     said?.epoch ?? null,
     said?.state ?? null,
+    heardMs === undefined ? null : Math.round(heardMs),
   ]);
   return { type: "put", kind: heardKind, id: channelId, value: encodeFields([rows]) };
 }
@@ -79,7 +80,7 @@ async function readHeard(store: Pick<ChannelStore, "get">, channelId: ChannelId)
     const [epoch, atMs, saidEpoch] = [row.optionalNumber(1), row.optionalNumber(2), row.optionalNumber(3)];
     const confirmed = epoch === undefined || atMs === undefined ? undefined : { epoch, atMs };
     const said = saidEpoch === undefined ? undefined : { epoch: saidEpoch, state: row.bytes(4) };
-    return [parseAgentId(row.text(0)), { confirmed, said }];
+    return [parseAgentId(row.text(0)), { confirmed, said, heardMs: row.optionalNumber(5) }];
   }));
 }
 

@@ -28,7 +28,7 @@ import {
 } from "./confirmation_records.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Fork } from "./events.ts";
-import { type Confirmed, ForkWatch, type Silent } from "./fork_watch.ts";
+import { ForkWatch, type Silent } from "./fork_watch.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership, Moved } from "./membership.ts";
 
@@ -109,9 +109,15 @@ export class Confirmations implements Carriable {
   }
 
   /** The last epoch that a member confirmed. */
-  confirmedOf(agentId: AgentId): Confirmed | undefined {
-    if (agentId !== this.#deps.agentId) return this.#watch.confirmedOf(agentId);
-    return this.#confirmation && { epoch: this.#confirmation.epoch, atMs: this.#toldMs };
+  confirmedEpoch(agentId: AgentId): number | undefined {
+    if (agentId !== this.#deps.agentId) return this.#watch.confirmedOf(agentId)?.epoch;
+    return this.#confirmation?.epoch;
+  }
+
+  /** When a signature of a member was last verified; of this agent, when it last signed a confirmation. */
+  lastHeardMs(agentId: AgentId): number | undefined {
+    if (agentId !== this.#deps.agentId) return this.#watch.lastHeardMs(agentId);
+    return this.#confirmation && this.#toldMs;
   }
 
   /** Our own word about the present epoch, once it was given. */
@@ -134,8 +140,10 @@ export class Confirmations implements Carriable {
    * The group has moved on. Its committer was with us in the epoch that it ended; whether it is in the new one it must say itself,
    * because a relay that takes a commit may tell its sender that it did not.
    */
-  moved({ committer }: Pick<Moved, "committer">): void {
+  moved({ committer, added }: Pick<Moved, "committer" | "added">): void {
     this.#enter();
+    // They signed their KeyPackages.
+    for (const agentId of added) if (agentId !== this.#deps.agentId) this.#watch.heardOf(agentId);
     const ended = this.#parts.membership.epoch - 1;
     if (this.#states.has(ended)) this.#watch.spoke(committer, ended);
   }

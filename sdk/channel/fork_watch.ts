@@ -25,6 +25,8 @@ export interface Heard {
   readonly confirmed: Confirmed | undefined;
   /** Its latest statement, whether it agrees or not. */
   readonly said: Said | undefined;
+  /** When a signature of it was last verified, by the local clock. */
+  readonly heardMs: number | undefined;
 }
 
 /** A member that is connected, by the relay's word, and says nothing. */
@@ -74,6 +76,7 @@ export class ForkWatch {
   /** The last epoch of which a member's message opened. */
   readonly #spoke = new Map<AgentId, number>();
   readonly #confirmed = new Map<AgentId, Confirmed>();
+  readonly #heardMs = new Map<AgentId, number>();
   /** Statements of others about epochs that we were not in: the first signer of each state. */
   readonly #unknown = new Map<number, (Said & { readonly agentId: AgentId })[]>();
   /** By the member whose statement differs. */
@@ -93,18 +96,20 @@ export class ForkWatch {
   constructor(parts: ForkWatchParts) {
     this.#parts = parts;
     this.#liars = new Set(parts.liars);
-    for (const [agentId, { confirmed, said }] of parts.heard) {
+    for (const [agentId, { confirmed, said, heardMs }] of parts.heard) {
       if (confirmed !== undefined) this.#confirmed.set(agentId, confirmed);
       if (said !== undefined) this.#said.set(agentId, said);
+      if (heardMs !== undefined) this.#heardMs.set(agentId, heardMs);
     }
   }
 
   /** The record to keep of each member. */
   get heard(): ReadonlyMap<AgentId, Heard> {
-    const agentIds = new Set([...this.#confirmed.keys(), ...this.#said.keys()]);
+    const agentIds = new Set([...this.#confirmed.keys(), ...this.#said.keys(), ...this.#heardMs.keys()]);
     return new Map(Array.from(agentIds, (agentId): [AgentId, Heard] => [agentId, {
       confirmed: this.#confirmed.get(agentId),
       said: this.#said.get(agentId),
+      heardMs: this.#heardMs.get(agentId),
     }]));
   }
 
@@ -119,6 +124,16 @@ export class ForkWatch {
 
   confirmedOf(agentId: AgentId): Confirmed | undefined {
     return this.#confirmed.get(agentId);
+  }
+
+  /** When a signature of a member was last verified that had not been seen before. */
+  lastHeardMs(agentId: AgentId): number | undefined {
+    return this.#heardMs.get(agentId);
+  }
+
+  /** A signature of a member was verified. */
+  heardOf(agentId: AgentId): void {
+    this.#heardMs.set(agentId, this.#parts.nowMs());
   }
 
   /** Members whose latest statement is about a later epoch than ours. Of a later generation we hear in another way. */
@@ -149,7 +164,8 @@ export class ForkWatch {
     this.#begun.set(epoch, this.#parts.nowMs());
     const [oldest] = this.#begun.keys();
     if (this.#begun.size > maxEpochs && oldest !== undefined) this.#begun.delete(oldest);
-    for (const known of [this.#said, this.#spoke, this.#confirmed, this.#forks, this.#liars, this.#strange]) {
+    const byMember = [this.#said, this.#spoke, this.#confirmed, this.#heardMs, this.#forks, this.#liars, this.#strange];
+    for (const known of byMember) {
       for (const agentId of known.keys()) if (!isMember(agentId)) known.delete(agentId);
     }
     for (const [agentId, said] of this.#said) if (said.epoch === epoch) this.#judge(agentId, said);
@@ -165,6 +181,7 @@ export class ForkWatch {
   /** A statement whose signature is a member's. */
   statement(agentId: AgentId, said: Said): void {
     if (this.knows(agentId, said)) return;
+    this.heardOf(agentId);
     const before = this.#said.get(agentId);
     if (before?.epoch === said.epoch && !equalBytes(before.state, said.state)) {
       this.#lied(agentId, `${agentId} signed two different states of epoch ${said.epoch}`);
@@ -175,6 +192,7 @@ export class ForkWatch {
 
   /** A message or commit of a member opened with our keys of this epoch. */
   spoke(agentId: AgentId, epoch: number): void {
+    this.heardOf(agentId);
     if (epoch < (this.#spoke.get(agentId) ?? 0)) return;
     this.#spoke.set(agentId, epoch);
     this.#confirm(agentId, epoch);

@@ -36,6 +36,8 @@ export type IssueKind =
   | "key_changed"
   /** A member that was known before this agent came back is none any more. */
   | "members_changed"
+  /** The relay says that members were absent for too long. They stay members; an owner may remove them. */
+  | "member_lapsed"
   /** Somebody was refused to join. */
   | "refused_join"
   /** An answer to our request to come back cannot be used; another member is asked. */

@@ -6,8 +6,10 @@ import { pause } from "../base/runtime.ts";
 import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
+import { isHeardLately } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
 import { successorNeeded } from "./ownership.ts";
 import type { Recovery } from "./recovery.ts";
@@ -27,6 +29,7 @@ export interface LeavingParts {
   readonly rejoiner: Rejoiner;
   readonly recovery: Recovery;
   readonly storeAge: StoreAge;
+  readonly confirmations: Pick<Confirmations, "lastHeardMs">;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
@@ -72,7 +75,8 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner, storeAge } = parts;
+  const { membership, committer, caretaker, rejoiner, storeAge, confirmations } = parts;
+  const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
   caretaker.stop();
   try {
     // It may be what makes us the last member.
@@ -81,7 +85,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
-      await committer.commit(() => successionPlan(membership, successor));
+      await committer.commit(() => successionPlan(membership, successor, isHeard));
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
@@ -121,20 +125,21 @@ function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<A
   return new Set([group.self.agentId, ...leavers.map(({ agentId }) => agentId), ...absentLeavers]);
 }
 
-/** That an owner has lapsed is the relay's word: such a one is not relied on, and not passed over in silence either. */
 function isLastOwner(membership: Membership): boolean {
-  const { group: { self, binding }, lapsed } = membership;
+  const { self, binding } = membership.group;
   const going = goingFrom(membership);
-  return self.owner && !binding.owners.some((owner) => !going.has(owner) && !lapsed.includes(owner));
+  return self.owner && !binding.owners.some((owner) => !going.has(owner));
 }
 
+type IsHeard = (agentId: AgentId) => boolean;
+
 /**
- * Before the only owner leaves, it makes another member an owner: the one that it names, or the member with the lowest
- * leaf. Where owners have rights that others lack, or the relay has given up the candidates, the caller has to name
+ * Before the only owner leaves, it makes another member an owner: the one that it names, or the member with the lowest leaf of
+ * those that it has heard of lately. Where owners have rights that others lack, or nobody was heard of, the caller has to name
  * one. Throws `StaticError`.
  */
-function successorOf(membership: Membership, named: AgentId | undefined): AgentId | undefined {
-  const { group, lapsed } = membership;
+function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
+  const { group } = membership;
   const going = goingFrom(membership);
   const staying = group.members().filter(({ agentId }) => !going.has(agentId));
   if (named !== undefined) {
@@ -145,15 +150,14 @@ function successorOf(membership: Membership, named: AgentId | undefined): AgentI
     );
   }
   if (!isLastOwner(membership) || staying.length === 0) return undefined;
-  const [heir] = staying.filter(({ agentId }) => !lapsed.includes(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
-  const isOpen = samePolicy(policyOf(group.binding), openPolicy) && !staying.some(({ owner }) => owner);
-  if (heir !== undefined && isOpen) return heir.agentId;
+  const [heir] = staying.filter(({ agentId }) => isHeard(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
+  if (heir !== undefined && samePolicy(policyOf(group.binding), openPolicy)) return heir.agentId;
   throw successorNeeded(membership, "Cannot leave", "name one with leave({ successor })");
 }
 
-function successionPlan(membership: Membership, named: AgentId | undefined): Plan | undefined {
+function successionPlan(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): Plan | undefined {
   const { owners } = membership.group.binding;
-  const successor = membership.group.self.owner ? successorOf(membership, named) : undefined;
+  const successor = membership.group.self.owner ? successorOf(membership, named, isHeard) : undefined;
   if (successor === undefined || owners.includes(successor)) return undefined;
   // The commit also removes those that have left.
   const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));

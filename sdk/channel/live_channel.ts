@@ -126,17 +126,7 @@ export class LiveChannel {
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
     this.#clearance = new Clearance(deps);
-    this.committer = new Committer({
-      membership,
-      health,
-      candidate: parts.candidate,
-      cleared: () => this.#cleared(),
-      isKeyOld: () => this.ages.isOld,
-      onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
-      onOpen: () => void this.#resumeLater().catch(onFault),
-      onForked: (reason) => this.#comeBack({ reason }),
-      onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
-    }, deps);
+    this.committer = this.#createCommitter(parts);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
@@ -225,6 +215,21 @@ export class LiveChannel {
       isCompared: () => this.#link.isCompared,
       reopen: () => this.#link.reopen(),
     });
+  }
+
+  #createCommitter({ candidate }: Pick<LiveChannelParts, "candidate">): Committer {
+    return new Committer({
+      membership: this.membership,
+      health: this.health,
+      candidate,
+      cleared: () => this.#cleared(),
+      isKeyOld: () => this.ages.isOld,
+      lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
+      onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
+      onOpen: () => void this.#resumeLater().catch((fault) => this.#die(fault)),
+      onForked: (reason) => this.#comeBack({ reason }),
+      onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
+    }, this.#deps);
   }
 
   #createLink(): LogLink {
@@ -382,7 +387,8 @@ export class LiveChannel {
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
+    const known = { storeAge: this.#storeAge, confirmations: this.confirmations };
+    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, ...known }, successor, this.#deps);
     this.#isGone = true;
     await this.erase();
   }

@@ -25,11 +25,20 @@ export interface ChannelMember {
    * Undefined when it has not been heard of since the channel was opened.
    */
   readonly confirmedEpoch: number | undefined;
-  /** When this agent learned that, by the local clock. */
-  readonly confirmedAtMs: number | undefined;
+  /**
+   * When this agent last verified a signature of the member, by the local clock: on a message, a commit, a confirmation, or the
+   * KeyPackage with which it came. Undefined when it never did.
+   */
+  readonly lastHeardMs: number | undefined;
+  /**
+   * The relay says that the member was absent for too long, and keeps nothing for it. It stays a member and may come back. If it will
+   * not, an owner removes it.
+   */
+  readonly lapsed: boolean;
 }
 
 export function listMembers({ membership, confirmations }: LiveChannel, self: AgentId): ChannelMember[] {
+  const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
   return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
     agentId,
@@ -38,7 +47,8 @@ export function listMembers({ membership, confirmations }: LiveChannel, self: Ag
     owner,
     self: agentId === self,
     absent,
-    confirmedEpoch: confirmations.confirmedOf(agentId)?.epoch,
-    confirmedAtMs: confirmations.confirmedOf(agentId)?.atMs,
+    confirmedEpoch: confirmations.confirmedEpoch(agentId),
+    lastHeardMs: confirmations.lastHeardMs(agentId),
+    lapsed: lapsed.has(agentId),
   }));
 }

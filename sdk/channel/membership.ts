@@ -108,6 +108,9 @@ export interface Moved extends CommitSummary {
 /** For parts that keep something per member. */
 export type MovedListener = (change: Moved) => void;
 
+/** Members that a report names. */
+const maxNamed = 5;
+
 /** Number of removals that are remembered one by one. For earlier ones only the time of the last is kept. */
 const maxRemovals = 256;
 
@@ -260,7 +263,7 @@ export class Membership {
     return isOther;
   }
 
-  /** Members that the relay has given up. They may come back by themselves; only an owner removes them. */
+  /** Members that the relay has given up, by its word alone. They may come back by themselves. */
   get lapsed(): AgentId[] {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
@@ -279,13 +282,26 @@ export class Membership {
   }
 
   /**
-   * The relay says that a member was absent too long. That removes nobody: owners may take it as a reason. About those that are
-   * not in the group, or came after it said so, it has no say.
+   * The relay says that a member was absent too long. That changes nothing in the group: people decide who is removed. About those
+   * that are not in the group, or came after it said so, it has no say.
    */
   async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
     const { lapsed, since } = this.#record;
     if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
+    this.reportLapsed();
+  }
+
+  /** Also once when the channel is opened: what is known of before is on disk. */
+  reportLapsed(): void {
+    const { lapsed } = this;
+    if (lapsed.length === 0) return;
+    const named = lapsed.slice(0, maxNamed).join(", ") + (lapsed.length > maxNamed ? ", …" : "");
+    const text =
+      `The relay says that ${lapsed.length} members were absent for too long, and keeps nothing for them: ${named}. ` +
+      "They stay members and may come back; members() shows when this agent last heard of each. An owner can remove those that " +
+      "will not come back with removeMember()";
+    this.#health.report("member_lapsed", text);
   }
 
   /** The epoch in which a member joined; 0 when that was before us. */

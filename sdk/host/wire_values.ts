@@ -77,12 +77,12 @@ export function decodeIdentity(fields: Fields): Uint8Array {
 }
 
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, self, absent, confirmedEpoch, confirmedAtMs } = member;
-  const confirmed = {
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
-    ...(confirmedAtMs !== undefined && { confirmedAtMs }),
+    ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
-  return { ...encodeIdentity(member), owner, self, absent, ...confirmed };
+  return { ...encodeIdentity(member), owner, self, absent, lapsed, ...heard };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -95,7 +95,8 @@ export function decodeMember(fields: Fields): ChannelMember {
     self: fields.flag("self"),
     absent: fields.flag("absent"),
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
-    confirmedAtMs: fields.optionalNumber("confirmedAtMs"),
+    lastHeardMs: fields.optionalNumber("lastHeardMs"),
+    lapsed: fields.flag("lapsed"),
   };
 }
 

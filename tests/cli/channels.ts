@@ -143,7 +143,7 @@ async function agree(user: User): Promise<void> {
   const { stdout } = await user.run(["channel", "members", name]);
   assertMatch(
     stdout,
-    /^MEMBER +AGENT ID +CONFIRMED\ndefault-\w{4} +[\w-]{22} +[\w, ]+ owner, you\nbob-\w{4} +[\w-]{22} +[\w, ]+\n$/,
+    /^MEMBER +AGENT ID +HEARD\ndefault-\w{4} +[\w-]{22} +[\w, ]+ owner, you\nbob-\w{4} +[\w-]{22} +[\w, ]+\n$/,
   );
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
   assertMatch(fingerprint, /^(\d{5} ){7}\d{5}\n$/);

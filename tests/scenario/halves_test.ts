@@ -178,9 +178,9 @@ Deno.test("members of one group confirm each other, and members() says until whe
     const channel = await actor.channel();
     const { epoch, forked, silent, issues } = channel.health();
     assertEquals([forked, silent, issues], [[], [], []]);
-    for (const { confirmedEpoch, confirmedAtMs } of channel.members()) {
+    for (const { confirmedEpoch, lastHeardMs } of channel.members()) {
       assertEquals(confirmedEpoch, epoch);
-      assert(nowMs - (confirmedAtMs ?? 0) < 20_000);
+      assert(nowMs - (lastHeardMs ?? 0) < 20_000);
     }
   }
 });
@@ -472,7 +472,7 @@ Deno.test("what was heard of a member outlives a restart, also what it signed", 
   await halves.finish(alice.restart());
   const channel = await halves.finish(alice.channel());
   const after = memberOf(channel, bob);
-  assertEquals([after?.confirmedEpoch, after?.confirmedAtMs], [before.confirmedEpoch, before.confirmedAtMs]);
+  assertEquals([after?.confirmedEpoch, after?.lastHeardMs], [before.confirmedEpoch, before.lastHeardMs]);
   const said = { channelId: channel.id, epoch: before.confirmedEpoch, state: new Uint8Array(32) };
   const confirmations = [{ agentId: idOf(bob), signature: bob.sign(epochStatement(said)) }];
   alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });

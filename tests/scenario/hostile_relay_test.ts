@@ -10,7 +10,6 @@ import {
   type NoticeBody,
   type NoticeEnvelope,
   parseChannelName,
-  parseInviteToken,
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
@@ -448,25 +447,6 @@ Deno.test("two members that a relay leads apart never read each other wrongly, a
   await alice.manager.send(name, "after");
   const heard = await read(channel, 1);
   assert(heard.every((text) => ["one", "two", "after"].includes(text)), `${heard}`);
-});
-
-Deno.test("who the relay says has lapsed without being a member, or before it came, is not removed for it", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob } = await stage.pair();
-  const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
-  const channel = await alice.channel();
-  const { epoch } = channel.health();
-  const { channelId } = parseInviteToken(await alice.manager.invite(name));
-  const lapse = (): void => {
-    const body = { channelId, sequence: 1, epoch, agentId: carol.client.agentId, timeMs: 0 };
-    alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
-  };
-  lapse();
-  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
-  lapse();
-  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
-  assertEquals(channel.members().length, 4);
-  await allAgree(alice, bob, carol, dave);
 });
 
 Deno.test("a member that was absent too long is let in again by itself, and says what it missed", async () => {

@@ -37,7 +37,7 @@ export class SimulatedWire implements Wire {
   /** Commits that players have sent, whether or not the relay took them. */
   readonly sent = new Map<Player, RequestBody<"SendCommit">[]>();
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
-  /** What an honest relay and network do to a player's calls. */
+  /** Disturbances of a player's calls by an honest relay and network. */
   readonly #disturbed = new Map<Player, (forward: Forward) => Promise<unknown> | undefined>();
   readonly #removals: { readonly by: Player; readonly sequence: number; readonly removed: readonly AgentId[] }[] = [];
   readonly #truth: () => Truth;

@@ -1,5 +1,5 @@
 /**
- * What an honest relay and an honest network do to single calls: a refusal because the relay is busy, an answer that takes long, a
+ * Disturbances of single calls by an honest relay and network: a refusal because the relay is busy, an answer that takes long, a
  * connection that breaks before the call arrives or before its answer does.
  */
 import { createError, errorFromRelay, pause, type Runtime } from "../../../sdk/testing/agents.ts";

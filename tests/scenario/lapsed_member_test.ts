@@ -1,0 +1,120 @@
+/**
+ * The relay calls members lapsed that were absent for too long, and keeps nothing for them. That is its word alone: it removes nobody,
+ * picks no owner, and is shown beside what this agent has verified itself.
+ */
+import { assert, assertEquals, assertGreater, assertRejects, assertStringIncludes } from "@std/assert";
+import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
+import { type ChannelMember, StaticError } from "../../sdk/mod.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The relay tells one member that another one has lapsed, as if its log said so. */
+async function tellLapse(stage: Stage, to: Actor, about: Actor): Promise<void> {
+  const { membership } = await to.live();
+  const { channelId, epoch } = membership;
+  const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
+  const body = { channelId, sequence: head + 1, epoch, agentId: about.client.agentId, timeMs: 0 };
+  to.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  await until(`${to.label} has heard it`, () => membership.lapsed.includes(about.client.agentId));
+}
+
+async function ownersOf(actor: Actor): Promise<string[]> {
+  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
+}
+
+async function memberOf(actor: Actor, other: Actor): Promise<ChannelMember> {
+  const member = (await actor.channel()).members().find(({ agentId }) => agentId === other.client.agentId);
+  assert(member, `${actor.label} does not know ${other.label}`);
+  return member;
+}
+
+Deno.test("an owner that adds somebody removes nobody because the relay calls it lapsed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await tellLapse(stage, alice, carol);
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol, dave);
+  assertEquals((await alice.channel()).members().length, 4);
+  await alice.manager.send(name, "all here");
+  assertEquals(await read(await carol.channel(), 1), ["all here"]);
+});
+
+Deno.test("members() shows what the relay says of a member beside when this agent heard of it, and health() what to do", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await bob.manager.send(name, "here");
+  await read(await alice.channel(), 1);
+  await tellLapse(stage, alice, bob);
+  const [told, other] = [await memberOf(alice, bob), await memberOf(alice, carol)];
+  assertEquals([told.lapsed, other.lapsed], [true, false]);
+  assertGreater(told.lastHeardMs ?? 0, alice.agent.parts.runtime.nowMs() - 60_000);
+  const lapse = async (): Promise<string | undefined> =>
+    (await alice.channel()).health().issues.find(({ kind }) => kind === "member_lapsed")?.text;
+  assertStringIncludes(await lapse() ?? "", "removeMember()");
+  await alice.restart();
+  assertEquals([(await memberOf(alice, bob)).lapsed, (await memberOf(alice, bob)).lastHeardMs], [
+    true,
+    told.lastHeardMs,
+  ]);
+  assertStringIncludes(await lapse() ?? "", bob.client.agentId);
+  await (await alice.channel()).removeMember(bob.client.agentId);
+  await allAgree(alice, carol);
+});
+
+Deno.test("a leaver's heir is the lowest leaf that it has heard of, whomever the relay calls lapsed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await tellLapse(stage, alice, bob);
+  await (await alice.channel()).leave();
+  await until("alice is out", async () => (await carol.channel()).members().length === 2);
+  assertEquals(await ownersOf(carol), ["bob"]);
+});
+
+Deno.test("an owner whom the relay calls lapsed owns the channel still when the other owner leaves", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.channel()).promote(carol.client.agentId);
+  await allAgree(alice, bob, carol);
+  await tellLapse(stage, alice, carol);
+  await (await alice.channel()).leave();
+  await until("alice is out", async () => (await bob.channel()).members().length === 2);
+  assertEquals(await ownersOf(bob), ["carol"]);
+});
+
+Deno.test("a leaver that has heard of nobody for a week names its successor; one that spoke is the heir", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await Promise.all([bob.stop(), carol.stop()]);
+  alice.clockOffsetMs += 8 * dayMs;
+  const channel = await alice.channel();
+  const error = await assertRejects(() => channel.leave(), StaticError, "leave({ successor })");
+  assertEquals(error.code, "successor_needed");
+  await carol.start();
+  await carol.manager.send(name, "still here");
+  assertEquals(await read(channel, 1), ["still here"]);
+  await channel.leave();
+  await until("alice is out", async () => (await carol.channel()).members().length === 2);
+  assertEquals(await ownersOf(carol), ["carol"]);
+  await bob.start();
+});
+
+Deno.test("a full channel names the members that were not heard of for a week", async () => {
+  const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 1, membersPerChannel: 3 };
+  await using stage = await Stage.open({ config: { limits } });
+  const { alice, bob, carol } = await stage.trio();
+  const dave = await stage.actor("dave");
+  const channel = await alice.channel();
+  const add = async (): Promise<string> => {
+    const keyPackage = await dave.client.generateKeyPackage();
+    return (await assertRejects(() => channel.addMember(keyPackage), StaticError, "The channel is full")).message;
+  };
+  assertStringIncludes(await add(), "All 3 were heard of within 7 days");
+  alice.clockOffsetMs += 8 * dayMs;
+  await carol.manager.send(name, "still here");
+  assertEquals(await read(channel, 1), ["still here"]);
+  const told = await add();
+  assertStringIncludes(told, `Not heard of for 7 days: ${bob.client.agentId} (for 8 days)`);
+  assert(!told.includes(carol.client.agentId));
+});
