@@ -1,7 +1,12 @@
 /**
  * The README's test command: every gate and every test of the project, time per suite, the slowest tests, and one closing
  * line `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
+ *
+ * It exits with 0 when everything passed, 1 when something failed, 2 when a suite that was named does not exist, and 3 when
+ * nothing failed but something could not be judged: a suite that this machine did not let run, or a test that wrote a line to the
+ * file STATIC_TEST_UNJUDGED. A suite that failed is never taken out of the results.
  */
+import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
 import { watchStolenTime } from "./stolen_time.ts";
@@ -11,7 +16,7 @@ const wanted = Deno.args;
 const unknown = wanted.filter((name) => !suites.some((suite) => suite.name === name));
 if (unknown.length > 0) {
   console.error(`No suite named ${unknown.join(", ")}. Suites: ${suites.map((suite) => suite.name).join(", ")}`);
-  Deno.exit(2);
+  Deno.exit(exitCodes.noSuchSuite);
 }
 
 interface Finished {
@@ -21,8 +26,6 @@ interface Finished {
   readonly processorSeconds: number | undefined;
   readonly result: SuiteResult;
   readonly output: string;
-  /** Which share of the time that it wanted the host of this machine took. */
-  readonly stolen: number;
 }
 
 /** Tests wait more than they compute: four lanes keep two cores busy, and none of them waits for long. */
@@ -32,8 +35,6 @@ const stolenAtMost = 0.05;
 const lanesWhenStolen = 3;
 /** Above this share, suites with processes of their own wait for better times. */
 const waitsAbove = 0.5;
-/** Above this share, what they say when they fail is not about the code. */
-const judgedUpTo = 0.3;
 /** Minutes of the whole run after which nothing waits any more. */
 const waitsUntil = 50;
 const starvedPauseMs = 15_000;
@@ -47,9 +48,8 @@ Deno.env.set("STATIC_TEST_CLUSTERS", clusters);
 /** Tests that ran and could not judge say so here: what they print is not shown. */
 const unjudgedList = await Deno.makeTempFile({ prefix: "unjudged-" });
 Deno.env.set("STATIC_TEST_UNJUDGED", unjudgedList);
-/** Suites that a starved machine did not let run or judge. */
-const notJudged: string[] = [];
-const failedUnjudged: Finished[] = [];
+/** Suites that a starved machine did not let run. */
+const notRun: string[] = [];
 const chosen = suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 await runBeside(chosen.filter(({ alone }) => !alone));
 for (const suite of chosen.filter(({ alone }) => alone)) {
@@ -98,24 +98,19 @@ async function tryAgain(): Promise<readonly Finished[]> {
   if (failed.length > unsteadyAtMost) return [];
   const passed: Finished[] = [];
   for (const first of failed) {
-    let stolen = first.stolen;
     for (let tries = 0; tries < triesAgain && !passed.includes(first); tries++) {
       if (first.suite.processes && !await isCalm()) break;
       write(`\n--- ${first.suite.name}, again and alone\n`);
       const again = await run(first.suite, write);
-      stolen = Math.min(stolen, again.stolen);
       if (again.result.failed === 0) passed.push(first);
       finished.splice(finished.indexOf(again.result.failed === 0 ? first : again), 1);
     }
-    if (passed.includes(first) || !first.suite.processes || stolen < judgedUpTo) continue;
-    failedUnjudged.push(...finished.splice(finished.indexOf(first), 1));
-    notJudged.push(`suite ${first.suite.name} [not judged: ${first.result.failed} failed while ${taken(stolen)}]`);
   }
   return passed;
 }
 
 async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
-  const [began, stolen] = [performance.now(), watchStolenTime()];
+  const began = performance.now();
   let output = "";
   const result = await suite.run((text) => {
     output += text;
@@ -123,7 +118,7 @@ async function run(suite: Suite, print: (text: string) => void): Promise<Finishe
   });
   const processorSeconds = processorTime();
   const seconds = (performance.now() - began) / 1000;
-  const done = { suite, seconds, processorSeconds, result, output, stolen: stolen() };
+  const done = { suite, seconds, processorSeconds, result, output };
   finished.push(done);
   return done;
 }
@@ -131,7 +126,7 @@ async function run(suite: Suite, print: (text: string) => void): Promise<Finishe
 /** Whether the suite can say something now. One that cannot is listed; a suite that was named runs in any case. */
 async function isFit(suite: Suite): Promise<boolean> {
   if (!suite.processes || wanted.length > 0 || await isCalm()) return true;
-  notJudged.push(`suite ${suite.name} [skipped: ${taken(stolenShare())}]`);
+  notRun.push(`suite ${suite.name} [not run: ${taken(stolenShare())}]`);
   return false;
 }
 
@@ -166,7 +161,7 @@ const reasonsAtMost = 6000;
 const totalAtMost = 12 * 60;
 const slowestShown = 5;
 const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
-for (const { suite: { name }, result, output } of [...results, ...unsteady, ...failedUnjudged]) {
+for (const { suite: { name }, result, output } of [...results, ...unsteady]) {
   if (result.failed === 0) continue;
   const errors = output.lastIndexOf(" ERRORS ");
   const reasons = errors === -1 ? output.slice(-reasonsAtMost) : output.slice(errors).slice(0, reasonsAtMost);
@@ -182,7 +177,8 @@ for (const { suite: { name }, seconds, processorSeconds, result } of results) {
   console.log(`${timeOf(name, seconds, processorSeconds)}   ${outcome}`);
 }
 const all = results.map(({ result }) => result);
-const skipped = [...all.flatMap((result) => result.skipped), ...notJudged, ...unjudgedLines];
+const skipped = all.flatMap((result) => result.skipped);
+const notJudged = [...notRun, ...unjudgedLines];
 const total = (performance.now() - started) / 1000;
 const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
 console.log(timeOf("total", total, processorTotal));
@@ -200,8 +196,9 @@ for (const { name, seconds, suite } of slowestOf(times, slowestShown)) {
   console.log(`${suite.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${name}`);
 }
 if (skipped.length > 0) console.log(`\n--- skipped\n${skipped.join("\n")}`);
+if (notJudged.length > 0) console.log(`\n--- not judged\n${notJudged.join("\n")}`);
 
 const passed = all.reduce((sum, result) => sum + result.passed, 0);
 const failed = all.reduce((sum, result) => sum + result.failed, 0);
-console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`);
-Deno.exit(failed === 0 ? 0 : 1);
+console.log(`\n${passed} passed, ${failed} failed, ${skipped.length + notJudged.length} skipped`);
+Deno.exit(exitCodeOf({ failed, notJudged: notJudged.length }));
