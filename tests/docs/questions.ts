@@ -17,7 +17,7 @@ export const questions: readonly Question[] = [
     reader: "newcomer",
     question: "Can the server read messages?",
     page: "docs/security_model.md",
-    answer: "read, forge, reorder unnoticed",
+    answer: "read, forge, reorder the messages of one sender unnoticed",
   },
   { reader: "newcomer", question: "How do I start it?", page: "README.md", answer: "npx -y deno@2.9.5 task start" },
   { reader: "newcomer", question: "What does it cost in traffic?", page: "README.md", answer: "50 MB" },
