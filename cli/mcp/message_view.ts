@@ -1,4 +1,4 @@
-/** A message as a model gets it: data, with its verified sender beside it. */
+/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and the sender's own name. */
 import type { Envelope } from "../../sdk/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";

@@ -58,7 +58,8 @@ function registerLooking(server: McpServer, { link, answering }: ToolParts): voi
     }));
   server.registerTool("members", {
     title: "List members",
-    description: "The members of a channel. Identities are what members call themselves; agent ids are verified.",
+    description:
+      "The members of a channel. Agent ids are authenticated. Identities are names that members picked: nobody checked them.",
     inputSchema: z.object({ channel: channelName }),
     annotations,
   }, ({ channel: name }) =>
