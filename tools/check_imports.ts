@@ -189,7 +189,7 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
 }
 
 /** Specifiers are blanked in `code`, so the statement is found there and the specifier read from `text`. */
-function importsOf(file: SourceFile): { index: number; specifier: string }[] {
+export function importsOf(file: SourceFile): { index: number; specifier: string }[] {
   return Array.from(file.code.matchAll(importStatement), (match) => {
     const start = match.index + match[0].length;
     return { index: match.index, specifier: file.text.slice(start, file.text.indexOf('"', start)) };
@@ -197,7 +197,7 @@ function importsOf(file: SourceFile): { index: number; specifier: string }[] {
 }
 
 /** The repository path of a relative import; undefined for a dependency. */
-function resolveImport(path: string, specifier: string): string | undefined {
+export function resolveImport(path: string, specifier: string): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
   return new URL(specifier, `file:///${path}`).pathname.slice(1);
 }

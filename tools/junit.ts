@@ -6,6 +6,8 @@ export interface SuiteResult {
   /** Names of skipped tests; each name ends with its reason. */
   readonly skipped: readonly string[];
   readonly times: readonly TestTime[];
+  /** It was started and ended from outside: what it would have said is not known. */
+  readonly isUnjudged?: boolean;
 }
 
 export interface TestTime {

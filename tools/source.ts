@@ -24,7 +24,7 @@ export function createSourceFile(path: string, text: string): SourceFile {
 
 /** Tests, and what only tests import: `testing/` folders beside the code. */
 export function isTest(path: string): boolean {
-  return path.endsWith("_test.ts") || path.startsWith("tests/") || path.includes("/testing/");
+  return /_(?:test|campaign)\.ts$/.test(path) || path.startsWith("tests/") || path.includes("/testing/");
 }
 
 /** Every file of ours below `root`; generated code is left out, its generator is what we write. */

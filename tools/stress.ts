@@ -1,46 +1,55 @@
-/** Long campaigns, run by hand and reported in notes: the same tests as the default run with `STATIC_STRESS=1`, at full length. */
+/**
+ * Campaigns: `deno task stress` lists them, `deno task stress NAME…` runs some, `deno task stress all` runs all.
+ * Each ends with one line: what was tried, how often, the seed, what was found. `STATIC_TEST_SEED` repeats one.
+ * A test that this machine cannot run is not judged. The exit codes are those of the test command.
+ */
+import { type Campaign, campaigns } from "./campaigns.ts";
+import { exitCodeOf, exitCodes, type Verdict } from "./exit_code.ts";
+import { root, runTests } from "./suite_run.ts";
+import { findTestFiles } from "./test_files.ts";
 
-const campaigns = [
-  "proto/fuzz_test.ts",
-  "relay/core/simulation_test.ts",
-  "relay/quota/leased_quota_test.ts",
-  "sdk/mls/fuzz_test.ts",
-  "sdk/mls/group_test.ts",
-  "sdk/platform/directory_store_test.ts",
-  "sdk/session/hostile_relay_test.ts",
-  "server/http2/fuzz_test.ts",
-  "tests/api/audit_test.ts",
-  "tests/api/contract_embedded_test.ts",
-  "tests/api/contract_test.ts",
-  "tests/api/durability_test.ts",
-  "tests/api/model_test.ts",
-  "tests/console/",
-  "tests/docs/monitoring_test.ts",
-  "tests/faults/faults_test.ts",
-  "tests/faults/memory_test.ts",
-  "tests/faults/several_relays_test.ts",
-  "tests/faults/store_kill_test.ts",
-  "tests/host/many_programs_test.ts",
-  "tests/hostile/",
-  "tests/http2/hostile_test.ts",
-  "tests/http2/load_test.ts",
-  "tests/python/",
-  "tests/relay/cluster_faults_test.ts",
-  "tests/relay/engine_kill_test.ts",
-  "tests/relay/garbage_test.ts",
-  "tests/scenario/large_recovery_test.ts",
-  "tests/scenario/races_test.ts",
-  "tests/scenario/rejoin_test.ts",
-  "tests/scenario/simulation_test.ts",
-  "tests/sdk/package_test.ts",
-  "tests/story/story_test.ts",
-  "tests/traffic/traffic_test.ts",
-  "wasm/ed25519_batch_test.ts",
-  "wasm/random_test.ts",
-];
+/** A night. */
+const maxMinutes = 10 * 60;
 
-const child = new Deno.Command(Deno.execPath(), {
-  args: ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : campaigns)],
-  env: { STATIC_STRESS: "1" },
-}).spawn();
-Deno.exit((await child.status).code);
+const unknown = Deno.args.filter((name) => name !== "all" && !campaigns.some((campaign) => campaign.name === name));
+if (Deno.args.length === 0 || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`No campaign named ${unknown.join(", ")}`);
+  console.log("deno task stress NAME… runs campaigns; deno task stress all runs all of them.\n");
+  for (const { name, what } of campaigns) console.log(`${name.padEnd(16)} ${what}`);
+  Deno.exit(unknown.length > 0 ? exitCodes.wrongArguments : exitCodes.passed);
+}
+
+const chosen = campaigns.filter(({ name }) => Deno.args.includes("all") || Deno.args.includes(name));
+const ended: { readonly line: string; readonly code: Verdict }[] = [];
+for (const campaign of chosen) ended.push(await run(campaign));
+if (ended.length > 1) console.log(`\n--- campaigns\n${ended.map(({ line }) => line).join("\n")}`);
+const codes = ended.map(({ code }) => code);
+Deno.exit(exitCodeOf({
+  failed: codes.filter((code) => code === exitCodes.failed).length,
+  notJudged: codes.filter((code) => code === exitCodes.notJudged).length,
+}));
+
+async function run({ name, paths }: Campaign): Promise<{ line: string; code: Verdict }> {
+  const seed = Deno.env.get("STATIC_TEST_SEED") ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
+  const tried = await Deno.makeTempFile({ prefix: "tried-" });
+  const began = performance.now();
+  console.log(`\n--- ${name}, seed ${seed}`);
+  try {
+    const files = await findTestFiles(root, { paths, kinds: ["test", "campaign"] });
+    const env = { STATIC_STRESS: "1", STATIC_TEST_SEED: seed, STATIC_TRIED: tried };
+    const print = (text: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(text));
+    const result = await runTests({ name, files, lanes: 1, apart: true, env, maxMinutes }, print);
+    const { passed, failed, skipped, isUnjudged = false } = result;
+    const code = exitCodeOf({ failed, notJudged: skipped.length + (isUnjudged ? 1 : 0) });
+    const counts = (await Deno.readTextFile(tried)).split("\n").filter((line) => line !== "");
+    const what = [`${passed + failed} tests`, ...counts].join(", ");
+    const found = isUnjudged ? "cut off" : failed > 0 ? `${failed} FAILED` : "nothing found";
+    const lacking = skipped.length > 0 ? `, ${skipped.length} not judged: ${skipped.join("; ")}` : "";
+    const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+    const line = `campaign ${name}: ${what}, seed ${seed}, ${minutes} min: ${found}${lacking} (exit ${code})`;
+    console.log(`\n${line}`);
+    return { line, code };
+  } finally {
+    await Deno.remove(tried);
+  }
+}

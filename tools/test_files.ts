@@ -7,24 +7,30 @@ export interface TestPaths {
   /** Folders and files below the project's. */
   readonly paths: readonly string[];
   readonly without?: readonly string[];
+  /** `x_test.ts` for the test command, `x_campaign.ts` for campaigns. */
+  readonly kinds?: readonly ("test" | "campaign")[];
 }
 
 /** Folders that hold no tests of ours, whatever lies in them. */
 const foreign = [".git", ".static", "dist", "node_modules"];
 
-/** Every `_test.ts` below the folders, sorted, and the files that are named. */
-export async function findTestFiles(root: string, { paths, without = [] }: TestPaths): Promise<string[]> {
-  const files = (await Promise.all(paths.map((path) => findBelow(root, path)))).flat();
+/** Every test below the folders, sorted, and the files that are named. */
+export async function findTestFiles(
+  root: string,
+  { paths, without = [], kinds = ["test"] }: TestPaths,
+): Promise<string[]> {
+  const endings = kinds.map((kind) => `_${kind}.ts`);
+  const files = (await Promise.all(paths.map((path) => findBelow(root, path, endings)))).flat();
   return files.filter((file) => !without.some((other) => file === other || file.startsWith(`${other}/`))).sort();
 }
 
-async function findBelow(root: string, path: string): Promise<string[]> {
+async function findBelow(root: string, path: string, endings: readonly string[]): Promise<string[]> {
   if (path.endsWith(".ts")) return [path];
   const entries = await Array.fromAsync(Deno.readDir(`${root}/${path}`));
   const found = await Promise.all(entries.map(({ name, isDirectory }) => {
     const inside = path === "." ? name : `${path}/${name}`;
-    if (isDirectory) return foreign.includes(name) ? [] : findBelow(root, inside);
-    return name.endsWith("_test.ts") ? [inside] : [];
+    if (isDirectory) return foreign.includes(name) ? [] : findBelow(root, inside, endings);
+    return endings.some((ending) => name.endsWith(ending)) ? [inside] : [];
   }));
   return found.flat();
 }

@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import { campaigns } from "./campaigns.ts";
+import { readSources } from "./source.ts";
 import { suites } from "./suites.ts";
 import { findTestFiles, writeTestPrograms } from "./test_files.ts";
 
@@ -8,6 +10,24 @@ Deno.test("every test file of the project belongs to exactly one suite", async (
   const lists = await Promise.all(suites.map(({ tests }) => tests === undefined ? [] : findTestFiles(root, tests)));
   const all = await findTestFiles(root, { paths: ["."], without: ["tools/npm", "wasm/assembly"] });
   assertEquals(lists.flat().sort(), all);
+});
+
+Deno.test("every campaign file, and every test that is longer in a campaign, belongs to a campaign", async () => {
+  const kinds = ["test", "campaign"] as const;
+  const inCampaigns = await Promise.all(campaigns.map(({ paths }) => findTestFiles(root, { paths, kinds })));
+  const known = new Set(inCampaigns.flat());
+  const longer = new Set<string>();
+  for (const { path, text } of await readSources(root)) {
+    if (path.startsWith("tools/")) continue;
+    if (path.endsWith("_campaign.ts") || (path.endsWith("_test.ts") && /STATIC_STRESS|\binCampaign\b/.test(text))) {
+      longer.add(path);
+    }
+  }
+  assertEquals([...longer].filter((path) => !known.has(path)), []);
+});
+
+Deno.test("a campaign names files that are there", async () => {
+  for (const { paths } of campaigns) for (const path of paths) await Deno.stat(`${root}/${path}`);
 });
 
 Deno.test("a suite without a file of its own does not exist", async () => {

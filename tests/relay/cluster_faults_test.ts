@@ -10,7 +10,7 @@ import { testWhen } from "../support/mod.ts";
 import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/random.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
-import { auditEvery, isTimeOver, missingFaults, tellProgress } from "./fault_campaign.ts";
+import { auditEvery, isTimeOver, missingFaults, tellProgress } from "./cluster_fault_run.ts";
 
 const asked = Deno.env.get("STATIC_STRESS");
 const stress = asked === "1";

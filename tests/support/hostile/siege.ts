@@ -2,7 +2,6 @@
  * One attack on a real process with an honest tenant beside it: first in peace, then under attack, then until it is served as
  * in peace again. The figures are printed, because a note wants them; what they must be is for each test to say.
  */
-import { watchStolenTime } from "../../../tools/stolen_time.ts";
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
 import { residentBytes, watchMemory } from "./memory.ts";
 import { type Attacker, launchAttacker } from "./attacker.ts";
@@ -34,14 +33,10 @@ export interface Siege<Report> {
   readonly reports: readonly Report[];
   /** Beside somebody that uses as much of the machine as the attackers did, if that was asked for: else as in peace. */
   readonly control: Served;
-  /** The machine stood still too often to say anything about how the honest tenant was served. */
-  readonly isUnsteady: boolean;
 }
 
 const recoveryLimitMs = 30_000;
 const longestSiegeMs = 30_000;
-/** More stolen time than this, as a share, is felt in every tenth wait. */
-const stolenAtMost = 0.03;
 /** Peace is never quicker than this, for the comparison: a busy machine adds as much by itself. */
 const noiseMs = 20;
 
@@ -49,7 +44,6 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   const { name, pid, honest, attackers, siegeMs, peaceMs = 1_500, until = () => Promise.resolve(true) } = options;
   const meter = meterHonestTenant(honest, { everyMs: options.everyMs ?? 25 });
   const memory = watchMemory(pid);
-  const stolenShare = watchStolenTime();
   await using running = new AsyncDisposableStack();
   running.defer(memory.stop);
   running.defer(async () => void await meter.stop());
@@ -79,20 +73,10 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     if (!isServed && passedMs < recoveryLimitMs) continue;
     const recoveryMs = isServed ? passedMs : Infinity;
     const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
-    const isUnsteady = stolenShare() > stolenAtMost;
-    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control, isUnsteady };
+    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control };
     console.log(describe(name, result));
-    if (isUnsteady) tellUnjudged(name, stolenShare());
     return result;
   }
-}
-
-/** Also in the list of the test command, which does not show what tests print. */
-function tellUnjudged(name: string, share: number): void {
-  const line = `siege ${name} [not judged: the host took ${(100 * share).toFixed(0)} % of the time wanted]`;
-  console.log(line);
-  const list = Deno.env.get("STATIC_TEST_UNJUDGED");
-  if (list !== undefined) Deno.writeTextFileSync(list, `${line}\n`, { append: true });
 }
 
 function cpuOf(attackers: readonly Attacker<unknown>[]): number {

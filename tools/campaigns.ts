@@ -1,0 +1,117 @@
+/**
+ * Long proofs that are not part of the test command: each is run by name, every night, and before a release. A file `x_campaign.ts`
+ * is for campaigns alone. A file `x_test.ts` is part of the test command too, in a shorter form.
+ */
+
+export interface Campaign {
+  readonly name: string;
+  /** The guarantee, in a line. */
+  readonly what: string;
+  /** Files, and folders with their `_test.ts` and `_campaign.ts`. */
+  readonly paths: readonly string[];
+}
+
+export const campaigns: readonly Campaign[] = [
+  {
+    name: "fuzz",
+    what: "decoders, ciphers and frames bear any bytes",
+    paths: [
+      "proto/fuzz_test.ts",
+      "sdk/mls/fuzz_test.ts",
+      "sdk/session/hostile_relay_test.ts",
+      "server/http2/fuzz_test.ts",
+      "tests/relay/garbage_test.ts",
+      "wasm/ed25519_batch_test.ts",
+      "wasm/random_test.ts",
+    ],
+  },
+  {
+    name: "simulation",
+    what: "schedules of honest agents under attack: nobody is blocked, misled or spoken for",
+    paths: ["tests/scenario/simulation_test.ts", "tests/scenario/disturbed_connect_test.ts"],
+  },
+  {
+    name: "groups",
+    what: "large channels, races of commits and thefts of state at full length",
+    paths: [
+      "sdk/channel/stolen_state_test.ts",
+      "sdk/mls/group_test.ts",
+      "tests/scenario/chat_test.ts",
+      "tests/scenario/large_recovery_test.ts",
+      "tests/scenario/races_test.ts",
+      "tests/scenario/recovery_kill_test.ts",
+      "tests/scenario/rejoin_test.ts",
+    ],
+  },
+  {
+    name: "relay-model",
+    what: "the relay's core, leases and replicas against models of them",
+    paths: [
+      "relay/cluster/fold_properties_test.ts",
+      "relay/cluster/replica_test.ts",
+      "relay/core/simulation_test.ts",
+      "relay/quota/leased_quota_test.ts",
+    ],
+  },
+  {
+    name: "relay-processes",
+    what: "every operation over every transport, and accounts at their limits",
+    paths: ["tests/relay/accounts_test.ts", "tests/relay/operations_test.ts"],
+  },
+  {
+    name: "cluster",
+    what: "several relays and NATS nodes under kills, cuts and full disks: no accepted message is lost",
+    paths: [
+      "tests/relay/cluster_faults_test.ts",
+      "tests/relay/cluster_partition_test.ts",
+      "tests/project/start_relays_test.ts",
+    ],
+  },
+  {
+    name: "kills",
+    what: "kill -9 at every step: nothing is lost, doubled or used twice",
+    paths: [
+      "sdk/platform/directory_store_test.ts",
+      "tests/relay/engine_kill_test.ts",
+      "tests/sdk/request_crash_test.ts",
+    ],
+  },
+  {
+    name: "faults",
+    what:
+      "agents and relays through crashes, cut networks, full disks and jumping clocks, with an audit of every message",
+    paths: ["tests/faults"],
+  },
+  { name: "sieges", what: "an honest tenant is served beside every attack", paths: ["tests/hostile"] },
+  { name: "traffic", what: "statistics on real packets: what an observer can tell", paths: ["tests/traffic"] },
+  {
+    name: "http2",
+    what: "foreign HTTP/2 clients, load and hostile peers",
+    paths: ["tests/http2"],
+  },
+  {
+    name: "api",
+    what: "the API's contract, its model, durability and audit at full length",
+    paths: [
+      "tests/api/audit_test.ts",
+      "tests/api/contract_embedded_test.ts",
+      "tests/api/contract_test.ts",
+      "tests/api/durability_test.ts",
+      "tests/api/fault_test.ts",
+      "tests/api/model_test.ts",
+      "tests/api/timing_campaign.ts",
+    ],
+  },
+  { name: "console", what: "the console in a real browser at full length", paths: ["tests/console"] },
+  { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
+  {
+    name: "packages",
+    what: "packages as users install them, and every runtime in one channel",
+    paths: ["tests/host/many_programs_test.ts", "tests/sdk/package_test.ts", "tests/story/story_test.ts"],
+  },
+  {
+    name: "pages",
+    what: "alerts and reference pages at full length",
+    paths: ["tests/docs/monitoring_test.ts", "tests/project/reference_pages_test.ts"],
+  },
+];
