@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { connectionKey } from "../../server/http2/mod.ts";
 import { createCertificate, eventually } from "../../tests/support/mod.ts";
+import { openAndReset } from "../../tests/support/resetting_client.ts";
 import { watchTlsSockets } from "../../tests/support/tls_sockets.ts";
 import { type ConnectionLimits, Connections, patience } from "./connections.ts";
 import type { Handler, Listener } from "./listener.ts";
@@ -138,6 +139,25 @@ for (const mode of modes) {
       assertEquals(await within(10_000, read()), "closed", `after ${sent}`);
     }
     await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await listener.close(deadlineMs);
+  });
+
+  Deno.test(`${mode}: connections that are reset before or after they are accepted leave the listener serving`, async () => {
+    const listener = await listen(mode);
+    const port = portOf(listener);
+    const script = new URL("../../tests/support/resetting_client.ts", import.meta.url).pathname;
+    const args = ["run", "--no-check", "--quiet", "--allow-net=127.0.0.1", script, String(port), "90"];
+    // Nothing is accepted while this process waits for the client.
+    const { success, stderr } = new Deno.Command(Deno.execPath(), { args }).outputSync();
+    assert(success, new TextDecoder().decode(stderr));
+    using client = Deno.createHttpClient({ caCerts: [certificate.cert] });
+    const answered = async (): Promise<void> => {
+      const answer = fetch(listener.url, { client }).then((response) => response.text());
+      assertEquals(await within(10_000, answer), "answered");
+    };
+    await answered();
+    await openAndReset({ port, count: 90 });
+    await answered();
     await listener.close(deadlineMs);
   });
 

@@ -7,7 +7,7 @@ import type { EventEmitter } from "node:events";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { connectionKey } from "../../server/http2/mod.ts";
+import { connectionKey, takeSockets } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections } from "./connections.ts";
 import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
@@ -76,14 +76,9 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
  */
 export function admitSockets(server: EventEmitter, connections: Connections): ReadonlyMap<string, Connection> {
   const places = new Map<string, Connection>();
-  const begins = server.listeners("connection");
-  server.removeAllListeners("connection");
-  server.on("connection", (socket: Socket) => {
+  const handOver = takeSockets(server, (socket) => {
     const place = connections.open(socket.remoteAddress ?? "", () => socket.destroy());
-    if (place === undefined) {
-      socket.on("error", () => {});
-      return void socket.destroy();
-    }
+    if (place === undefined) return void socket.destroy();
     const key = connectionKey(socket);
     places.set(key, place);
     socket.once("close", () => {
@@ -91,7 +86,7 @@ export function admitSockets(server: EventEmitter, connections: Connections): Re
       if (places.get(key) === place) places.delete(key);
       place.closed();
     });
-    for (const begin of begins) begin.call(server, socket);
+    handOver(socket);
   });
   return places;
 }

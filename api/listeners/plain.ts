@@ -31,6 +31,9 @@ type ServeConnection = (
 ) => ConnectionServer;
 
 const tickMs = 1_000;
+/** Errors of a client that left before it was accepted. Linux says `NotConnected` to the runtime, which asks for its address. */
+const { ConnectionAborted, ConnectionReset, NotConnected } = Deno.errors;
+const clientGone = [ConnectionAborted, ConnectionReset, NotConnected];
 /** For an answer that says why. */
 const lastWordsMs = 200;
 
@@ -121,8 +124,7 @@ async function acceptAll(
       serve(await listener.accept());
     } catch (error) {
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
-      // A client that was gone before it was accepted.
-      if (error instanceof Deno.errors.ConnectionAborted || error instanceof Deno.errors.ConnectionReset) continue;
+      if (clientGone.some((gone) => error instanceof gone)) continue;
       return fail(acceptFailed(error));
     }
   }

@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { addressKey, Admission, networkKey } from "./admission.ts";
 import { type Budgets, RateBudget } from "./budgets.ts";
+import { takeSockets } from "./incoming_sockets.ts";
 import type { PeerBudgets } from "./peer_budgets.ts";
 import { WaitingRoom } from "./waiting_room.ts";
 
@@ -34,13 +35,11 @@ export class Door {
     this.#admission = new Admission(budgets);
     this.#handshakes = new RateBudget(budgets.handshakes, peers.now);
     this.#waiting = new WaitingRoom({ perKey: budgets.waitingSocketsPerAddress, inAll: budgets.waitingSockets });
-    const begins = server.listeners("connection");
-    server.removeAllListeners("connection");
+    const handOver = takeSockets(server, (socket) => this.#came(socket));
     this.#handOver = (socket) => {
       this.#limit(socket, budgets.handshakeTimeoutMs);
-      for (const begin of begins) begin.call(server, socket);
+      handOver(socket);
     };
-    server.on("connection", (socket: Socket) => this.#came(socket));
     server.on("secureConnection", (socket: TLSSocket) => this.#forget(connectionKey(socket)));
   }
 
@@ -95,7 +94,6 @@ export class Door {
 
   #refuse(socket: Socket): void {
     this.#peers.socketRefused();
-    socket.on("error", () => {});
     socket.destroy();
   }
 }

@@ -19,6 +19,7 @@ export {
 export { HpackDecoder } from "./hpack/decoder.ts";
 export { HpackEncoder } from "./hpack/encoder.ts";
 export { huffmanDecode } from "./hpack/huffman.ts";
+export { takeSockets } from "./incoming_sockets.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
 export { backlog, serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

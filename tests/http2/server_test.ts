@@ -1,10 +1,11 @@
 // One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal, shutdown.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { serve } from "../../server/http2/mod.ts";
+import { defaultBudgets, serve } from "../../server/http2/mod.ts";
 import { createCertificate, eventually, installed, runCommand, testWhen } from "../support/mod.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
 import { ServerProcess } from "../support/http2/server_process.ts";
 import { flag, getBlock, headers, ping } from "../support/http2/wire.ts";
+import { openAndReset } from "../support/resetting_client.ts";
 import { watchTlsSockets } from "../support/tls_sockets.ts";
 
 const curl = installed("curl");
@@ -108,6 +109,17 @@ Deno.test("an address gets no more sockets than its budget, and gets them back",
   using again = await RawClient.open(server);
   await again.send(headers(1, getBlock));
   await again.until("HEADERS 1 END_STREAM");
+});
+
+Deno.test("two hundred connections that are opened and reset leave the server serving", async () => {
+  // Some are reset in their handshake, most while they wait for it, and the rest is refused.
+  const { handshakes } = defaultBudgets;
+  await using server = await ServerProcess.start({ budgets: { handshakes } });
+  await openAndReset({ port: server.port, count: 200 });
+  await server.until(({ sockets }) => sockets === 0, "without sockets");
+  using client = Deno.createHttpClient({ caCerts: [server.certificate.cert] });
+  assertEquals(await (await fetch(`${server.origin}/health`, { client })).text(), health);
+  assertEquals((await server.stats()).faults, []);
 });
 
 Deno.test("sockets that do not finish their handshake, preface or request in time are closed", async () => {
