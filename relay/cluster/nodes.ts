@@ -1,7 +1,7 @@
 /** The connection to the nodes of NATS, and what they must be before a relay trusts them with anything. */
 import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { credsAuthenticator, type NatsConnection } from "@nats-io/nats-core";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { patiently } from "./patience.ts";
 
 export interface NodesOptions {
@@ -27,7 +27,7 @@ const leastVersion: readonly [number, number] = [2, 15];
 const connectMs = 5_000;
 const answerMs = 2_000;
 /** Entries reach 5 MiB. */
-const leastPayloadBytes = 7.5 * 1024 * 1024;
+export const leastPayloadBytes = 7.5 * 1024 * 1024;
 
 /** Throws an `Error` that says what is wrong with the nodes. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
@@ -37,7 +37,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     throw new Error(`None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`);
   }
   const { urls, credentials, ca, isTls, name } = options;
-  const connection = await connect({
+  const connection = await connectToNodes({
     servers: [...urls],
     name,
     timeout: connectMs,

@@ -1,11 +1,12 @@
-// Nodes that do not promise what a relay needs are refused before anything is given to them.
+// Nodes that do not promise what a relay needs are refused before anything is given to them, and deaf ones are left.
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { NatsConnection } from "@nats-io/nats-core";
 import { createCertificate } from "../../tests/support/certificate.ts";
 import { natsInstalled, natsProgram, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { freePorts } from "../../tests/support/ports.ts";
 import { type Requirement, testWhen } from "../../tests/support/requirement.ts";
-import { openNodes } from "./nodes.ts";
+import { leastPayloadBytes, type NodesOptions, openNodes } from "./nodes.ts";
 
 /** Debian's own package, where it is installed and old. */
 const oldProgram = "/usr/sbin/nats-server";
@@ -60,25 +61,62 @@ testWhen(hasOld, "a node that is too old is refused", async () => {
   assertStringIncludes(await refusal(oldProgram, { sync: "", payload: "8MB" }), "2.15 or newer is needed");
 });
 
+/** Runs with a node that speaks TLS. */
+async function withTls(run: (options: NodesOptions & { readonly ca: string }) => Promise<void>): Promise<void> {
+  const { cert, key } = await createCertificate();
+  const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
+  await Deno.writeTextFile(`${folder}/cert.pem`, cert);
+  await Deno.writeTextFile(`${folder}/key.pem`, key, { mode: 0o600 });
+  const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem" }`;
+  {
+    await using nats = await startNats({ nodes: 1, settings });
+    const urls = nats.urls.map((url) => url.replace("nats://127.0.0.1", "tls://localhost"));
+    await run({ urls, isTls: true, monitorUrls: nats.monitorUrls, name: "test", ca: cert });
+  }
+  await Deno.remove(folder, { recursive: true });
+}
+
+/** The connection leaves its node, as a relay's does that waits for long, and is answered by a node again. */
+async function assertLeaves(connection: NatsConnection): Promise<void> {
+  await connection.reconnect();
+  let isAnswered = false;
+  const ask = (): Promise<boolean> => {
+    // One that is lost on the way is never answered, so each look asks anew.
+    connection.flush().then(() => isAnswered = true, () => {});
+    return Promise.resolve(isAnswered);
+  };
+  await eventually({ withinMs: 20_000, what: "a node answers again" }, ask, (is) => is);
+}
+
 testWhen(
   natsInstalled,
   "nodes are reached over TLS with the authority that is configured, and with no other",
-  async () => {
-    const [certificate, other] = [await createCertificate(), await createCertificate()];
-    const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
-    await Deno.writeTextFile(`${folder}/cert.pem`, certificate.cert);
-    await Deno.writeTextFile(`${folder}/key.pem`, certificate.key, { mode: 0o600 });
-    const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem" }`;
-    {
-      await using nats = await startNats({ nodes: 1, settings });
-      const urls = nats.urls.map((url) => url.replace("nats://127.0.0.1", "tls://localhost"));
-      const options = { urls, isTls: true, monitorUrls: nats.monitorUrls, name: "test" };
-      const { connection } = await openNodes({ ...options, ca: certificate.cert });
+  () =>
+    withTls(async (options) => {
+      const { connection } = await openNodes(options);
       assertEquals(connection.info?.tls_required, true);
       await connection.close();
-      await assertRejects(() => openNodes({ ...options, ca: other.cert }), Error);
-      await assertRejects(() => openNodes(options), Error);
-    }
-    await Deno.remove(folder, { recursive: true });
+      await assertRejects(async () => openNodes({ ...options, ca: (await createCertificate()).cert }), Error);
+      await assertRejects(() => openNodes({ ...options, ca: undefined }), Error);
+    }),
+);
+
+testWhen(natsInstalled, "over TLS a connection leaves its node and is made anew", () =>
+  withTls(async (options) => {
+    const { connection } = await openNodes(options);
+    await assertLeaves(connection);
+    await connection.close();
+  }));
+
+testWhen(
+  natsInstalled,
+  "a connection leaves a node that reads nothing, although much waits to be written",
+  async () => {
+    await using nats = await startNats({ nodes: 3 });
+    const { connection } = await openNodes({ ...nats, isTls: false, name: "test" });
+    nats.freeze(nats.urls.findIndex((url) => url.endsWith(connection.getServer())));
+    for (let count = 0; count < 8; count++) connection.publish("nobody", new Uint8Array(leastPayloadBytes));
+    await assertLeaves(connection);
+    await connection.close();
   },
 );
