@@ -207,7 +207,8 @@ export class Channel {
 
   /**
    * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
-   * makes `successor` an owner first; when it names none, and all may do the same in this channel, the oldest member becomes it.
+   * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
+   * that this agent has heard of within 7 days.
    *
    * @example
    * ```ts

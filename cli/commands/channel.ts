@@ -162,14 +162,14 @@ export const leaveChannel: Command = {
   summary: "leave a channel and delete its keys here",
   details: [
     "When the last member leaves, the channel closes; the command asks first. When the last owner leaves, another member",
-    "becomes owner: the oldest one, or --successor.",
+    "becomes owner: --successor, or the first one that this agent has heard of within 7 days.",
   ],
   arguments: [nameArgument],
   flags: [
     {
       name: "successor",
       value: "MEMBER",
-      summary: "member that becomes owner; required if the policy reserves rights to owners",
+      summary: "member that becomes owner; required if owners have rights of their own, or are silent",
     },
     yesFlag,
     agentFlag,

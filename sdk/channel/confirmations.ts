@@ -142,8 +142,8 @@ export class Confirmations implements Carriable {
    */
   moved({ committer, added }: Pick<Moved, "committer" | "added">): void {
     this.#enter();
-    // They signed their KeyPackages.
-    for (const agentId of added) if (agentId !== this.#deps.agentId) this.#watch.heardOf(agentId);
+    for (const agentId of added) this.#noteAdded(agentId);
+    this.#keepLater();
     const ended = this.#parts.membership.epoch - 1;
     if (this.#states.has(ended)) this.#watch.spoke(committer, ended);
   }
@@ -157,6 +157,13 @@ export class Confirmations implements Carriable {
     this.#states.clear();
     this.#watch.restart(this.#parts.membership.epoch);
     this.#enter();
+  }
+
+  /** It signed its KeyPackage, which may have waited at the relay since. */
+  #noteAdded(agentId: AgentId): void {
+    const node = this.#parts.membership.leafOf(agentId)?.leaf.node;
+    if (agentId === this.#deps.agentId || node?.leafNodeSource !== "key_package") return;
+    this.#watch.heardOf(agentId, Math.min(this.#deps.runtime.nowMs(), 1000 * Number(node.lifetime.notBefore)));
   }
 
   /** A message of a member opened, and may carry its word about another channel. */

@@ -126,14 +126,16 @@ export class ForkWatch {
     return this.#confirmed.get(agentId);
   }
 
-  /** When a signature of a member was last verified that had not been seen before. */
+  /** When a member was there, by a signature of it that was verified. */
   lastHeardMs(agentId: AgentId): number | undefined {
     return this.#heardMs.get(agentId);
   }
 
-  /** A signature of a member was verified. */
-  heardOf(agentId: AgentId): void {
-    this.#heardMs.set(agentId, this.#parts.nowMs());
+  /** A signature of a member was verified that is not older than this. */
+  heardOf(agentId: AgentId, atMs: number = this.#parts.nowMs()): void {
+    const knownMs = this.#heardMs.get(agentId) ?? 0;
+    // A time in the future is of a clock that was wrong.
+    this.#heardMs.set(agentId, knownMs > this.#parts.nowMs() ? atMs : Math.max(atMs, knownMs));
   }
 
   /** Members whose latest statement is about a later epoch than ours. Of a later generation we hear in another way. */
@@ -181,8 +183,10 @@ export class ForkWatch {
   /** A statement whose signature is a member's. */
   statement(agentId: AgentId, said: Said): void {
     if (this.knows(agentId, said)) return;
-    this.heardOf(agentId);
     const before = this.#said.get(agentId);
+    // A relay may have kept it back since then, or repeats an old one.
+    const begunMs = this.#begun.get(said.epoch);
+    if (begunMs !== undefined && said.epoch > (before?.epoch ?? -1)) this.heardOf(agentId, begunMs);
     if (before?.epoch === said.epoch && !equalBytes(before.state, said.state)) {
       this.#lied(agentId, `${agentId} signed two different states of epoch ${said.epoch}`);
     }

@@ -122,9 +122,9 @@ export class Generations {
     const { membership, recovery, arrival, rejoiner, reader, health, goOn, comeBack } = this.#parts;
     const { sequence, founding: { generation } } = entry;
     if (!reader.rises(sequence)) return;
-    // It comes again.
-    if (!this.#parts.isCompared()) return;
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
+    // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
+    if (!this.#parts.isCompared()) return;
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet
     if (followed === "ahead") {

@@ -16,7 +16,8 @@ const lately = { ms: 7 * dayMs, text: "7 days" };
 const maxNamed = 5;
 
 export function isHeardLately(heardMs: number | undefined, nowMs: number): boolean {
-  return heardMs !== undefined && nowMs - heardMs <= lately.ms;
+  // A time in the future is of a clock that was wrong.
+  return heardMs !== undefined && Math.abs(nowMs - heardMs) <= lately.ms;
 }
 
 /** A channel that has no room for another member, with the members that may be gone: people decide about them. */
@@ -39,5 +40,6 @@ export function channelFull(
 }
 
 function since(heardMs: number | undefined, nowMs: number): string {
-  return heardMs === undefined ? "never" : `for ${Math.floor((nowMs - heardMs) / dayMs)} days`;
+  if (heardMs === undefined) return "never";
+  return heardMs > nowMs ? "at a time in the future" : `for ${Math.floor((nowMs - heardMs) / dayMs)} days`;
 }

@@ -1,7 +1,7 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
-import { createError, isCode } from "../base/errors.ts";
+import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
@@ -51,6 +51,7 @@ export async function sayGoodbye(
     await rejoiner.halt();
     // Stopped or out of step, it cannot commit; it may still go.
     const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
+    if (rejoiner.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
     // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
     const isNamed = tries < maxTries && !rejoiner.isUnwelcome;
     try {
@@ -64,6 +65,19 @@ export async function sayGoodbye(
       await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
     }
   }
+}
+
+/** A relay that says that we are out of step, and keeps us out, would else take the channel its owner. */
+function keptOut(): StaticError {
+  const text =
+    "Cannot leave: this agent is out of step, so that it cannot make another member an owner; try again when health() is ok";
+  return createError("not_allowed", text);
+}
+
+/** Others stay, and none of them is an owner. */
+function isOnlyOwner(membership: Membership): boolean {
+  const going = goingFrom(membership);
+  return isLastOwner(membership) && membership.group.members().some(({ agentId }) => !going.has(agentId));
 }
 
 interface Going {
@@ -134,9 +148,9 @@ function isLastOwner(membership: Membership): boolean {
 type IsHeard = (agentId: AgentId) => boolean;
 
 /**
- * Before the only owner leaves, it makes another member an owner: the one that it names, or the member with the lowest leaf of
- * those that it has heard of lately. Where owners have rights that others lack, or nobody was heard of, the caller has to name
- * one. Throws `StaticError`.
+ * Before an owner leaves that has heard of no other owner lately, it makes another member an owner: the one that it names, or the
+ * member with the lowest leaf of those that it has heard of. Where there are other owners, owners have rights that others lack, or
+ * nobody was heard of, the caller has to name one. Throws `StaticError`.
  */
 function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
   const { group } = membership;
@@ -149,10 +163,14 @@ function successorOf(membership: Membership, named: AgentId | undefined, isHeard
       `Cannot leave: ${named} is not a member, or is leaving too; name another successor`,
     );
   }
-  if (!isLastOwner(membership) || staying.length === 0) return undefined;
+  const owners = staying.filter(({ owner }) => owner);
+  if (staying.length === 0 || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
   const [heir] = staying.filter(({ agentId }) => isHeard(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
-  if (heir !== undefined && samePolicy(policyOf(group.binding), openPolicy)) return heir.agentId;
-  throw successorNeeded(membership, "Cannot leave", "name one with leave({ successor })");
+  const isOpen = owners.length === 0 && samePolicy(policyOf(group.binding), openPolicy);
+  if (heir !== undefined && isOpen) return heir.agentId;
+  const who = owners.length > 0 ? "no other owner" : heir === undefined ? "no other member" : undefined;
+  const why = who === undefined ? "" : `: this agent has heard of ${who} for 7 days`;
+  throw successorNeeded(membership, `Cannot leave${why}`, "name one with leave({ successor })");
 }
 
 function successionPlan(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): Plan | undefined {

@@ -359,6 +359,12 @@ export class LiveChannel {
     if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
     if (mayWait && !this.#arrival.isOver) return "early";
     if (this.#isByWord && await this.#isFounded()) return "late";
+    if (!this.#link.isCompared) {
+      throw createError(
+        "connection_error",
+        "Cannot recover: the relay has not shown yet that this agent's data directory is the latest; try again",
+      );
+    }
     const begun = await this.#recovery.found();
     if (begun === undefined) return "late";
     await this.#generations.begin(begun);

@@ -122,6 +122,8 @@ export class LogLink {
   connection(online: boolean): void {
     const connection = ++this.#connections;
     this.lose();
+    // Deliveries of an earlier connection are not read: they come again once the store is compared.
+    this.#parts.subscription.abandon();
     if (online && !this.#parts.ended.aborted) this.#begin(connection);
   }
 
@@ -160,6 +162,7 @@ export class LogLink {
   async reopen(): Promise<boolean> {
     const { ended, rejoiner, recovery, arrival, subscription, reader } = this.#parts;
     if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return false;
+    if (!this.isCompared) return false;
     arrival.begin();
     try {
       this.#relayEpoch = (await subscription.open(reader.received)).epoch;
@@ -190,6 +193,7 @@ export class LogLink {
         if (session.state.kind === "ended") return; // `connection` hears of it
         // Anything but a refusal is a fault of ours. A refusal is only the relay's word, and not a reason to give up.
         if (!(error instanceof StaticError)) throw error;
+        this.#parts.subscription.abandon();
         await pause(runtime, jitter(runtime, retryMs * 2 ** Math.min(tries, 5)), ended);
       }
     }

@@ -26,8 +26,9 @@ export interface ChannelMember {
    */
   readonly confirmedEpoch: number | undefined;
   /**
-   * When this agent last verified a signature of the member, by the local clock: on a message, a commit, a confirmation, or the
-   * KeyPackage with which it came. Undefined when it never did.
+   * When the member was last there, by a signature that this agent has verified, and by the local clock: when its message or commit
+   * came, when the epoch began that it confirmed, or when it made the KeyPackage with which it came. Undefined when this agent has
+   * verified none.
    */
   readonly lastHeardMs: number | undefined;
   /**

@@ -298,9 +298,9 @@ export class Membership {
     if (lapsed.length === 0) return;
     const named = lapsed.slice(0, maxNamed).join(", ") + (lapsed.length > maxNamed ? ", …" : "");
     const text =
-      `The relay says that ${lapsed.length} members were absent for too long, and keeps nothing for them: ${named}. ` +
-      "They stay members and may come back; members() shows when this agent last heard of each. An owner can remove those that " +
-      "will not come back with removeMember()";
+      `The relay has given up members that were absent for too long, by its word: ${named}. They stay members and may ` +
+      "come back; members() shows when this agent last heard of each. An owner can remove those that will not come back with " +
+      "removeMember()";
     this.#health.report("member_lapsed", text);
   }
 

@@ -93,7 +93,7 @@ export function successorNeeded(membership: Membership, what: string, action: st
   const members = membership.group.members().flatMap(({ agentId }) =>
     agentId === self.agentId || isLeaving(membership, agentId) ? [] : [agentId]
   );
-  const text = `${what}: a channel needs an owner, and nobody else is one; ${action}. Members: ${members.join(", ")}`;
+  const text = `${what}: a channel needs an owner that is there; ${action}. Members: ${members.join(", ")}`;
   return createError("successor_needed", text, { members });
 }
 

@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import type { CallName } from "../../proto/mod.ts";
-import { StaticError } from "../../sdk/mod.ts";
+import { type Channel, StaticError } from "../../sdk/mod.ts";
 import { createError, type MemoryDisk, type Signatures } from "../../sdk/testing/agents.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom } from "../support/mod.ts";
@@ -57,7 +57,11 @@ async function prepare(signatures: Signatures): Promise<Restored> {
 type Plan = ReadonlyMap<number, Disturbance>;
 
 /** Puts the disk back and disturbs calls of the connect. Returns how many calls were made until a message of alice's was taken. */
-async function sendDisturbed(plan: Plan, signatures: Signatures): Promise<number> {
+async function sendDisturbed(
+  plan: Plan,
+  signatures: Signatures,
+  act: (channel: Channel) => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
   const { stage, alice, bob, carol, disk } = await prepare(signatures);
   const calls: CallName[] = [];
   const { runtime } = stage;
@@ -69,10 +73,12 @@ async function sendDisturbed(plan: Plan, signatures: Signatures): Promise<number
   const why = (): string => `${JSON.stringify([...plan])} of ${calls.join(", ")}`;
   await stage.finish("alice is back with her old disk", alice.restore(disk, { call }));
   const channel = await stage.finish("alice opens the channel", alice.channel());
+  const acting = act(channel).catch(() => {}); // whether it may is for others to say
   await stage.finish("alice speaks", channel.send("two", { timeoutMs: 120_000 })).catch((error) => {
     throw new Error(`Alice cannot speak; disturbed: ${why()}`, { cause: error });
   });
   const count = calls.length;
+  await stage.finish("that is over", acting);
   const own = await carol.channel();
   const heard = await stage.finish("carol hears her", read(own, 1)).catch((error) => {
     throw new Error(`Carol does not hear her; disturbed: ${why()}`, { cause: error });
@@ -90,6 +96,15 @@ for (const kind of disturbances) {
     let [at, calls] = [0, 1];
     while (++at <= calls) calls = await sendDisturbed(new Map([[at, kind]]), signatures);
     assertGreater(calls, 5, "a connect has more calls than that");
+  });
+}
+
+for (const kind of disturbances) {
+  Deno.test(`nor when it is told to recover the channel meanwhile: ${kind}`, async () => {
+    const signatures = await createRememberedSignatures();
+    for (let [at, calls] = [1, 1]; at <= Math.min(calls, 6); at++) {
+      calls = await sendDisturbed(new Map([[at, kind]]), signatures, (channel) => channel.recover());
+    }
   });
 }
 

@@ -2,12 +2,27 @@
  * The relay calls members lapsed that were absent for too long, and keeps nothing for them. That is its word alone: it removes nobody,
  * picks no owner, and is shown beside what this agent has verified itself.
  */
-import { assert, assertEquals, assertGreater, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { epochStatement, type NoticeBody } from "../../proto/mod.ts";
 import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { type ChannelMember, StaticError } from "../../sdk/mod.ts";
+import { stateOf } from "../../sdk/testing/agents.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** Members say nothing that the relay does not want them to say. */
+const withoutConfirmations: Tampering = {
+  notice: (notice) => notice.operation === "DeliverConfirmations" ? [] : [notice],
+};
 
 /** The relay tells one member that another one has lapsed, as if its log said so. */
 async function tellLapse(stage: Stage, to: Actor, about: Actor): Promise<void> {
@@ -117,4 +132,89 @@ Deno.test("a full channel names the members that were not heard of for a week", 
   const told = await add();
   assertStringIncludes(told, `Not heard of for 7 days: ${bob.client.agentId} (for 8 days)`);
   assert(!told.includes(carol.client.agentId));
+});
+
+Deno.test("an owner that has heard of no other owner for a week names who follows it; the silent owner may be named", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  await channel.promote(carol.client.agentId);
+  await allAgree(alice, bob, carol);
+  await carol.stop();
+  alice.clockOffsetMs += 8 * dayMs;
+  await bob.manager.send(name, "still here");
+  await read(channel, 1);
+  await assertRejects(() => channel.leave(), StaticError, "no other owner");
+  await channel.leave({ successor: carol.client.agentId });
+  await until("alice is out", async () => (await bob.channel()).members().length === 2);
+  assertEquals(await ownersOf(bob), ["carol"]);
+  await carol.start();
+});
+
+Deno.test("the only owner does not go while it is kept out by the relay's word", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.trio();
+  const channel = await alice.channel();
+  alice.session.tampering.call = (operation, _body, forward) =>
+    operation === "RequestRejoin" || operation === "Subscribe" ? new Promise(() => {}) : forward();
+  const body = { channelId: channel.id, sequence: 9, timeMs: 0, reason: "lapsed" as const };
+  alice.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
+  await until("alice is on her way back", () => channel.health().state === "rejoining");
+  await assertRejects(() => channel.leave(), StaticError, "this agent is out of step");
+  assertEquals(await ownersOf(bob), ["alice"]);
+  alice.session.tampering = {};
+});
+
+Deno.test("a clock that once stood ahead makes no member an heir that was not heard of since", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  alice.clockOffsetMs += 400 * dayMs;
+  await bob.manager.send(name, "here");
+  await read(channel, 1);
+  await bob.stop();
+  alice.clockOffsetMs -= 370 * dayMs;
+  await carol.manager.send(name, "here");
+  await read(channel, 1);
+  await channel.leave();
+  await until("alice is out", async () => (await carol.channel()).members().length === 2);
+  assertEquals(await ownersOf(carol), ["carol"]);
+  await bob.start();
+});
+
+Deno.test("when a member committed is known after a restart", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  alice.session.tampering = withoutConfirmations;
+  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await allAgree(alice, bob);
+  const { lastHeardMs } = await memberOf(alice, bob);
+  assertGreater(lastHeardMs ?? 0, alice.agent.parts.runtime.nowMs() - 60_000);
+  await alice.stop();
+  await alice.start(withoutConfirmations);
+  assertEquals((await memberOf(alice, bob)).lastHeardMs, lastHeardMs);
+});
+
+Deno.test("statements that a relay kept back, or repeats, make nobody look as if it were there now", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  alice.session.tampering = withoutConfirmations;
+  const channel = await alice.channel();
+  const { membership } = await alice.live();
+  const kept: NoticeBody<"DeliverConfirmations">[] = [];
+  for (let made = 0; made < 3; made++) {
+    await (await alice.live()).committer.commit(() => ({ change: {} }));
+    await allAgree(alice, bob);
+    const said = { channelId: channel.id, epoch: membership.epoch, state: stateOf(membership.group.current) };
+    kept.push({ ...said, confirmations: [{ agentId: bob.client.agentId, signature: bob.sign(epochStatement(said)) }] });
+  }
+  await bob.stop();
+  const beforeMs = alice.agent.parts.runtime.nowMs();
+  for (const body of [...kept, ...kept.toReversed()]) {
+    alice.clockOffsetMs += 6 * dayMs;
+    alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body });
+    assertLessOrEqual((await memberOf(alice, bob)).lastHeardMs ?? 0, beforeMs);
+  }
+  assertEquals((await memberOf(alice, bob)).confirmedEpoch, kept.at(-1)?.epoch);
+  await bob.start();
 });
