@@ -159,6 +159,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     meaning: "The agent is in the channel already.",
     action: "Open the channel with `channel(name)`.",
   },
+  identity_present: {
+    meaning: "A member of the channel has this identity under another key. The text names its agent id.",
+    action: "Use another identity. If that member's keys are lost, an owner invites with `replaces` and that agent id.",
+  },
   queue_full: {
     meaning: "The channel's queue, or its log of commits, is full.",
     action: "Try again later. Remove members that never read.",

@@ -61,6 +61,7 @@ export type ErrorCode =
   | "not_allowed"
   | "member_limit_reached"
   | "already_member"
+  | "identity_present"
   | "queue_full"
   | "storage_full"
   | "cursor_invalid"
@@ -167,6 +168,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   not_allowed: map(403, grpc.permissionDenied, 0x142, "ChannelError"),
   member_limit_reached: map(409, grpc.resourceExhausted, 0x143, "ChannelError"),
   already_member: map(409, grpc.alreadyExists, 0x144, "ChannelError"),
+  identity_present: map(409, grpc.alreadyExists, 0x164, "ChannelError"),
   queue_full: passing(429, grpc.resourceExhausted, 0x145, "ChannelError"),
   cursor_invalid: map(416, grpc.outOfRange, 0x146, "ChannelError"),
   key_package_invalid: map(400, grpc.invalidArgument, 0x147, "MlsError"),

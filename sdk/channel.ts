@@ -2,6 +2,7 @@
 import type { ChannelId, ChannelName, ChannelPolicy } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
+import type { AddOptions } from "./channel/adding.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
@@ -59,7 +60,8 @@ export class Channel {
 
   /**
    * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome: hand
-   * it to the new member, which calls `joinChannel`. The relay delivers it as well.
+   * it to the new member, which calls `joinChannel`. The relay delivers it as well. An identity that a member has under
+   * another key is refused (`identity_present`). An owner that names that member as `replaces` removes it by this call.
    *
    * @example
    * ```ts
@@ -72,8 +74,11 @@ export class Channel {
    * }
    * ```
    */
-  async addMember(keyPackage: Uint8Array | string, { signal }: Abortable = {}): Promise<Uint8Array> {
-    return await abortable(signal, () => this.#port.addMember(keyPackage));
+  async addMember(
+    keyPackage: Uint8Array | string,
+    { signal, ...options }: AddOptions & Abortable = {},
+  ): Promise<Uint8Array> {
+    return await abortable(signal, () => this.#port.addMember(keyPackage, options));
   }
 
   /**

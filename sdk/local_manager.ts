@@ -10,7 +10,7 @@ import {
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError, isCode } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
-import { ownersAdmit } from "./channel/adding.ts";
+import { checkReplaced, ownersAdmit } from "./channel/adding.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
@@ -76,7 +76,9 @@ export class LocalManager implements ManagerPort {
   async invite(name: string, { signal, ...options }: InviteOptions & Abortable): Promise<string> {
     return await abortable(signal, () =>
       translating("Cannot invite", async () => {
-        const { invite } = await this.#book.create(await this.#inviting(name), options);
+        const channel = await this.#inviting(name);
+        if (options.replaces !== undefined) checkReplaced(options.replaces, channel.membership);
+        const { invite } = await this.#book.create(channel, options);
         return formatInviteToken(invite);
       }));
   }

@@ -71,7 +71,10 @@ export class StaticError extends Error {
   readonly channel: ChannelName | undefined;
   /** With `connection_error`: the part of the service that could not be reached. */
   readonly unreachable: Unreachable | undefined;
-  /** With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. */
+  /**
+   * With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. With
+   * `identity_present`, to the one that adds: the member that has the identity.
+   */
   readonly members: readonly AgentId[] | undefined;
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */

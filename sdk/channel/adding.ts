@@ -1,8 +1,12 @@
-/** Adding agents: verifies their KeyPackages and removes the members that they replace in the same commit. */
+/**
+ * Adding agents: verifies their KeyPackages, and decides whom they may come in place of. An identity that is in the channel comes in
+ * under another key only when an owner has named the agent that it replaces.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
   type ChannelId,
+  equalBytes,
   type KeyPackage as VerifiedKeyPackage,
   parseAgentId,
   readKeyPackage,
@@ -27,6 +31,8 @@ export interface Applicant {
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
   readonly keyPackage: KeyPackage;
+  /** The member whose place it takes, named by an owner. It has no say in this itself. */
+  readonly replaces?: AgentId | undefined;
 }
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
@@ -49,27 +55,60 @@ export function readApplicant(
   }
 }
 
-/** Why an applicant cannot be added now, or whom it replaces. */
+/** Why an applicant cannot be added now, or who is removed with its addition. */
 export function judgeApplicant(
   membership: Membership,
-  { agentId, identity }: Applicant,
-): { readonly replaces: readonly AgentId[] } | StaticError {
+  { agentId, identity, replaces }: Applicant,
+): { readonly remove: readonly AgentId[] } | StaticError {
   const { group, absent } = membership;
-  if (!group.self.mayAdd) return ownersAdmit(membership);
-  const name = bytesToHex(identityHashOf(identity));
-  const leaving = membership.leavers.map((leaver) => leaver.agentId);
-  const same = identifiedMembersOf(group.current).filter((member) => bytesToHex(member.identityHash) === name);
+  const { mayAdd, owner } = group.self;
+  if (!mayAdd) return ownersAdmit(membership);
+  // One that has gone meanwhile is replaced by nobody.
+  const named = replaces !== undefined && replaces !== agentId && membership.isMember(replaces) ? [replaces] : [];
+  if (named.length > 0 && !owner) return ownersReplace();
+  const holder = holderOf(identity, membership);
+  if (holder === undefined || named.includes(holder)) return { remove: named };
+  const isLeaving = membership.leavers.some((leaver) => leaver.agentId === holder);
+  if (holder !== agentId) {
+    return owner && isLeaving ? { remove: [...named, holder] } : identityPresent(identity, holder);
+  }
   // An absent member that is added is absent no more, and need not be removed for that.
-  const replaces = same.map((member) => member.agentId).filter((each) => each !== agentId || !absent.includes(each));
-  if (replaces.length === 0 || group.self.owner) return { replaces };
+  if (absent.includes(holder)) return { remove: named };
+  if (owner) return { remove: [...named, holder] };
   // It has left, comes back as it was, and goes and comes by one commit.
-  if (replaces.includes(agentId) && leaving.includes(agentId)) return { replaces: [] };
-  return replaces.includes(agentId)
-    ? createError("already_member", "The agent is in the channel already; an owner can add it anew")
-    : createError(
-      "not_allowed",
-      "The agent's identity is in the channel under another key; only an owner can replace it",
-    );
+  return isLeaving
+    ? { remove: [] }
+    : createError("already_member", "The agent is in the channel already; an owner can add it anew");
+}
+
+/** The member with this identity, with a leaf or without. There is one at most. */
+function holderOf(identity: Uint8Array, { group }: Membership): AgentId | undefined {
+  const wanted = identityHashOf(identity);
+  return identifiedMembersOf(group.current).find(({ identityHash }) => equalBytes(identityHash, wanted))?.agentId;
+}
+
+/** The same words for the agent that wants in and for the one that was to let it in. */
+function identityPresent(identity: Uint8Array, holder: AgentId): StaticError {
+  const text = `Agent ${holder} has the identity "${identityText(identity)}" in this channel, under another key. It ` +
+    "stays, and nobody was let in. Join under another identity. If the keys of that agent are lost, an owner can put " +
+    `another one in its place: invite(name, { replaces: "${holder}" })`;
+  return createError("identity_present", text, { members: [holder] });
+}
+
+function ownersReplace(): StaticError {
+  return createError("not_allowed", "Only owners let an agent in the place of a member; ask one of them");
+}
+
+/** Returns the id of a member that this agent may let another one replace. Throws `StaticError` or `WireError`. */
+export function checkReplaced(text: string, membership: Pick<Membership, "group" | "isMember">): AgentId {
+  const agentId = parseAgentId(text);
+  const { self } = membership.group;
+  if (!self.owner) throw ownersReplace();
+  if (agentId === self.agentId) {
+    throw createError("invalid_request", "An agent cannot name itself as the one to be replaced; name another member");
+  }
+  if (membership.isMember(agentId)) return agentId;
+  throw createError("not_found", `Agent ${agentId} is no member that could be replaced; invite without \`replaces\``);
 }
 
 /** Only owners let agents in, and invite them. */
@@ -78,28 +117,41 @@ export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
   return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
 }
 
+/** Throws `StaticError` when one of them cannot be added, or two of them have one identity. */
 export function changeFor(membership: Membership, applicants: readonly Applicant[]): Change {
   const remove = new Set<AgentId>();
-  const add: KeyPackage[] = [];
+  const names = new Map<string, AgentId>();
   for (const applicant of applicants) {
+    const { identity, agentId } = applicant;
     const verdict = judgeApplicant(membership, applicant);
     if (verdict instanceof Error) throw verdict;
-    add.push(applicant.keyPackage);
-    for (const agentId of verdict.replaces) remove.add(agentId);
+    const name = bytesToHex(identity);
+    const twin = names.get(name);
+    if (twin !== undefined) throw identityPresent(identity, twin);
+    names.set(name, agentId);
+    for (const each of verdict.remove) remove.add(each);
   }
-  return { add, remove: [...remove] };
+  return { add: applicants.map(({ keyPackage }) => keyPackage), remove: [...remove] };
 }
 
 export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures"> {
   readonly session: Pick<RelaySession, "call">;
 }
 
+/** Whom an agent that is added replaces. */
+export interface AddOptions {
+  /** The agent id of a member that is removed with the addition, whatever the new one calls itself. For owners. */
+  readonly replaces?: string;
+}
+
 /** Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome. */
 export async function addMember(
   keyPackage: Uint8Array | string,
+  options: AddOptions,
   { membership, committer }: { readonly membership: Membership; readonly committer: Committer },
   deps: AddingDeps,
 ): Promise<Uint8Array> {
+  const replaces = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
   const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
   const message = typeof keyPackage === "string"
     ? await claim(parseAgentId(keyPackage), membership.channelId, deps)
@@ -110,7 +162,7 @@ export async function addMember(
       "Cannot add the member: the relay returned the KeyPackage of another agent. Ask the agent to send you its KeyPackage directly";
     throw createError("key_package_invalid", text);
   }
-  const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
+  const committed = await committer.commit(() => ({ change: changeFor(membership, [{ ...applicant, replaces }]) }));
   const welcome = committed?.prepared.welcome;
   if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
   return welcome;

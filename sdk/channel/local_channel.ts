@@ -8,7 +8,7 @@ import type { RequestHandler, ServeOptions, Serving } from "../content/service.t
 import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "../content/values.ts";
 import { fingerprintOf } from "../mls/fingerprint.ts";
 import { policyOf } from "../mls/policy_rules.ts";
-import { addMember } from "./adding.ts";
+import { addMember, type AddOptions } from "./adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
@@ -44,9 +44,10 @@ export class LocalChannel implements ChannelPort {
     return this.#live.over;
   }
 
-  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+  async addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array> {
     const { clocks, parts } = this.#agent;
-    return await translating("Cannot add the member", () => addMember(keyPackage, this.#live, { ...clocks, ...parts }));
+    const deps = { ...clocks, ...parts };
+    return await translating("Cannot add the member", () => addMember(keyPackage, options, this.#live, deps));
   }
 
   async removeMember(agentId: string): Promise<void> {

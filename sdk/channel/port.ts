@@ -9,6 +9,7 @@ import type { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import type { Addressee, Sendable } from "../content/values.ts";
+import type { AddOptions } from "./adding.ts";
 import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
@@ -23,7 +24,7 @@ export interface ChannelPort {
   readonly id: ChannelId;
   /** Why nothing more comes, once that is so. */
   readonly over: StaticError | undefined;
-  addMember(keyPackage: Uint8Array | string): Promise<Uint8Array>;
+  addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array>;
   removeMember(agentId: string): Promise<void>;
   recover(): Promise<void>;
   promote(agentId: string): Promise<void>;

@@ -36,7 +36,8 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   addMember: async (call) => {
     const { fields, bytes, signal } = call;
     const channel = await channelOf(call);
-    const welcome = await channel.addMember(fields.optionalText("agentId") ?? bytes, { signal });
+    const options = { signal, ...replacing(fields) };
+    const welcome = await channel.addMember(fields.optionalText("agentId") ?? bytes, options);
     return { bytes: welcome, ok: { state: wholeState(channel) } };
   },
   removeMember: changing((channel, { fields, signal }) => channel.removeMember(fields.text("agentId"), { signal })),
@@ -58,7 +59,7 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   },
   invite: async (call) => {
     const { fields, signal } = call;
-    const options = { signal, ...numbers(fields, "expiresInMs", "uses") };
+    const options = { signal, ...numbers(fields, "expiresInMs", "uses"), ...replacing(fields) };
     return { ok: { token: await managerOf(call).invite(fields.text("channel"), options) } };
   },
   inviteLink: async (call) => {
@@ -66,6 +67,8 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     const guest = fields.optionalObject("guest");
     const options = {
       signal,
+      // cast: a link that shall replace somebody is refused where links are made
+      ...replacing(fields) as { readonly replaces?: never },
       ...numbers(fields, "expiresInMs", "uses"),
       ...(guest !== undefined && { guest: numbers(guest, "expiresInMs", "messages") }),
       web: fields.flag("web"),
@@ -106,6 +109,12 @@ function numbers<Name extends string>(fields: Fields, ...names: readonly Name[])
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(given);
+}
+
+/** The member whose place somebody takes, if one is named. */
+function replacing(fields: Fields): { readonly replaces?: string } {
+  const replaces = fields.optionalText("replaces");
+  return replaces === undefined ? {} : { replaces };
 }
 
 /** A message that one program does not want may be meant for another. */

@@ -15,6 +15,7 @@ import {
 import { createError, type StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
+import type { AddOptions } from "../channel/adding.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
@@ -121,9 +122,13 @@ export class RemoteChannel implements ChannelPort {
     this.#events.end();
   }
 
-  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+  async addMember(keyPackage: Uint8Array | string, { replaces }: AddOptions): Promise<Uint8Array> {
     const isId = typeof keyPackage === "string";
-    const fields = { ...this.#named, ...(isId && { agentId: keyPackage }) };
+    const fields = {
+      ...this.#named,
+      ...(isId && { agentId: keyPackage }),
+      ...(replaces !== undefined && { replaces }),
+    };
     return this.#changed(await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
   }
 

@@ -119,18 +119,24 @@ export class RemoteClient implements ClientPort, ManagerPort {
     await this.#refresh();
   }
 
-  async invite(name: string, { signal, expiresInMs, uses }: InviteOptions & Abortable): Promise<string> {
-    const limits = { ...(expiresInMs !== undefined && { expiresInMs }), ...(uses !== undefined && { uses }) };
-    return (await this.link.call("invite", { channel: name, ...limits }, { signal })).fields.text("token");
+  async invite(name: string, { signal, expiresInMs, uses, replaces }: InviteOptions & Abortable): Promise<string> {
+    const fields = {
+      channel: name,
+      ...(expiresInMs !== undefined && { expiresInMs }),
+      ...(uses !== undefined && { uses }),
+      ...(replaces !== undefined && { replaces }),
+    };
+    return (await this.link.call("invite", fields, { signal })).fields.text("token");
   }
 
   async inviteLink(name: string, { signal, ...options }: LinkOptions & Abortable): Promise<string> {
-    const { expiresInMs, uses, guest = false, web } = options;
+    const { expiresInMs, uses, replaces, guest = false, web } = options;
     const pass = guest === true ? {} : guest;
     const fields = {
       channel: name,
       ...(expiresInMs !== undefined && { expiresInMs }),
       ...(uses !== undefined && { uses }),
+      ...(replaces !== undefined && { replaces }),
       ...(pass !== false && { guest: { ...pass } }),
       ...(web !== undefined && { web }),
     };

@@ -27,12 +27,17 @@ import { Serial } from "../base/serial.ts";
 import { decodeFields, encodeFields, type RecordStore, StoredFields } from "../store/mod.ts";
 import { type Pass, PassNotes, readable } from "./pass_notes.ts";
 
-/** How long, and how often, an invite is good. */
+/** How long, and how often, an invite is good, and whom it replaces. */
 export interface InviteOptions {
   /** How long the token is good; one day when not given. */
   readonly expiresInMs?: number;
   /** How many agents may join with it; one when not given. */
   readonly uses?: number;
+  /**
+   * The agent id of a member that is removed when an agent joins with it, whatever that agent calls itself: for a member whose
+   * keys are lost. For owners, and for one agent.
+   */
+  readonly replaces?: string;
 }
 
 /** An invite that this agent has given out, without its secret. */
@@ -58,6 +63,8 @@ interface InviteRecord {
   /** By our own: a relay can make its clock say anything. */
   readonly expiresHereAtMs: number;
   readonly uses: number;
+  /** The member whose place the agent takes that joins by it. */
+  readonly replaces: AgentId | undefined;
   /** By hashes of the KeyPackages that may come in, in hexadecimal. */
   readonly admitted: ReadonlyMap<string, Admitted>;
   /** Made for the agent that joins by it; ended with it. */
@@ -74,6 +81,14 @@ interface Admitted {
   readonly epoch: number;
   /** Undefined in what was written before it was kept. */
   readonly agentId: AgentId | undefined;
+}
+
+/** The invite's record, as far as it is about one request to join. */
+export interface RequestNote {
+  /** The epoch in which this very KeyPackage was admitted, if it was. */
+  readonly admittedIn: number | undefined;
+  /** The member whose place it takes, by the invite's record. */
+  readonly replaces: AgentId | undefined;
 }
 
 /** The channel's membership, as far as it matters who may still come in. */
@@ -120,20 +135,23 @@ export class InviteBook {
     this.#passes = new PassNotes(deps);
   }
 
-  /** An invite to a channel that this agent is in. It is on our disk before anybody can have it. */
+  /**
+   * An invite to a channel that this agent is in. It is on our disk before anybody can have it. Whether this agent may let another
+   * one replace a member is the caller's to check, and is judged again when somebody joins.
+   */
   async create(
     channel: { readonly channelId: ChannelId; readonly name: ChannelName },
     options: InviteOptions,
     pass?: Pass,
   ): Promise<MadeInvite> {
     const { channelId, name } = channel;
-    const { expiresInMs, uses } = checkInviteOptions(options);
+    const { expiresInMs, uses, replaces } = checkInviteOptions(options);
     const secret = this.#deps.runtime.randomBytes(secretBytes);
     const inviteId = inviteIdOf(secret);
     const expiresAtMs = Math.ceil(this.#deps.relayNowMs() + expiresInMs);
     const expiresHereAtMs = Math.ceil(this.#deps.runtime.nowMs() + expiresInMs);
     const times = { expiresAtMs, expiresHereAtMs };
-    const record = { channelId, name, secret, ...times, uses, admitted: new Map(), pass, ended: false };
+    const record = { channelId, name, secret, ...times, uses, replaces, admitted: new Map(), pass, ended: false };
     await this.#changes.run(async () => {
       if (pass !== undefined) await this.#passes.note(pass, { channelId, inviteId, state: "open" });
       await this.#put(inviteId, record);
@@ -245,16 +263,17 @@ export class InviteBook {
     this.#used.delete(inviteId);
   }
 
-  /** The epochs in which these very KeyPackages were admitted, in the order of the requests; undefined where they were not. */
-  async admittedIn(requests: readonly JoinRequest[]): Promise<(number | undefined)[]> {
+  /** Returns the notes about these requests, in their order. Whether they are genuine is not looked at here. */
+  async notesOn(requests: readonly JoinRequest[]): Promise<RequestNote[]> {
     const invites = new Map<InviteId, InviteRecord | undefined>();
-    const epochs: (number | undefined)[] = [];
+    const notes: RequestNote[] = [];
     for (const request of requests) {
       const { channelId, inviteId } = request;
       if (!invites.has(inviteId)) invites.set(inviteId, await this.#get(channelId, inviteId));
-      epochs.push(invites.get(inviteId)?.admitted.get(hashOf(request))?.epoch);
+      const invite = invites.get(inviteId);
+      notes.push({ admittedIn: invite?.admitted.get(hashOf(request))?.epoch, replaces: invite?.replaces });
     }
-    return epochs;
+    return notes;
   }
 
   /** Deletes the invites of a channel that are over, and revokes passes that are of no use any more. */
@@ -310,16 +329,18 @@ export class InviteBook {
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted, pass, ended } = invite;
+    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, replaces, admitted, pass, ended } = invite;
     const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId ?? ""]);
     const passFields = pass === undefined ? null : [pass.id, pass.expiresAtMs];
-    const value = encodeFields([name, secret, expiresAtMs, expiresHereAtMs, uses, rows, passFields, ended]);
+    const times = [expiresAtMs, expiresHereAtMs];
+    const value = encodeFields([name, secret, ...times, uses, rows, passFields, ended, replaces ?? null]);
     await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
 
 function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
   const fields = decodeFields(record, "invites");
+  const replaces = fields.optionalText(8);
   return {
     channelId,
     name: parseChannelName(fields.text(0)),
@@ -327,6 +348,7 @@ function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
     expiresAtMs: fields.number(2),
     expiresHereAtMs: fields.number(3),
     uses: fields.number(4),
+    replaces: replaces === undefined ? undefined : parseAgentId(replaces),
     admitted: new Map(fields.rows(5).map((row) => [row.text(0), admittedOf(row)])),
     pass: fields.isNull(6) ? undefined : passOf(new StoredFields(fields.list(6), "invites")),
     ended: fields.flag(7),
@@ -354,15 +376,21 @@ function inviteEnded({ ended }: Pick<InviteRecord, "ended">): StaticError {
   return createError("join_rejected", text);
 }
 
-/** With what was not given. Throws `StaticError`. */
-export function checkInviteOptions({ expiresInMs = dayMs, uses = 1 }: InviteOptions): Required<InviteOptions> {
+/** With what was not given. Throws `StaticError` or `WireError`. */
+export function checkInviteOptions(
+  { expiresInMs = dayMs, uses = 1, replaces }: InviteOptions,
+): Pick<InviteRecord, "uses" | "replaces"> & { readonly expiresInMs: number } {
   if (!Number.isInteger(uses) || uses < 1 || uses > limits.inviteUses) {
     throw createError("invalid_request", `Cannot invite: uses is a whole number from 1 to ${limits.inviteUses}`);
   }
   if (!(expiresInMs > 0 && expiresInMs <= maxExpiryMs)) {
     throw createError("invalid_request", "Cannot invite: expiresInMs is above 0 and at most a year");
   }
-  return { expiresInMs, uses };
+  if (replaces !== undefined && uses !== 1) {
+    const text = "Cannot invite: one agent takes the place of a member; leave `uses` out, or `replaces`";
+    throw createError("invalid_request", text);
+  }
+  return { expiresInMs, uses, replaces: replaces === undefined ? undefined : parseAgentId(replaces) };
 }
 
 function hashOf({ keyPackage }: JoinRequest): string {

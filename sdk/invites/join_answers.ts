@@ -10,7 +10,7 @@ import type { Membership } from "../channel/membership.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
-import type { InviteBook } from "./invite_book.ts";
+import type { InviteBook, RequestNote } from "./invite_book.ts";
 
 type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 
@@ -108,8 +108,8 @@ export class JoinAnswers {
     if (channel === undefined) return requests.map((request) => ({ request, verdict: notHere() }));
     try {
       const { membership } = channel;
-      const before = await this.#book.admittedIn(requests);
-      const looked = requests.map((request, i) => ({ request, verdict: this.#look(request, before[i], membership) }));
+      const notes = await this.#book.notesOn(requests);
+      const looked = requests.map((request, i) => ({ request, verdict: this.#look(request, membership, notes[i]) }));
       const wanted = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
       const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
       const admitted = wanted.map(({ request, verdict: applicant }, i): Judged => {
@@ -124,20 +124,19 @@ export class JoinAnswers {
     }
   }
 
-  /** `before`: the epoch in which its KeyPackage was admitted, if it was. */
   #look(
     request: JoinRequest,
-    before: number | undefined,
     membership: Membership,
+    { admittedIn, replaces }: Partial<RequestNote> = {},
   ): Applicant | StaticError | "entered" {
     const { clocks, parts: { signatures } } = this.#agent;
     try {
-      const applicant = readApplicant(request.keyPackage, { ...clocks, signatures });
+      const applicant = { ...readApplicant(request.keyPackage, { ...clocks, signatures }), replaces };
       const { agentId } = applicant;
       if (agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
-      if (before !== undefined && membership.mayHaveComeSince(agentId, before)) {
+      if (admittedIn !== undefined && membership.mayHaveComeSince(agentId, admittedIn)) {
         return membership.memberOf(agentId) === undefined ? spent() : "entered";
       }
       const verdict = judgeApplicant(membership, applicant);

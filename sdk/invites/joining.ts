@@ -139,7 +139,7 @@ class JoinAttempt {
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
         if (code === "join_timeout" || this.#rejections.size >= maxRejections) return;
-        this.#rejections.set(requestId, createError("join_rejected", `The inviter refused (${code}): ${message}`));
+        this.#rejections.set(requestId, refusedBy(code, message));
         this.#heed();
       },
     });
@@ -204,6 +204,12 @@ class JoinAttempt {
     this.#cancelRepeat();
     this.#cancelRepeat = runtime.after(repeatMs, () => void this.#request());
   }
+}
+
+/** An inviter may give any reason. The one that this agent can do something about keeps its code. */
+function refusedBy(code: string, message: string): StaticError {
+  if (code === "identity_present") return createError(code, `Cannot join: ${message}`);
+  return createError("join_rejected", `The inviter refused (${code}): ${message}`);
 }
 
 function explain(error: StaticError): StaticError {

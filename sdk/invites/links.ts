@@ -7,6 +7,8 @@ import type { Pass } from "./pass_notes.ts";
 
 /** The rights that a link gives to its holder, and its form. */
 export interface LinkOptions extends InviteOptions {
+  /** Never in a link, which is passed on and may be opened by anybody: use `invite`. */
+  readonly replaces?: never;
   /** With a pass to use the service on this agent's account, for one agent that has none. */
   readonly guest?: boolean | GuestOptions;
   /** As an https address of the service, for people without a program; otherwise it begins with `static://`. */
@@ -39,6 +41,11 @@ export async function createLink(
 ): Promise<string> {
   if (service === undefined) {
     const text = "Cannot make a link: this agent does not know the API's address; connect it with apiUrl";
+    throw createError("invalid_request", text);
+  }
+  if (options.replaces !== undefined) {
+    const text =
+      "Cannot make a link: a link replaces nobody, because anybody may open it; make an invite token instead";
     throw createError("invalid_request", text);
   }
   const { uses } = checkInviteOptions(options);

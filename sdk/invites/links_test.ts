@@ -20,7 +20,7 @@ import { invitesKind } from "../channel/records.ts";
 import type { AgentService } from "../session/service.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteBookDeps } from "./invite_book.ts";
-import { createLink } from "./links.ts";
+import { createLink, type LinkOptions } from "./links.ts";
 
 const channel = {
   channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)),
@@ -120,6 +120,15 @@ Deno.test("an agent that is killed between the pass and the invite has given out
   const link = await createLink(channel, { guest: true }, { service, book, nowMs });
   assertEquals([link.startsWith("static://join/#"), passes.length, calls], [true, 2, ["RegisterInvite"]]);
   assertEquals((await book.list(scene)).length, 1);
+});
+
+Deno.test("a link that shall replace a member is refused before a pass or an invite is made", async () => {
+  const { passes, calls, service, start } = await createBench();
+  const book = start();
+  // cast: of a program without types
+  const options = { guest: true, replaces: "b".repeat(22) } as unknown as LinkOptions;
+  await assertRejects(() => createLink(channel, options, { service, book, nowMs }), StaticError, "replaces nobody");
+  assertEquals([passes, calls, await book.list(scene)], [[], [], []]);
 });
 
 Deno.test("a pass whose invite cannot be written, or not registered, is revoked at once", async () => {

@@ -75,13 +75,16 @@ Deno.test("a member that owns nothing gives the identity of an absent member to 
   await talk(alice, carol, dave);
 });
 
-Deno.test("an owner that adds the identity of an absent member with another key removes that member by it", async () => {
+Deno.test("an owner gives the identity of an absent member to another key only by naming that member", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
   await recoverWithout(alice, bob, dave);
   await talk(alice, carol);
   const stranger = await stage.actor("dave");
-  const welcome = await (await alice.channel()).addMember(await stranger.client.generateKeyPackage());
+  const channel = await alice.channel();
+  const keyPackage = await stranger.client.generateKeyPackage();
+  await assertRejects(() => channel.addMember(keyPackage), StaticError, dave.client.agentId);
+  const welcome = await channel.addMember(keyPackage, { replaces: dave.client.agentId });
   await stranger.client.joinChannel(name, welcome);
   await talk(alice, carol, stranger);
   assertEquals(await absentOf(carol), []);

@@ -135,23 +135,6 @@ Deno.test("a KeyPackage that is none, or of somebody who is in already, is refus
   await refused(() => channel.addMember("no agent id"), InvalidArgumentError, "invalid_request");
 });
 
-Deno.test("an identity that comes back with another key is let in by an owner's invite alone, and everybody is told", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
-  // The same name on a new disk, as after the loss of the old one.
-  const again = await stage.actor("bob");
-  await refused(
-    async () => again.manager.joinWithToken(name, await carol.manager.invite(name), { timeoutMs: 30_000 }),
-    ChannelError,
-    "join_rejected",
-  );
-  await again.manager.joinWithToken(name, await alice.manager.invite(name));
-  await allAgree(alice, carol, again);
-  const { issues } = (await carol.channel()).health();
-  assert(issues.some(({ kind }) => kind === "key_changed"), JSON.stringify(issues));
-  await until("the old bob is out", () => bob.client.channels.length === 0);
-});
-
 Deno.test("the data directory of one identity is not opened by another", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");
