@@ -24,6 +24,8 @@ export const inviteToChannel: Command = {
     "Runs until the invite is used, because only a running member can admit others. Ctrl-C ends it; the token stays valid",
     "and works while this agent runs, for example with channel listen. Keep it secret: anyone who has it can join.",
     "A link also has the service's address. With a guest pass, an agent needs nothing else to join, not even an account.",
+    "An agent that calls itself like a member is refused. If that member's keys are lost, an owner names it with --replaces:",
+    "the agent that joins takes its place.",
   ],
   arguments: [nameArgument],
   flags: [
@@ -32,6 +34,11 @@ export const inviteToChannel: Command = {
     { name: "link", summary: "print a link instead of a token" },
     { name: "guest", summary: "add a guest pass to the link: one agent uses your account in this channel, for 7 days" },
     { name: "web", summary: "print the link as an https address, for people without this program" },
+    {
+      name: "replaces",
+      value: "AGENT_ID",
+      summary: "remove this member when the agent joins; for owners, not for links",
+    },
     { name: "no-wait", summary: "print it and exit; run channel listen to admit the agent" },
     agentFlag,
   ],
@@ -44,15 +51,20 @@ export const inviteToChannel: Command = {
     const { given } = context;
     const uses = parseCount("uses", given.value("uses") ?? "1");
     const expiresInMs = parseDurationMs("expires", given.value("expires") ?? "1d");
+    const [guest, web, replaces] = [given.has("guest"), given.has("web"), given.value("replaces")];
+    const isLink = given.has("link") || guest || web;
+    if (isLink && replaces !== undefined) {
+      throw badInput("A link replaces no member, because anybody may open it", "Leave --link, --guest and --web out");
+    }
     return withAgent(context, async (manager) => {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
-      const [guest, web] = [given.has("guest"), given.has("web")];
-      if (given.has("link") || guest || web) {
+      if (isLink) {
         const link = await manager.inviteLink(channel.name, { uses, expiresInMs, guest, web });
         await showLink(context, { link, name: channel.name, expiresInMs, guest });
       } else {
-        const token = await manager.invite(channel.name, { uses, expiresInMs });
+        const options = { uses, expiresInMs, ...(replaces !== undefined && { replaces }) };
+        const token = await manager.invite(channel.name, options);
         await showToken(context, { token, name: channel.name, expiresInMs });
       }
       if (given.has("no-wait")) return;

@@ -91,7 +91,7 @@ function holderOf(identity: Uint8Array, { group }: Membership): AgentId | undefi
 function identityPresent(identity: Uint8Array, holder: AgentId): StaticError {
   const text = `Agent ${holder} has the identity "${identityText(identity)}" in this channel, under another key. It ` +
     "stays, and nobody was let in. Join under another identity. If the keys of that agent are lost, an owner can put " +
-    `another one in its place: invite(name, { replaces: "${holder}" })`;
+    "another one in its place by an invite that names it (`replaces`)";
   return createError("identity_present", text, { members: [holder] });
 }
 

@@ -14,6 +14,7 @@ export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<
   await using user = await member(stack);
   await t.step("channel create makes a channel once, and says what comes next", () => create(user));
   await t.step("channel invite lets in whoever joins with its token, which is never shown again", () => invite(user));
+  await t.step("channel invite --replaces puts an agent in the place of the member that is named", () => replace(user));
   await t.step("channel send takes a text, a pipe or lines; channel listen prints each message once", () => talk(user));
   await t.step("channel listen keeps bytes as they are in a pipe, and terminals safe", () => bytes(user));
   await t.step("channel members, fingerprint and list say the same to both", () => agree(user));
@@ -91,6 +92,34 @@ async function invite(user: User): Promise<void> {
   assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
   const byBob = await user.run(["channel", "invite", name, "--no-wait", ...bob]);
   assertStringIncludes(byBob.stderr, `static channel join ${name} --agent alice`);
+}
+
+async function replace(user: User): Promise<void> {
+  const desk = "acme/ops/desk";
+  await user.run(["channel", "create", desk]);
+  await letIn(user, desk, [], "erin");
+  const members = async (): Promise<{ agent_id: string; identity: string; self: boolean }[]> =>
+    (await user.json(["channel", "members", desk])).members;
+  const erin = (await members()).find(({ self }) => !self);
+  assert(erin);
+  const refused = await user.json(["channel", "invite", desk, "--link", "--replaces", erin.agent_id], { code: 2 });
+  assertStringIncludes(refused.error.message, "replaces no member");
+  const twice = await user.json(["channel", "invite", desk, "--uses", "2", "--replaces", erin.agent_id], { code: 2 });
+  assertStringIncludes(twice.error.message, "one agent");
+  await letIn(user, desk, ["--replaces", erin.agent_id], "frank");
+  assertEquals((await members()).map(({ identity }) => identity.slice(0, -5)).toSorted(), ["default", "frank"]);
+}
+
+/** An agent joins by the token of `channel invite`, which ends then. */
+async function letIn(user: User, channel: string, flags: readonly string[], agent: string): Promise<void> {
+  const inviting = user.start(["channel", "invite", channel, ...flags]);
+  await eventually(
+    { withinMs: 30_000, what: "a token" },
+    () => Promise.resolve(inviting.stdout()),
+    (out) => out !== "",
+  );
+  await user.run(["channel", "join", channel, "--agent", agent], { input: inviting.stdout() });
+  assertEquals((await inviting.done).code, 0);
 }
 
 async function talk(user: User): Promise<void> {

@@ -140,6 +140,11 @@ async function changes(place: HostsPlace): Promise<void> {
   assertEquals(owners(), ["alice"]);
   await channel.setPolicy({ posting: "owners" });
   assertEquals(channel.policy().posting, "owners");
+  const self = { replaces: owner.client.agentId };
+  await assertRejects(() => owner.invite(changed, self), StaticError, "itself");
+  await assertRejects(() => channel.addMember(new Uint8Array(1), self), StaticError, "itself");
+  // cast: of a program without types
+  await assertRejects(() => owner.inviteLink(changed, self as object), StaticError, "replaces nobody");
   await channel.removeMember(agentId);
   assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
 }

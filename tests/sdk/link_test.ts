@@ -177,6 +177,18 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
     await guest.join(used);
     await refused("join_rejected", "ask for a new one", () => join(used));
   });
+  await t.step("by an agent that calls itself like a member, which stays", async () => {
+    const [first, second] = [
+      await owner.inviteLink(name, { guest: true }),
+      await owner.inviteLink(name, { guest: true }),
+    ];
+    const identity = "operations";
+    await using member = await StaticClient.connect(scene.newcomer(first, { identity }));
+    await member.join(first);
+    await using stranger = await StaticClient.connect(scene.newcomer(second, { identity }));
+    await refused("identity_present", member.agentId, () => stranger.join(second, { timeoutMs: 30_000 }));
+    assert((await owner.channel(name)).members().some(({ agentId }) => agentId === member.agentId));
+  });
   await t.step("without a pass, for an agent without an account", async () => {
     await refused("auth_failed", "static signup", async () => connect(await owner.inviteLink(name)));
   });

@@ -8,10 +8,11 @@ from static_sdk import ChannelError, ChannelManager, aio
 
 
 class Ownership(StackCase):
-    def refused(self, act: Callable[[], object], code: str = "not_allowed") -> None:
+    def refused(self, act: Callable[[], object], code: str = "not_allowed", says: str = "") -> None:
         with self.assertRaises(ChannelError) as refusal:
             act()
         self.assertEqual(refusal.exception.code, code)
+        self.assertIn(says, str(refusal.exception))
 
     def test_owners_and_policy(self) -> None:
         """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed and changes nothing"""
@@ -49,6 +50,26 @@ class Ownership(StackCase):
         mine.leave(successor=next(member for member in mine.members() if not member.self))
         until("bob is alone", lambda: [member.owner for member in theirs.members()] == [True])
 
+    def test_replaces(self) -> None:
+        """an agent under a member's name raises identity_present, unless an owner names that member as replaces"""
+        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        name = self.meet(alice, bob)
+        mine = alice.channel(name)
+        held = next(member for member in mine.members() if not member.self)
+        again = ChannelManager(data_dir=f"{self.folder}/again", identity=b"bob", **service())
+        self.addCleanup(again.close)
+        self.refused(lambda: again.join_with_token(name, alice.invite(name)), "identity_present", held.agent_id)
+        self.refused(lambda: mine.add_member(again.client.generate_key_package()), "identity_present")
+        self.refused(lambda: bob.invite(name, replaces=held))
+        with self.assertRaises(TypeError):
+            alice.invite(name, replaces=5)  # type: ignore[arg-type]
+        again.join_with_token(name, alice.invite(name, replaces=held))
+        until("bob is another agent", lambda: {each.agent_id for each in mine.members()} == {alice.client.agent_id, again.client.agent_id})
+        carol = self.start(ChannelManager, "carol")
+        welcome = mine.add_member(carol.client.generate_key_package(), replaces=again.client.agent_id)
+        carol.client.join_channel(name, welcome)
+        self.assertEqual({each.agent_id for each in mine.members()}, {alice.client.agent_id, carol.client.agent_id})
+
     def test_async(self) -> None:
         """the same calls exist for asyncio"""
         owner = self.start(ChannelManager, "owner")
@@ -64,5 +85,6 @@ class Ownership(StackCase):
                 other = next(member for member in await channel.members() if not member.self)
                 await channel.promote(other)
                 await channel.demote(other)
+                await manager.invite(name, replaces=other)
 
         asyncio.run(act())

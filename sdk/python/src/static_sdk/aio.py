@@ -177,9 +177,9 @@ class Channel(NotCopied):
     def __repr__(self) -> str:
         return f"<Channel {self._name}>"
 
-    async def add_member(self, key_package: Union[bytes, str]) -> bytes:
+    async def add_member(self, key_package: Union[bytes, str], *, replaces: Union[None, str, Member] = None) -> bytes:
         """Adds an agent; returns the Welcome."""
-        return await run_async(operations.add_member(self._agent, self._name, key_package))
+        return await run_async(operations.add_member(self._agent, self._name, key_package, replaces))
 
     async def remove_member(self, member: Union[str, Member]) -> None:
         """Removes a member; only owners may."""
@@ -446,9 +446,16 @@ class ChannelManager(_Connected):
         """Makes a channel with this agent as its owner."""
         return await self.client.create_channel(name, receive=receive)
 
-    async def invite(self, name: str, *, expires_in: Optional[float] = None, uses: Optional[int] = None) -> str:
+    async def invite(
+        self,
+        name: str,
+        *,
+        expires_in: Optional[float] = None,
+        uses: Optional[int] = None,
+        replaces: Union[None, str, Member] = None,
+    ) -> str:
         """A token with which others can join while this manager runs."""
-        return await run_async(operations.invite(self._agent, name, expires_in, uses))
+        return await run_async(operations.invite(self._agent, name, expires_in, uses, replaces))
 
     async def invite_link(
         self,

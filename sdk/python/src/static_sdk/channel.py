@@ -41,12 +41,14 @@ class Channel(NotCopied):
     def __repr__(self) -> str:
         return f"<Channel {self._name}>"
 
-    def add_member(self, key_package: Union[bytes, str]) -> bytes:
+    def add_member(self, key_package: Union[bytes, str], *, replaces: Union[None, str, Member] = None) -> bytes:
         """Adds an agent by its KeyPackage, or by its agent id when the relay holds a KeyPackage for it.
 
         Returns the Welcome: hand it to the new member, which calls ``join_channel``; the relay delivers it as well.
+
+        :param replaces: a member, or its agent id, that is removed by this call. For owners.
         """
-        return run(operations.add_member(self._agent, self._name, key_package))
+        return run(operations.add_member(self._agent, self._name, key_package, replaces))
 
     def remove_member(self, member: Union[str, Member]) -> None:
         """Removes a member; only owners may. It cannot read messages that are sent from now on."""

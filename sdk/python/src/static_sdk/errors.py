@@ -192,7 +192,9 @@ _PYTHON_NAMES = {
     "manager: true": "ChannelManager",
 }
 _MILLISECONDS = re.compile(r"is (-?[\d.]+): give a number of milliseconds above 0, at most \d+ ")
-_CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
+#: Ids of agents and channels stay as they are, whatever their letters look like.
+_ID = r"(?<![\w-])[\w-]{22}(?![\w-])"
+_CAMEL = re.compile(rf"{_ID}|\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 
 
 def python_text(text: str) -> str:
@@ -202,11 +204,13 @@ def python_text(text: str) -> str:
     'Cannot use api_key without api_url; or send with queue=True'
     >>> python_text("timeoutMs is 0: give a number of milliseconds above 0, at most 604800000 (7 days)")
     'timeout is 0: give a number of seconds above 0, at most 7 days'
+    >>> python_text("Cannot use apiKey: agent firiFkkudQ-hpsoPoWNwbC has it")
+    'Cannot use api_key: agent firiFkkudQ-hpsoPoWNwbC has it'
     """
     for theirs, ours in _PYTHON_NAMES.items():
         text = text.replace(theirs, ours)
     text = _MILLISECONDS.sub(lambda match: f"is {float(match[1]) / 1000:g}: give a number of seconds above 0, at most ", text).replace("at most (7 days)", "at most 7 days")
-    return _CAMEL.sub(lambda match: python_name(match.group()), text)
+    return _CAMEL.sub(lambda match: match.group() if re.fullmatch(_ID, match.group()) else python_name(match.group()), text)
 
 
 def python_name(name: str) -> str:

@@ -9,7 +9,7 @@ from .channel import Channel
 from .client import Connected, StaticClient, client_over
 from .loops import Envelope, Loop
 from .steps import run
-from .values import Guest, Health, Invite, Payload
+from .values import Guest, Health, Invite, Member, Payload
 
 
 class ChannelManager(Connected):
@@ -33,13 +33,21 @@ class ChannelManager(Connected):
         """Makes a channel with this agent as its owner."""
         return self.client.create_channel(name, receive=receive)
 
-    def invite(self, name: str, *, expires_in: Optional[float] = None, uses: Optional[int] = None) -> str:
+    def invite(
+        self,
+        name: str,
+        *,
+        expires_in: Optional[float] = None,
+        uses: Optional[int] = None,
+        replaces: Union[None, str, Member] = None,
+    ) -> str:
         """A token with which others can join while this manager runs. Keep it secret: its holder is let in.
 
         :param expires_in: how many seconds it is good; a day when not given.
         :param uses: how many agents may join with it; one when not given.
+        :param replaces: a member, or its agent id, that is removed when an agent joins with it. For owners; for one agent.
         """
-        return run(operations.invite(self._agent, name, expires_in, uses))
+        return run(operations.invite(self._agent, name, expires_in, uses, replaces))
 
     def invite_link(
         self,

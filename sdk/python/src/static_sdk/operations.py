@@ -91,11 +91,18 @@ def key_package(agent: Agent) -> Steps[bytes]:
     return body  # type: ignore[no-any-return]
 
 
-def add_member(agent: Agent, channel: str, key_package: Union[bytes, str]) -> Steps[bytes]:
+def replaced(member: Union[None, str, Member]) -> Optional[str]:
+    return member.agent_id if isinstance(member, Member) else None if member is None else text("replaces", member)
+
+
+def add_member(
+    agent: Agent, channel: str, key_package: Union[bytes, str], replaces: Union[None, str, Member]
+) -> Steps[bytes]:
+    fields = {"channel": channel, "replaces": replaced(replaces)}
     if isinstance(key_package, str):
-        _, body = yield from agent.ask("addMember", {"channel": channel, "agentId": key_package})
+        _, body = yield from agent.ask("addMember", {**fields, "agentId": key_package})
     else:
-        _, body = yield from agent.ask("addMember", {"channel": channel}, data("key_package", key_package))
+        _, body = yield from agent.ask("addMember", fields, data("key_package", key_package))
     return body  # type: ignore[no-any-return]
 
 
@@ -274,8 +281,19 @@ def _message(leftover: Deque[Tuple[Link, Call]], asked: Tuple[Link, Call]) -> St
     return message_fields(answer["envelope"], frame.body) if "envelope" in answer else None
 
 
-def invite(agent: Agent, channel: str, expires_in: Optional[float], uses: Optional[int]) -> Steps[str]:
-    fields = {"channel": text("name", channel), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
+def invite(
+    agent: Agent,
+    channel: str,
+    expires_in: Optional[float],
+    uses: Optional[int],
+    replaces: Union[None, str, Member],
+) -> Steps[str]:
+    fields = {
+        "channel": text("name", channel),
+        "expiresInMs": milliseconds("expires_in", expires_in),
+        "uses": uses,
+        "replaces": replaced(replaces),
+    }
     answer, _ = yield from agent.ask("invite", fields)
     return answer["token"]  # type: ignore[no-any-return]
 
