@@ -255,7 +255,10 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
 }
 
 export function findMember(channel: Channel, wanted: string): ChannelMember {
-  const found = channel.members().filter((member) => member.agentId === wanted || memberName(member) === wanted);
+  const members = channel.members();
+  // An id first: a stranger may call itself like the id of another, and is not meant then.
+  const byId = members.filter(({ agentId }) => agentId === wanted);
+  const found = byId.length > 0 ? byId : members.filter((each) => memberName(each) === wanted);
   const [member, another] = found;
   if (member === undefined) {
     throw new Failure("not_found", `There is no member "${wanted}" in ${channel.name}`, {

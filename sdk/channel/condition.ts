@@ -80,7 +80,9 @@ function conditionOf({ state, membership }: LiveChannel, session: SessionState):
   if (stopped !== undefined) return { state: "stopped", ...stopped };
   if (rejoining !== undefined) {
     const asking = "Asking the members to let this agent in again; one of them must be online";
-    const action = unwelcome ? `${asking}. If this stays so, join with a new invite token of an owner` : asking;
+    const action = unwelcome
+      ? `${asking}. If this stays so, join as this agent with a new invite token of an owner`
+      : asking;
     return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
   }
   if (session.kind !== "online") {

@@ -18,6 +18,6 @@ export function reportChangedKeys(health: HealthLog, { accepted, doubtful }: Cha
 export function reportDoubtful(health: HealthLog, identity: Uint8Array): void {
   const text =
     `"${identityText(identity)}" is in the channel with another key than before, and no owner brought it in. It can ` +
-    "read along, and its messages are not shown; ask an owner to remove it, and to invite it anew if it is genuine";
+    "read along, and its messages are not shown; ask an owner to remove it first, and to invite it then if it is genuine";
   health.report("key_changed", text);
 }

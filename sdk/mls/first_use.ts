@@ -1,6 +1,6 @@
 /**
- * Trust on first use, per channel: an identity keeps the signature key under which it was first seen. A change is refused
- * unless it was announced (an owner adds the agent again after a valid invite), and then it is reported.
+ * Trust on first use, per channel: an identity keeps the signature key under which it was first seen, until another one is
+ * learned, which is reported. The right to bring another key in is judged elsewhere (`channel/key_changes.ts`, `channel/adding.ts`).
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import type { CredentialPolicy, MemberCredential } from "./leaf.ts";
@@ -16,7 +16,6 @@ const maxKnown = 8192;
 export class FirstUseTrust {
   /** Signature keys by identity, both in hexadecimal. */
   readonly #known: Map<string, string>;
-  readonly #announced = new Map<string, string>();
 
   constructor(known: Iterable<TrustedKey> = []) {
     this.#known = new Map(
@@ -28,14 +27,8 @@ export class FirstUseTrust {
   readonly policy: CredentialPolicy = ({ identity, signatureKey }) => {
     const [name, key] = [bytesToHex(identity), bytesToHex(signatureKey)];
     const known = this.#known.get(name);
-    if (known === undefined || known === key || this.#announced.get(name) === key) return undefined;
-    return "its identity is known in this channel under another key; ask an owner for a new invite";
+    return known === undefined || known === key ? undefined : "its identity is known in this channel under another key";
   };
-
-  /** An owner vouches for this key: the next commit may bring it. */
-  announce({ identity, signatureKey }: MemberCredential): void {
-    this.#announced.set(bytesToHex(identity), bytesToHex(signatureKey));
-  }
 
   /** These are members now. Returns the identities whose key has changed. */
   learn(members: Iterable<MemberCredential>): Uint8Array[] {
@@ -46,7 +39,6 @@ export class FirstUseTrust {
       if (known !== undefined && known !== key) changed.push(identity);
       this.#known.delete(name);
       this.#known.set(name, key);
-      this.#announced.delete(name);
     }
     return changed;
   }

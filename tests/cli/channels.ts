@@ -108,6 +108,7 @@ async function replace(user: User): Promise<void> {
   assertStringIncludes(twice.error.message, "one agent");
   await letIn(user, desk, ["--replaces", erin.agent_id], "frank");
   assertEquals((await members()).map(({ identity }) => identity.slice(0, -5)).toSorted(), ["default", "frank"]);
+  await user.run(["channel", "close", desk, "--yes"]);
 }
 
 /** An agent joins by the token of `channel invite`, which ends then. */
