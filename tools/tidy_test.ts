@@ -34,6 +34,8 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["prose", "tests/a_test.ts", "/** Who waits. */\nexport const a = 1;\n"],
   ["prose", "tests/a_test.ts", "/** Looks. What is left stays. */\nexport const a = 1;\n"],
   ["machine", "docs/protocol.md", `see /wo${"rk"}/main\n`],
+  ["machine", "tools/fetch.ts", `${doc}const host = "deb.deb${"ian"}.org";\n`],
+  ["machine", "tools/fetch/sources.ts", `${doc}const folder = "/ro${"ot"}/.cache";\n`],
 ];
 
 for (const [rule, path, text] of violations) {
@@ -43,6 +45,7 @@ for (const [rule, path, text] of violations) {
 }
 
 const accepted: readonly [path: string, text: string][] = [
+  ["tools/fetch/sources.ts", `${doc}const host = "deb.deb${"ian"}.org";\n`],
   ["proto/cell.ts", `${doc}const a = b as string; // cast: checked above\n`],
   ["proto/cell.ts", `${doc}const words = ["a"] as const;\n`],
   ["proto/cell.ts", `${doc}import { a as b } from "./a.ts";\n`],
