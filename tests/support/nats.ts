@@ -1,9 +1,12 @@
 /**
  * Throw-away NATS nodes with JetStream on loopback, one or a cluster of three, which can be killed, frozen and started again
- * with what they have on disk. The program is `STATIC_NATS_SERVER`, or one of at least 2.15 in `PATH`, or the package beside
- * the checkout, which is unpacked once into `dist/`: it takes a second, and suites may leave nothing in temporary folders.
+ * with what they have on disk. The program is `STATIC_NATS_SERVER`, or one of at least 2.15 in `PATH`, or that of Debian's
+ * package, which is unpacked once into `dist/`: it takes a second, and suites may leave nothing in temporary folders.
  */
 import { findNatsServer, natsConfig, type NatsNode, natsVersion } from "../../deploy/local/nats_server.ts";
+import { natsPackage, unpackPackage } from "../../tools/fetch/debian_package.ts";
+import { findFile, placesOf, remedy } from "../../tools/fetch/places.ts";
+import { natsInPackage } from "../../tools/fetch/sources.ts";
 import { eventually } from "./eventually.ts";
 import { freePorts } from "./ports.ts";
 import type { Requirement } from "./requirement.ts";
@@ -33,32 +36,53 @@ export interface NatsOptions {
   readonly wayTo?: (from: number, to: number, port: number) => number;
 }
 
-const peers = new URL("../../../shared/peers/", import.meta.url);
-const unpacked = new URL("../../dist/peers/", import.meta.url);
-/** Where Debian puts it. */
-const programInPackage = "usr/sbin/nats-server";
+const unpacked = `${import.meta.dirname}/../../dist/peers`;
 /** For a machine that has much else to do. */
 const startMs = 60_000;
 /** Shown of the log of a node that ended. */
 const maxLogCharacters = 2_000;
 
+/** Where the program is looked for. */
+interface NatsPlaces {
+  /** The value of `STATIC_NATS_SERVER`. Nothing else is looked at when it is set. */
+  readonly named: string | undefined;
+  /** The value of `PATH`. */
+  readonly path: string;
+  /** Folders that may hold Debian's package. */
+  readonly packages: readonly string[];
+}
+
 export const natsInstalled: Requirement = {
   get met() {
-    return installed() !== undefined || debianPackage() !== undefined;
+    return requireNats(environment()).met;
   },
   get reason() {
-    const search = findNatsServer(environment());
-    return `no nats-server of at least 2.15: ${search.outcome === "missing" ? search.why : "found"}`;
+    return requireNats(environment()).reason;
   },
 };
 
+/** The requirement that the program is in one of these places. */
+export function requireNats(places: NatsPlaces): Requirement {
+  const [search, nats] = [findNatsServer(places), natsPackage()];
+  if (search.outcome === "found" || debianPackage(places) !== undefined) return { met: true, reason: "" };
+  const help = places.named !== undefined
+    ? "name another"
+    : "obstacle" in nats
+    ? nats.obstacle
+    : `${remedy} brings one`;
+  return { met: false, reason: `no nats-server of at least 2.15: ${search.why} (${help})` };
+}
+
 /** The program's path. Throws when there is none. */
 export async function natsProgram(): Promise<string> {
-  const found = installed();
-  if (found !== undefined) return found;
-  const name = debianPackage();
-  if (name === undefined) throw new Error(natsInstalled.reason);
-  return await unpack(name);
+  const places = environment();
+  const search = findNatsServer(places);
+  if (search.outcome === "found") return search.program;
+  const file = debianPackage(places);
+  if (file === undefined) throw new Error(natsInstalled.reason);
+  const program = `${await unpackPackage(file, unpacked)}/${natsInPackage}`;
+  if (natsVersion(program) === undefined) throw new Error(`${program} cannot be run on this machine`);
+  return program;
 }
 
 export async function startNats({ nodes: count = 3, settings = "", wayTo }: NatsOptions = {}): Promise<TestNats> {
@@ -188,53 +212,13 @@ class NodeProcess {
   }
 }
 
-function environment(): { readonly named: string | undefined; readonly path: string } {
-  return { named: Deno.env.get("STATIC_NATS_SERVER"), path: Deno.env.get("PATH") ?? "" };
+function environment(): NatsPlaces {
+  const variable = (name: string): string | undefined => Deno.env.get(name);
+  return { named: variable("STATIC_NATS_SERVER"), path: variable("PATH") ?? "", packages: placesOf("peers") };
 }
 
-function installed(): string | undefined {
-  const search = findNatsServer(environment());
-  return search.outcome === "found" ? search.program : undefined;
-}
-
-/** The file's name. None where `STATIC_NATS_SERVER` says which program is wanted, or nothing can unpack it. */
-function debianPackage(): string | undefined {
-  if (environment().named !== undefined || !isFile("/usr/bin/dpkg-deb")) return undefined;
-  const architecture = { x86_64: "amd64", aarch64: "arm64" }[Deno.build.arch as string]; // cast: others have none
-  try {
-    return [...Deno.readDirSync(peers)].map(({ name }) => name).find((name) =>
-      name.startsWith("nats-server_") && name.endsWith(`_${architecture}.deb`)
-    );
-  } catch {
-    return undefined;
-  }
-}
-
-/** Several processes may do this at once: the first whole folder stays. */
-async function unpack(name: string): Promise<string> {
-  const folder = new URL(name.replace(/\.deb$/, "/"), unpacked);
-  const program = new URL(programInPackage, folder).pathname;
-  if (isFile(program)) return program;
-  await Deno.mkdir(unpacked, { recursive: true });
-  const fresh = await Deno.makeTempDir({ dir: unpacked.pathname });
-  try {
-    const args = ["-x", new URL(name, peers).pathname, `${fresh}/package`];
-    const { success, stderr } = await new Deno.Command("/usr/bin/dpkg-deb", { args, stdin: "null" }).output();
-    if (!success) throw new Error(`dpkg-deb failed: ${new TextDecoder().decode(stderr)}`);
-    await Deno.rename(`${fresh}/package`, folder).catch((error: unknown) => {
-      if (!isFile(program)) throw error;
-    });
-  } finally {
-    await Deno.remove(fresh, { recursive: true });
-  }
-  if (natsVersion(program) === undefined) throw new Error(`${program} cannot be run on this machine`);
-  return program;
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+/** The file's path. None where a program is named, or nothing can unpack it. */
+function debianPackage({ named, packages }: NatsPlaces): string | undefined {
+  const nats = natsPackage();
+  return named !== undefined || "obstacle" in nats ? undefined : findFile(nats.name, packages);
 }
