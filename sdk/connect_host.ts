@@ -9,6 +9,7 @@ import type { LinkParts } from "./host/link.ts";
 import { RemoteClient } from "./host/remote_client.ts";
 import type { HostedPlatform } from "./platform/host_platform.ts";
 import type { PlatformSettings } from "./platform/platform.ts";
+import { isTrustGiven } from "./session/open_session.ts";
 
 /** Options that are known before a host has to be started. */
 export interface HostedOptions extends Abortable {
@@ -75,7 +76,7 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
       ...(passphrase !== undefined && { passphrase }),
       ...(transport !== undefined && { transport }),
       ...(cover !== undefined && { cover }),
-      tls: trust,
+      ...(isTrustGiven(options, settings) && { tls: trust }),
       ...(options.repair === true && { repair: true }),
       ...(options.damaged !== undefined && { damaged: options.damaged }),
     },

@@ -77,6 +77,8 @@ export interface PlatformSettings {
   readonly apiKey?: string;
   readonly apiUrl?: string;
   readonly relayUrl?: string;
+  /** Whether the relay is that of the file, for which the CLI has settled whom to trust. */
+  readonly isRelaySaved?: boolean;
   readonly caFile?: string;
   /** The authority of the relay alone, which the CLI has pinned. */
   readonly relayCaFile?: string;

@@ -31,10 +31,12 @@ export async function readSettings(
   const { relay_url, ca_file, relay_ca_file }: Credentials = isOfService ? saved : {};
   // So do variables that name it.
   const isNamedFor = given === undefined || named === undefined || isSameApi(given, named);
+  const relayUrl = isNamedFor ? variable("STATIC_RELAY_URL") : undefined;
   const settings = {
     apiKey: variable("STATIC_API_KEY") ?? (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
     apiUrl,
-    relayUrl: (isNamedFor ? variable("STATIC_RELAY_URL") : undefined) ?? relay_url,
+    relayUrl: relayUrl ?? relay_url,
+    isRelaySaved: relayUrl === undefined && relay_url !== undefined ? true : undefined,
     caFile: (isNamedFor ? variable("STATIC_CA_FILE") : undefined) ?? ca_file,
     relayCaFile: relay_ca_file,
   };

@@ -56,7 +56,7 @@ Deno.test("a saved key is not used at an address that a variable names, unless i
 
 Deno.test("the saved relay and its authorities are used for the saved API alone", async () => {
   const saved = { api_url: "https://file", relay_url: "quic://file", ca_file: "file.pem", relay_ca_file: "relay.pem" };
-  const ofFile = { relayUrl: "quic://file", caFile: "file.pem", relayCaFile: "relay.pem" };
+  const ofFile = { relayUrl: "quic://file", isRelaySaved: true, caFile: "file.pem", relayCaFile: "relay.pem" };
   const file = JSON.stringify(saved);
   await withSettings({ file }, async () => {
     assertEquals(await readSettings(), { apiUrl: "https://file", ...ofFile });
@@ -81,7 +81,11 @@ Deno.test("the relay and the authority of variables are not used by a program th
     assertEquals(await readSettings(), { apiUrl, ...ofVariables });
     assertEquals(await readSettings({ apiUrl: "https://VARIABLE/" }), { apiUrl, ...ofVariables });
     assertEquals(await readSettings({ apiUrl: "https://program" }), { apiUrl });
-    assertEquals(await readSettings({ apiUrl: "https://file" }), { apiUrl, relayUrl: "quic://file" });
+    assertEquals(await readSettings({ apiUrl: "https://file" }), {
+      apiUrl,
+      relayUrl: "quic://file",
+      isRelaySaved: true,
+    });
   });
 });
 

@@ -1,12 +1,12 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
-import { isSameApi, parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
+import { isSameApi, parseApiUrl, readUsage } from "../../proto/mod.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import { withOptions } from "../transport/tap.ts";
-import type { CellTap, HttpClient, Trust } from "../transport/transport.ts";
+import type { CellTap, HttpClient } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
+import { findRelay } from "./relay_place.ts";
 import type { RelaySession } from "./relay_session.ts";
 import { askApi, createService, type ServiceParts } from "./service.ts";
 import { createRelaySession } from "./session.ts";
@@ -23,12 +23,12 @@ export interface RelayOptions extends TokenOptions {
   /**
    * Where the relay is. Several relays of one service are separated by commas: one is taken by chance, and another one when it
    * ends or refuses. When not given, `STATIC_RELAY_URL`, the credentials file if it is of the same API, or what the API at `apiUrl`
-   * tells.
+   * tells. Of a relay that this API names, the API also tells the TCP address and, without `tls`, whom to trust.
    */
   readonly endpoint?: string;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
   readonly transport?: TransportChoice;
-  /** Whom to trust as the relay and the API beside the authorities that the runtime trusts. */
+  /** Whom to trust as the relay and the API beside the authorities that the runtime trusts; `{}` for nobody. */
   readonly tls?: TlsOptions;
   /** Cover traffic, `standard` when not given: a profile by name, or in detail. */
   readonly cover?: CoverProfile | CoverOptions;
@@ -56,20 +56,23 @@ export async function openRelaySession(
   const settings = await settingsFor(options, platform);
   const { nowMs, after, randomBytes, openHttp } = platform;
   const trusted = await readTrusted(options, settings, platform);
-  const known = options.endpoint ?? settings.relayUrl;
-  const { endpoint, trust } = known !== undefined
-    ? { endpoint: known, trust: trusted.relay }
-    : await discover(options.apiUrl ?? settings.apiUrl, trusted, { platform, signal: options.signal });
   const openApi = (): HttpClient => openHttp(trusted.api);
   const credentials = credentialsOf(options, settings);
   const tokens = createTokenSource(credentials, { openHttp: openApi, nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
+  const apiUrl = apiOf(options, credentials, settings);
+  const { trust, ...place } = await findRelay({
+    endpoint: options.endpoint ?? settings.relayUrl,
+    apiUrl,
+    trust: trusted,
+    isTrustGiven: isTrustGiven(options, settings),
+    signal: options.signal,
+  }, platform);
   const { transport, cover, tap, workerUrl } = options;
   const connectors = platform.connectors.map((connector) => withOptions(connector, { tap, workerUrl }));
   return createRelaySession({
     ...agent,
-    endpoint,
-    trust,
+    ...place,
     ...(transport !== undefined && { transport }),
     ...(cover !== undefined && { cover }),
   }, {
@@ -78,12 +81,7 @@ export async function openRelaySession(
     nowMs,
     after,
     randomBytes,
-    ...serviceOf(
-      apiOf(options, credentials, settings),
-      credentials.apiKey,
-      { api: trusted.api, relay: trust },
-      platform,
-    ),
+    ...serviceOf(apiUrl, credentials.apiKey, { api: trusted.api, relay: trust }, platform),
   });
 }
 
@@ -102,6 +100,12 @@ async function readTrusted({ tls }: RelayOptions, settings: PlatformSettings, pl
   const isPinned = tls === undefined && caFile === undefined && relayCaFile !== undefined;
   const pinned = isPinned ? [await readCaFile(relayCaFile, platform.readTextFile)] : tls?.relayCaCerts ?? [];
   return { api, relay: withRelayAuthorities(api, pinned) };
+}
+
+/** Also by saying that there is nobody beside the authorities of the runtime: `tls: {}`, or a saved relay without one of its own. */
+export function isTrustGiven({ tls, endpoint }: RelayOptions, settings: PlatformSettings): boolean {
+  if (tls !== undefined || settings.caFile !== undefined || settings.relayCaFile !== undefined) return true;
+  return endpoint === undefined && settings.isRelaySaved === true;
 }
 
 /** The calls to the API; with a key also the use of the plan. */
@@ -123,29 +127,6 @@ function serviceOf(
       return answer.outcome === "done" ? answer.value : undefined;
     },
   };
-}
-
-/** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
-async function discover(
-  apiUrl: string | undefined,
-  trusted: Trusted,
-  { platform, signal }: { readonly platform: Platform; readonly signal: AbortSignal | undefined },
-): Promise<{ readonly endpoint: string; readonly trust: Trust }> {
-  const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
-  if (url === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
-  const answer = await askApi({ ...platform, apiUrl: url, trust: trusted }, readDiscovery, signal);
-  if (answer.outcome === "unreachable") {
-    throw createError("connection_error", `Cannot reach the API at ${url}`, { cause: answer.cause });
-  }
-  if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
-    throw createError("invalid_request", `Cannot find the relay: the API at ${url} does not tell; give endpoint`);
-  }
-  const { relayUrl: endpoint, ca, certificateHashes } = answer.value;
-  const { relay: trust } = trusted;
-  if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return { endpoint, trust };
-  // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
-  const tls = platform.runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] };
-  return { endpoint, trust: await readTlsOptions(tls, platform.readTextFile) };
 }
 
 /** A credentials file that cannot be used is an error only for callers that need it. */

@@ -5,7 +5,7 @@
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
-import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
+import { type Way, waysTo } from "../transport/endpoint.ts";
 import { reasonOf } from "../transport/reason.ts";
 import type { TransportName } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
@@ -80,10 +80,7 @@ export class Opening {
   constructor(options: SessionOptions, deps: OpeningDeps) {
     this.#options = options;
     this.#deps = deps;
-    const ways = waysTo(parseEndpoints(options.endpoint), deps.connectors, {
-      choice: options.transport ?? "auto",
-      trust: options.trust ?? { caCerts: [], certificateHashes: [] },
-    });
+    const ways = waysTo(options.endpoints, deps.connectors, options.transport ?? "auto");
     this.#choice = new RelayChoice(ways, deps);
   }
 
@@ -114,7 +111,7 @@ export class Opening {
     if (done !== undefined) return done;
     this.#restAll(failed);
     this.#patience = Math.min(this.#patience * 2, maxPatience);
-    return refusal(failed) ?? unreachable(failed);
+    return refusal(failed) ?? unreachable(failed, this.#options.note);
   }
 
   /** Returns undefined when the rest of the ways may work. */
@@ -248,13 +245,14 @@ function refusal(failed: ReadonlyMap<Way, Failure>): StaticError | undefined {
   return errors.sort((a, b) => (a.retryAfterMs ?? 0) - (b.retryAfterMs ?? 0))[0];
 }
 
-function unreachable(failed: ReadonlyMap<Way, Failure>): StaticError {
+function unreachable(failed: ReadonlyMap<Way, Failure>, note: string | undefined): StaticError {
   const reasons = Array.from(
     failed,
     ([{ connector, origin }, { error }]) => `${origin} by ${connector.transport}: ${error.message}`,
   );
   const cause = failed.values().next().value?.error;
-  return createError("connection_error", `Cannot reach the relay: ${reasons.join("; ")}`, { cause });
+  const text = [...reasons, ...(note === undefined ? [] : [note])].join("; ");
+  return createError("connection_error", `Cannot reach the relay: ${text}`, { cause });
 }
 
 /** Whatever a runtime throws when a connection fails. */

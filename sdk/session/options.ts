@@ -1,16 +1,17 @@
 /** The options of a session: from the user (`SessionOptions`) and from the runtime (`SessionDeps`). */
 import type { Usage } from "../../proto/mod.ts";
-import type { TransportChoice } from "../transport/endpoint.ts";
-import type { Connector, Trust } from "../transport/transport.ts";
+import type { Endpoint, TransportChoice } from "../transport/endpoint.ts";
+import type { Connector } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { AgentService } from "./service.ts";
 import type { TokenSource } from "./tokens.ts";
 
 export interface SessionOptions {
-  /** `quic://`, `grpc://` or `https://` with host and port; several, separated by commas, are tried in this order. */
-  readonly endpoint: string;
+  /** Of one relay or of several; those of one are tried in this order. */
+  readonly endpoints: readonly Endpoint[];
+  /** Added to the error when none of them leads to a relay. */
+  readonly note?: string;
   readonly transport?: TransportChoice;
-  readonly trust?: Trust;
   readonly identity: Uint8Array;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;

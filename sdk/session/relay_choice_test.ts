@@ -18,7 +18,7 @@ class Stage {
   constructor(endpoint: string) {
     const trust = { caCerts: [], certificateHashes: [] };
     const connectors = [connector("quic"), connector("cells")];
-    this.ways = waysTo(parseEndpoints(endpoint), connectors, { choice: "auto", trust });
+    this.ways = waysTo(parseEndpoints(endpoint, trust), connectors, "auto");
     this.choice = new RelayChoice(this.ways, { nowMs: () => this.nowMs, random: Math.random });
   }
 

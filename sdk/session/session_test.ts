@@ -16,7 +16,7 @@ async function rejectsWith(code: string, promise: Promise<unknown>): Promise<Sta
 }
 
 Deno.test("a session authenticates with a statement over the configured origin and is online with what the relay told", async () => {
-  const bench = new Bench({ relay: { cellBytes: 2048 }, session: { endpoint: "quic://Relay.TEST" } });
+  const bench = new Bench({ relay: { cellBytes: 2048 }, endpoint: "quic://Relay.TEST" });
   const info = await bench.online();
   assertEquals(info.cellBytes, 2048);
   assertEquals(info.transport, "quic");

@@ -23,7 +23,7 @@ class Service {
       connect: (target, signal) => this.#relay(target.host).connector().connect(target, signal),
     };
     const endpoint = this.relays.map((_, index) => `quic://r${index}`).join(",");
-    this.bench = new Bench({ session: { endpoint }, connectors: () => [connector] });
+    this.bench = new Bench({ endpoint, connectors: () => [connector] });
   }
 
   /** The number of the relay with an open link. */

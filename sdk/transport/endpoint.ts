@@ -19,6 +19,8 @@ export interface Endpoint {
    * The text that the agent signs when it authenticates: scheme, lowercase host and port, independent of the transport.
    */
   readonly origin: string;
+  /** Whom to trust there. */
+  readonly trust: Trust;
 }
 
 /** One way to one endpoint. */
@@ -33,14 +35,14 @@ export interface Way {
 const defaultPorts = { quic: 4433, grpc: 5000, https: 443 } as const;
 const form = /^(quic|grpc|https):\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?\/?$/;
 
-/** One endpoint, or several separated by commas. Throws `invalid_request`. */
-export function parseEndpoints(text: string): readonly Endpoint[] {
+/** One endpoint, or several separated by commas; `trust` holds for all of them. Throws `invalid_request`. */
+export function parseEndpoints(text: string, trust: Trust): readonly Endpoint[] {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.length > maxRelayAddresses) throw refused(`at most ${maxRelayAddresses} can be given`);
-  return parts.map(parseEndpoint);
+  return parts.map((part) => parseEndpoint(part, trust));
 }
 
-function parseEndpoint(text: string): Endpoint {
+function parseEndpoint(text: string, trust: Trust): Endpoint {
   const [, scheme, digits] = form.exec(text) ?? [];
   if (scheme !== "quic" && scheme !== "grpc" && scheme !== "https") {
     throw refused("write quic://host:4433, grpc://host:5000 or https://host:5000, without a path");
@@ -51,23 +53,24 @@ function parseEndpoint(text: string): Endpoint {
   const { hostname } = new URL(asHttps);
   const port = digits === undefined ? defaultPorts[scheme] : Number(digits);
   if (port === 0) throw refused("a port is 1 to 65535");
-  return { scheme, host: hostname.replace(/^\[|\]$/g, ""), port, origin: `${scheme}://${hostname}:${port}` };
+  return { scheme, host: hostname.replace(/^\[|\]$/g, ""), port, origin: `${scheme}://${hostname}:${port}`, trust };
 }
 
 /** Every way that this runtime has, the best first. Throws `connection_error` when there is none, and says why. */
 export function waysTo(
   endpoints: readonly Endpoint[],
   connectors: readonly Connector[],
-  { choice, trust }: { readonly choice: TransportChoice; readonly trust: Trust },
+  choice: TransportChoice,
 ): readonly Way[] {
   const missing: string[] = [];
   const relays = relaysOf(endpoints.map(({ origin }) => origin));
   const ways = endpoints.flatMap((endpoint, index) =>
     connectors.filter((connector) => isWanted(connector, choice, endpoint)).flatMap((connector) => {
+      const { host, origin, trust } = endpoint;
       const why = connector.unusable(trust);
       if (why !== undefined) missing.push(`${connector.transport}: ${why}`);
-      const target = { host: endpoint.host, port: portFor(connector, endpoint), trust };
-      return why === undefined ? [{ relay: relays[index] ?? 0, connector, target, origin: endpoint.origin }] : [];
+      const target = { host, port: portFor(connector, endpoint), trust };
+      return why === undefined ? [{ relay: relays[index] ?? 0, connector, target, origin }] : [];
     })
   );
   if (ways.length > 0) return ways;

@@ -21,19 +21,19 @@ const runtimes = {
 };
 
 function ways(endpoint: string, connectors: readonly Connector[], choice: TransportChoice = "auto"): string[] {
-  return waysTo(parseEndpoints(endpoint), connectors, { choice, trust })
+  return waysTo(parseEndpoints(endpoint, trust), connectors, choice)
     .map(({ connector, target }) => `${connector.transport} ${target.host} ${target.port}`);
 }
 
 Deno.test("an endpoint is a scheme, a lowercase host and a port, which together are the signed origin", () => {
-  const origins = (text: string): string[] => parseEndpoints(text).map(({ origin }) => origin);
+  const origins = (text: string): string[] => parseEndpoints(text, trust).map(({ origin }) => origin);
   assertEquals(origins("quic://Relay.Example"), ["quic://relay.example:4433"]);
   assertEquals(origins("grpc://relay.example/"), ["grpc://relay.example:5000"]);
   assertEquals(origins("https://relay.example"), ["https://relay.example:443"]);
   assertEquals(origins("https://relay.example:443"), ["https://relay.example:443"]);
   assertEquals(origins("quic://[::1]:9000"), ["quic://[::1]:9000"]);
   assertEquals(origins("quic://a:1, grpc://b:2"), ["quic://a:1", "grpc://b:2"]);
-  assertEquals(parseEndpoints("quic://[::1]:9000")[0]?.host, "::1");
+  assertEquals(parseEndpoints("quic://[::1]:9000", trust)[0]?.host, "::1");
 });
 
 for (
@@ -53,7 +53,7 @@ for (
   ]
 ) {
   Deno.test(`parseEndpoints() refuses ${JSON.stringify(text.slice(0, 40))}`, () => {
-    const error = assertThrows(() => parseEndpoints(text), StaticError);
+    const error = assertThrows(() => parseEndpoints(text, trust), StaticError);
     assertEquals(error.code, "invalid_request");
     assertEquals(error.message.includes("secret"), false);
   });

@@ -49,12 +49,25 @@ testWhen(python, "the Python package", async (t) => {
     STATIC_CA_FILE: stack.caFile,
     STATIC_RUNTIME: Deno.execPath(),
   };
+  const runLiterally = async (label: string, runtime: string): Promise<PythonResult[]> => {
+    const place = `${folder.path}/only ${label}`;
+    await Deno.mkdir(place);
+    await Deno.symlink(runtime, `${place}/${label.toLowerCase()}`);
+    const env = {
+      PATH: place,
+      HOME: place,
+      STATIC_TEST_ENDPOINT: stack.quicUrl,
+      STATIC_TEST_API_URL: stack.api.url,
+      STATIC_TEST_API_KEY: stack.account.apiKey,
+    };
+    return await runPythonTests({ interpreter, suites: ["test_endpoint"], label: `${label} alone on PATH`, env });
+  };
   const pages = runPages(`${folder.path}/pages`, interpreter, service);
   // Side by side, because most of the time is waiting for processes to start; all suites of both would be too many at once.
   const runs: Promise<PythonResult[]>[] = [];
   for (const [label, runtime] of Object.entries(runtimes)) {
-    runs.push(runWith(label, runtime));
-    if (isStress) await runs.at(-1);
+    runs.push(runWith(label, runtime), runLiterally(label, runtime));
+    if (isStress) await Promise.all(runs);
   }
   await showResults(t, [...await Promise.all(runs), await pages].flat());
   await useInTurn(t, { interpreter, folder: folder.path, stack, env: service });

@@ -9,4 +9,5 @@ const tests = createSessionTests(platform, JSON.parse(target)).slice(
   0,
   count === undefined ? undefined : Number(count),
 );
-process.stdout.write(JSON.stringify(await runTests(tests)));
+// A test that failed may have left a session behind, which would go on trying.
+process.stdout.write(JSON.stringify(await runTests(tests)), () => process.exit());

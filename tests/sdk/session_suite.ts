@@ -11,7 +11,8 @@ import {
 import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** Where the relay is and how it is to be reached; plain values, so that a page or a process can be given them. */
-export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | "transport" | "tls">> {
+export interface SessionTarget
+  extends Required<Pick<RelayOptions, "endpoint" | "transport">>, Pick<RelayOptions, "tls"> {
   readonly apiKey: string;
   readonly apiUrl: string;
   /** The expected value of `transport`. */
@@ -25,8 +26,9 @@ export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | 
 const offKey = `sk_live_${"0".repeat(46)}`;
 
 export function createSessionTests(platform: Platform, target: SessionTarget): readonly RuntimeTest[] {
-  const { endpoint, transport, tls, apiKey, apiUrl } = target;
-  const usual: RelayOptions = { endpoint, transport, tls, apiKey, apiUrl, cover: { mode: "off" } };
+  const { endpoint, transport, apiKey, apiUrl } = target;
+  const tls = target.tls === undefined ? {} : { tls: target.tls };
+  const usual: RelayOptions = { endpoint, transport, ...tls, apiKey, apiUrl, cover: { mode: "off" } };
   const open = async (
     options: Partial<RelayOptions> = {},
     { agent = 1, on = platform }: { agent?: number; on?: Platform } = {},
@@ -127,7 +129,7 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       run: async () => {
         await failsWith("auth_key_invalid", () => open({ apiKey: `${apiKey.slice(0, -1)}?` }));
         await failsWith("auth_key_invalid", () => open({ apiKey: offKey }));
-        const session = await openRelaySession({ endpoint, transport, tls, token: "not.a.token" }, {
+        const session = await openRelaySession({ endpoint, transport, ...tls, token: "not.a.token" }, {
           identity: Uint8Array.of(3),
           publicKey: ed25519.getPublicKey(new Uint8Array(32)),
           sign: (message) => Promise.resolve(ed25519.sign(message, new Uint8Array(32))),

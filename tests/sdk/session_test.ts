@@ -20,7 +20,7 @@ function targetOf(
 ): SessionTarget {
   const { apiKey } = stack.account;
   const scheme = more.endpoint.split(":")[0];
-  const wrongTls = more.tls.certificateHashes === undefined ? {} : { certificateHashes: ["00".repeat(32)] };
+  const wrongTls = more.tls?.certificateHashes === undefined ? {} : { certificateHashes: ["00".repeat(32)] };
   return { ...more, apiKey, apiUrl: stack.api.url, deadEndpoint: `${scheme}://127.0.0.1:9`, wrongTls };
 }
 
@@ -40,6 +40,13 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
     const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "cells" });
     assertPassed(await runTests(createSessionTests(platform, target)));
   });
+  await t.step("to a relay that the API vouches for", async () => {
+    for (const endpoint of [quicUrl, grpcUrl]) {
+      const expected = endpoint === quicUrl ? "quic" : "cells";
+      const target = targetOf(stack, { endpoint, transport: "auto", expected });
+      assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
+    }
+  });
 });
 
 testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC stream Session", async (t) => {
@@ -55,6 +62,10 @@ testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC
     const pinned = { ...target, tls: { certificateHashes: [await stack.certificateHash()] } };
     assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(pinned), "1")));
   });
+  await t.step("by the API's word, which also says where the TCP port of a QUIC address is", async () => {
+    const told = targetOf(stack, { endpoint: stack.quicUrl, transport: "auto", expected: "grpc" });
+    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(told), "1")));
+  });
 });
 
 testWhen(chromium, "sessions with a real relay and a real API, in Chromium", async () => {
@@ -66,6 +77,8 @@ testWhen(chromium, "sessions with a real relay and a real API, in Chromium", asy
   const pinned = { certificateHashes: [await stack.certificateHash()] };
   const targets = [
     targetOf(stack, { endpoint: quicUrl, transport: "auto", tls: pinned, expected: "webtransport" }),
+    // The API tells the hash.
+    { ...targetOf(stack, { endpoint: quicUrl, transport: "auto", expected: "webtransport" }), count: 1 },
     // Without WebTransport, and with certificates that the browser was told to ignore: cells are what is left.
     { ...targetOf(stack, { endpoint, transport: "auto", tls: {}, expected: "cells" }), wrongTls: undefined },
   ];

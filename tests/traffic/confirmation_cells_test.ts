@@ -7,7 +7,7 @@ import { createWorld, defaultCoreConfig, startMs, tokenOf, type World } from "..
 import { openCellLine } from "../../relay/testing/cell_line.ts";
 import { type CoverOptions, StaticClient } from "../../sdk/mod.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
-import { type Connector, createRelaySession } from "../../sdk/session/testing/mod.ts";
+import { type Connector, createRelaySession, parseEndpoints } from "../../sdk/session/testing/mod.ts";
 import {
   Agent,
   createMemoryDisk,
@@ -58,7 +58,7 @@ class Scene {
     };
     const { signatureKey, signingSeed } = identity;
     const session = createRelaySession({
-      endpoint: "quic://localhost:4433",
+      endpoints: parseEndpoints("quic://localhost:4433", { caCerts: [], certificateHashes: [] }),
       identity: identity.identity,
       publicKey: signatureKey,
       sign: (message) => Promise.resolve(ed25519.sign(message, signingSeed)),

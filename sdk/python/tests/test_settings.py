@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import unittest
-from typing import Dict, Optional
+from typing import Any, Dict, Optional
 from unittest import mock
 
 from static_sdk.connecting import _settings_for, _tls, check_options
@@ -48,23 +48,24 @@ class ReadSettings(unittest.TestCase):
 
     def test_service_of_file(self) -> None:
         """the saved relay and its authorities are used for the saved API alone"""
-        of_file = {"relay_url": "quic://file", "ca_file": "file.pem", "relay_ca_file": "relay.pem"}
+        of_file: Dict[str, Any] = {"relay_url": "quic://file", "ca_file": "file.pem", "relay_ca_file": "relay.pem"}
         file = json.dumps({"api_url": "https://file", **of_file})
-        self.assertEqual(self.read({}, file), Settings(api_url="https://file", **of_file))
-        self.assertEqual(self.read({}, file, "https://FILE:443/"), Settings(api_url="https://file", **of_file))
+        saved: Dict[str, Any] = {**of_file, "is_relay_saved": True}
+        self.assertEqual(self.read({}, file), Settings(api_url="https://file", **saved))
+        self.assertEqual(self.read({}, file, "https://FILE:443/"), Settings(api_url="https://file", **saved))
         self.assertEqual(self.read({}, file, "https://other"), Settings(api_url="https://file"))
         other = {"STATIC_API_URL": "https://other"}
         self.assertEqual(self.read(other, file), Settings(api_url="https://other"))
-        self.assertEqual(self.read(other, file, "https://file"), Settings(api_url="https://other", **of_file))
+        self.assertEqual(self.read(other, file, "https://file"), Settings(api_url="https://other", **saved))
         # An address that cannot be used is the same letter by letter.
         broken = json.dumps({"api_url": "file", "relay_url": "quic://file"})
-        self.assertEqual(self.read({}, broken), Settings(api_url="file", relay_url="quic://file"))
+        self.assertEqual(self.read({}, broken), Settings(api_url="file", relay_url="quic://file", is_relay_saved=True))
         self.assertEqual(self.read({}, broken, "other"), Settings(api_url="file"))
 
     def test_service_of_variables(self) -> None:
         """the relay and the authority of variables are not used by a program that names another API than the variables do"""
         of_variables = {"STATIC_RELAY_URL": "quic://variable", "STATIC_CA_FILE": "variable.pem"}
-        expected = {"relay_url": "quic://variable", "ca_file": "variable.pem"}
+        expected: Dict[str, Any] = {"relay_url": "quic://variable", "ca_file": "variable.pem"}
         self.assertEqual(self.read(of_variables, None, "https://program"), Settings(**expected))
         named = {**of_variables, "STATIC_API_URL": "https://variable"}
         api_url = "https://variable"
@@ -88,8 +89,15 @@ class ReadSettings(unittest.TestCase):
         options = check_options(None, "folder", b"a", None, None, {})
         with self.assertRaisesRegex(InvalidArgumentError, "static login"):
             _tls(options, settings)
-        self.assertEqual(_tls(options, Settings(relay_ca_file=__file__))["relayCaCerts"][0][:3], '"""')
-        self.assertEqual(list(_tls(options, Settings(ca_file="a", relay_ca_file="b"))), ["caFile"])
+        self.assertEqual((_tls(options, Settings(relay_ca_file=__file__)) or {})["relayCaCerts"][0][:3], '"""')
+        self.assertEqual(list(_tls(options, Settings(ca_file="a", relay_ca_file="b")) or {}), ["caFile"])
+
+    def test_no_authority(self) -> None:
+        """a saved relay without an authority of its own has none, and the API cannot add one; of another relay the API says it"""
+        saved = Settings(relay_url="quic://saved", is_relay_saved=True)
+        self.assertEqual(_tls(check_options(None, "folder", b"a", None, None, {}), saved), {})
+        self.assertIsNone(_tls(check_options("quic://other", "folder", b"a", None, None, {}), saved))
+        self.assertIsNone(_tls(check_options(None, "folder", b"a", None, None, {}), Settings(relay_url="quic://variable")))
 
     def test_broken(self) -> None:
         """a credentials file that is no object is refused, and its content is not told"""

@@ -2,6 +2,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { SimulatedClock } from "../../../tests/support/mod.ts";
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
+import { parseEndpoints } from "../../transport/endpoint.ts";
 import type { Connector } from "../../transport/transport.ts";
 import type { SessionOptions } from "../options.ts";
 import type { ConnectionInfo, RelaySession } from "../relay_session.ts";
@@ -10,6 +11,8 @@ import type { TokenSource } from "../tokens.ts";
 import { ScriptedRelay, type ScriptedRelayOptions } from "./scripted_relay.ts";
 
 export interface BenchOptions {
+  /** As a user writes it. */
+  readonly endpoint?: string;
   readonly session?: Partial<SessionOptions>;
   readonly relay?: Omit<ScriptedRelayOptions, "nowMs">;
   readonly tokens?: TokenSource;
@@ -27,11 +30,13 @@ export class Bench {
   readonly notices: NoticeEnvelope[] = [];
   readonly connections: (ConnectionInfo | undefined)[] = [];
 
-  constructor({ session, relay, tokens, connectors, relayAheadMs = 0 }: BenchOptions = {}) {
+  constructor(
+    { endpoint = "quic://relay.test", session, relay, tokens, connectors, relayAheadMs = 0 }: BenchOptions = {},
+  ) {
     const seed = new Uint8Array(32).fill(3);
     this.relay = new ScriptedRelay({ nowMs: () => Math.round(this.clock.nowMs()) + relayAheadMs, ...relay });
     this.session = createRelaySession({
-      endpoint: "quic://relay.test",
+      endpoints: parseEndpoints(endpoint, { caCerts: [], certificateHashes: [] }),
       identity: new TextEncoder().encode("agent"),
       publicKey: ed25519.getPublicKey(seed),
       sign: (message) => Promise.resolve(ed25519.sign(message, seed)),

@@ -4,4 +4,5 @@ export type { Platform } from "../../platform/platform.ts";
 export { openRelaySession, type RelayOptions } from "../open_session.ts";
 export type { RelaySession } from "../relay_session.ts";
 export { createRelaySession } from "../session.ts";
+export { parseEndpoints } from "../../transport/endpoint.ts";
 export type { CellStream, Connector } from "../../transport/transport.ts";

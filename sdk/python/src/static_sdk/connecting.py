@@ -109,13 +109,13 @@ def connect(options: Options, *, manager: bool, loop: Optional[asyncio.AbstractE
 
 
 def _connect_alone(
-    options: Options, fields: Dict[str, Any], tls: Dict[str, Any], loop: Optional[asyncio.AbstractEventLoop]
+    options: Options, fields: Dict[str, Any], tls: Optional[Dict[str, Any]], loop: Optional[asyncio.AbstractEventLoop]
 ) -> Steps[Agent]:
     """Starts a driver and connects its agent."""
     command = driver_command(
         find_runtime(options.runtime),
         data_dir=options.data_dir,
-        ca_file=tls.get("caFile"),
+        ca_file=(tls or {}).get("caFile"),
         relay_url=fields["endpoint"],
         api_url=fields["apiUrl"],
     )
@@ -129,7 +129,7 @@ def _connect_alone(
                 f"{__version__} and speaks {PROTOCOL}: install the package again",
             )
         asks = True if callable(options.token) else None
-        given = {**fields, "dataDir": options.data_dir, "tokenAsk": asks, "tls": tls or None}
+        given = {**fields, "dataDir": options.data_dir, "tokenAsk": asks, "tls": tls}
         state = yield from _connect(driver, given, options.identity)
     except BaseException:
         # Nothing is open in it yet that a kill could hurt.
@@ -140,17 +140,14 @@ def _connect_alone(
     return Agent(Way(driver), options.data_dir, state["agentId"])
 
 
-def _connect_shared(options: Options, fields: Dict[str, Any], tls: Dict[str, Any]) -> Steps[Agent]:
+def _connect_shared(options: Options, fields: Dict[str, Any], tls: Optional[Dict[str, Any]]) -> Steps[Agent]:
     """Finds the agent's host, or starts it. It may read no file of its user: what they hold goes with it."""
     if callable(options.token):
         raise InvalidArgumentError(
             "invalid_request", "A host cannot call a function for tokens; give api_key, or a token"
         )
     place = place_of(options.data_dir)
-    ca_file = tls.pop("caFile", None)
-    from_file = [] if ca_file is None else [_read_text(ca_file, "which ca_file or STATIC_CA_FILE names")]
-    certificates = [*tls.pop("caCerts", []), *from_file]
-    told = {name: value for name, value in fields.items() if value is not None}
+    told = {name: value for name, value in {**fields, "tls": _with_content(tls)}.items() if value is not None}
     start = Start(
         lambda: host_command(
             find_runtime(options.runtime),
@@ -159,7 +156,7 @@ def _connect_shared(options: Options, fields: Dict[str, Any], tls: Dict[str, Any
             relay_url=fields["endpoint"],
             api_url=fields["apiUrl"],
         ),
-        {**told, "tls": {**tls, "caCerts": certificates}},
+        told,
         options.identity,
     )
     link = yield from find_host(place, start)
@@ -206,7 +203,7 @@ def _credentials(options: Options, stored: Settings) -> Tuple[Optional[str], Opt
     return api_key, api_url
 
 
-def _tls(options: Options, stored: Settings) -> Dict[str, Any]:
+def _tls(options: Options, stored: Settings) -> Optional[Dict[str, Any]]:
     given = {
         "caFile": options.ca_file,
         "caCerts": None if options.ca_certs is None else list(options.ca_certs),
@@ -218,10 +215,20 @@ def _tls(options: Options, stored: Settings) -> Dict[str, Any]:
     if stored.ca_file is not None:
         return {"caFile": os.path.abspath(stored.ca_file)}
     if stored.relay_ca_file is None:
-        return {}
+        # Nobody beside the authorities of the runtime, unless the relay is new: then the API says it.
+        return {} if options.endpoint is None and stored.is_relay_saved else None
     # Here, because the driver may read no file of the user's configuration.
     advice = "which the credentials file names; sign in again with: static login"
     return {"relayCaCerts": [_read_text(stored.relay_ca_file, advice)]}
+
+
+def _with_content(tls: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    """The certificates of a file in place of its name."""
+    if tls is None or "caFile" not in tls:
+        return tls
+    rest = {name: value for name, value in tls.items() if name != "caFile"}
+    from_file = _read_text(tls["caFile"], "which ca_file or STATIC_CA_FILE names")
+    return {**rest, "caCerts": [*tls.get("caCerts", []), from_file]}
 
 
 def _read_text(path: str, advice: str) -> str:

@@ -98,7 +98,13 @@ def _runtime_environment(kept: Dict[str, str]) -> Dict[str, str]:
 
 def _allow_net(relay_url: Optional[str], api_url: Optional[str], *more: str) -> str:
     """Addresses that cannot be told, or that the API tells later, leave the network open."""
-    hosts: List[Optional[Tuple[str, ...]]] = [_relay_hosts(part) for part in (relay_url or "").split(",")]
+    parts = [part.strip() for part in (relay_url or "").split(",")]
+    following = [*parts[1:], "quic:"]
+    hosts: List[Optional[Tuple[str, ...]]] = [
+        # The API tells where the relay's TCP port is.
+        _relay_hosts(part, any_port=api_url is not None and part.startswith("quic:") and other.startswith("quic:"))
+        for part, other in zip(parts, following)
+    ]
     if api_url is not None:
         match = _API.match(api_url)
         hosts.append(None if match is None else (f"{match[2]}:{match[3] or _PORTS[match[1]]}",))
@@ -109,11 +115,13 @@ def _allow_net(relay_url: Optional[str], api_url: Optional[str], *more: str) -> 
     return f"--allow-net={_list([*sorted(set(named)), *more])},[::]:0,0.0.0.0:0"
 
 
-def _relay_hosts(url: str) -> Optional[Tuple[str, ...]]:
-    """The port given, and the other of a relay's two usual ports."""
-    match = _RELAY.match(url.strip())
+def _relay_hosts(url: str, any_port: bool) -> Optional[Tuple[str, ...]]:
+    """The port given, and the other of a relay's two usual ports; or every port of its host."""
+    match = _RELAY.match(url)
     if match is None:
         return None
+    if any_port:
+        return (match[2],)
     port = match[3] or _PORTS[match[1]]
     ports = ("4433", "5000") if port in ("4433", "5000") else (port,)
     return tuple(f"{match[2]}:{each}" for each in ports)

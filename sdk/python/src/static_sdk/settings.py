@@ -24,6 +24,8 @@ class Settings:
     api_key: Optional[str] = None
     api_url: Optional[str] = None
     relay_url: Optional[str] = None
+    #: Whether the relay is that of the file, for which the CLI has settled whom to trust.
+    is_relay_saved: bool = False
     ca_file: Optional[str] = None
     #: Vouches for the relay alone, not for the API that told of it.
     relay_ca_file: Optional[str] = None
@@ -41,10 +43,12 @@ def read_settings(*, without_file: bool = False, given: Optional[str] = None) ->
     is_saved_for = _is_of(saved.get("api_url"), api_url if given is None else given)
     is_named_for = given is None or _is_of(named, given)
     ours = saved if is_saved_for else {}
+    relay_url = _variable("STATIC_RELAY_URL") if is_named_for else None
     return Settings(
         api_key=_variable("STATIC_API_KEY") or _saved_key_for(api_url, saved),
         api_url=api_url,
-        relay_url=(_variable("STATIC_RELAY_URL") if is_named_for else None) or ours.get("relay_url"),
+        relay_url=relay_url or ours.get("relay_url"),
+        is_relay_saved=relay_url is None and "relay_url" in ours,
         ca_file=(_variable("STATIC_CA_FILE") if is_named_for else None) or ours.get("ca_file"),
         relay_ca_file=ours.get("relay_ca_file"),
     )
