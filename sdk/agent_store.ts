@@ -7,7 +7,6 @@ import { translating } from "./channel/faults.ts";
 import { listChannels } from "./channel/records.ts";
 import { decodeFields, type RecordStore, StoreError, storeMigrations, type StoreOptions } from "./store/mod.ts";
 import { identityText } from "./base/identity_text.ts";
-import type { ChannelName } from "../proto/mod.ts";
 
 /** Which agent's data directory, and how its keys are protected. */
 export interface AgentStoreOptions {
@@ -30,7 +29,7 @@ export interface StoreReport {
   /** The agent's identity, if it can be read. */
   readonly identity: string | undefined;
   /** Names of its channels, as far as they can be read. */
-  readonly channels: readonly ChannelName[];
+  readonly channels: readonly string[];
 }
 
 /** Kinds whose damage is named. */

@@ -1,7 +1,7 @@
 /** The entry point for programs: one connected agent. */
 import { connectHost } from "#hosts";
 import { platform } from "#platform";
-import type { AgentId, ChannelName } from "../proto/mod.ts";
+import type { AgentId } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
@@ -81,12 +81,12 @@ export class StaticClient {
   }
 
   /** Names of the channels that this agent is in. */
-  get channels(): ChannelName[] {
+  get channels(): readonly string[] {
     return this.#port.channels;
   }
 
   /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
-  get welcomes(): ChannelName[] {
+  get welcomes(): readonly string[] {
     return this.#port.welcomes;
   }
 

@@ -3,7 +3,7 @@
  * `local_manager.ts`), or a host that holds it (`host/remote_client.ts`). The comments of those two classes describe
  * each method.
  */
-import type { AgentId, ChannelName } from "../proto/mod.ts";
+import type { AgentId } from "../proto/mod.ts";
 import type { Abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { ChannelOptions } from "./channel/agent.ts";
@@ -16,8 +16,8 @@ import type { TransportName } from "./transport/transport.ts";
 export interface ClientPort {
   readonly agentId: AgentId;
   readonly transport: TransportName | undefined;
-  readonly channels: ChannelName[];
-  readonly welcomes: ChannelName[];
+  readonly channels: readonly string[];
+  readonly welcomes: readonly string[];
   createChannel(name: string, options?: ChannelOptions): Promise<Channel>;
   generateKeyPackage(): Promise<Uint8Array>;
   joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel>;

@@ -1,5 +1,5 @@
 /** An agent in this process. */
-import type { AgentId, ChannelName } from "../proto/mod.ts";
+import type { AgentId } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
@@ -32,11 +32,11 @@ export class LocalClient implements ClientPort {
     return state.kind === "online" ? state.connection.transport : undefined;
   }
 
-  get channels(): ChannelName[] {
+  get channels(): readonly string[] {
     return this.#agent.names;
   }
 
-  get welcomes(): ChannelName[] {
+  get welcomes(): readonly string[] {
     return this.#agent.welcomes.names;
   }
 

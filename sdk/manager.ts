@@ -4,7 +4,6 @@
  */
 import { connectHost } from "#hosts";
 import { platform } from "#platform";
-import type { ChannelName } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
@@ -82,7 +81,7 @@ export class ChannelManager {
   }
 
   /** Names of the channels that this agent is in. */
-  get channels(): ChannelName[] {
+  get channels(): readonly string[] {
     return this.client.channels;
   }
 

@@ -1,7 +1,8 @@
 /** Where an agent is, as its card says it: a channel and a member of it, `static://channel/acme/ops/deploy?agent=ID`. */
 import type { AgentInterface } from "@a2a-js/sdk";
-import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
+import { parseAgentId, parseChannelName } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
+import type { AgentId, ChannelName } from "../mod.ts";
 import { a2aBinding } from "./wire.ts";
 
 const scheme = "static://channel/";

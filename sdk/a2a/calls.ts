@@ -1,6 +1,5 @@
 /** Calls of one member, as they go over a channel. */
-import type { AgentId } from "../../proto/mod.ts";
-import type { Channel } from "../mod.ts";
+import type { AgentId, Channel } from "../mod.ts";
 
 /** One member that is called. */
 export interface Callee {

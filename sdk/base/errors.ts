@@ -27,7 +27,7 @@ export interface StaticErrorOptions {
   /** The part of the service that could not be reached. */
   readonly unreachable?: Unreachable;
   /** The members that it is about. */
-  readonly members?: readonly AgentId[];
+  readonly members?: readonly string[];
 }
 
 /** A part of the service that could not be reached, and where it should be. */
@@ -75,7 +75,7 @@ export class StaticError extends Error {
    * With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. With
    * `identity_present`, to the one that adds: the member that has the identity.
    */
-  readonly members: readonly AgentId[] | undefined;
+  readonly members: readonly string[] | undefined;
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {

@@ -51,7 +51,7 @@ export type ChannelEventBody =
   | { readonly type: "member_joined"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "member_left"; readonly member: EventAgent }
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
-  | { readonly type: "owners_changed"; readonly owners: readonly AgentId[]; readonly by: AgentId }
+  | { readonly type: "owners_changed"; readonly owners: readonly string[]; readonly by: AgentId }
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }

@@ -53,7 +53,7 @@ export class Envelope {
   /** The media type; undefined when the sender gave bytes or text without one. */
   readonly contentType: string | undefined;
   /** The agents that it is for; undefined for all. */
-  readonly to: readonly AgentId[] | undefined;
+  readonly to: readonly string[] | undefined;
   /** The message that it answers. */
   readonly replyTo: MessageId | undefined;
   /** The conversation that it belongs to, in the sender's words. */

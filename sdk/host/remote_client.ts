@@ -1,5 +1,5 @@
 /** An agent that a host holds, as `StaticClient` and `ChannelManager` use it. Channels are watched from the moment they are opened. */
-import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
+import { type AgentId, parseAgentId, parseChannelName } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -70,11 +70,11 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return this.#state.one<TransportName>("transport", ["quic", "webtransport", "grpc", "cells"]);
   }
 
-  get channels(): ChannelName[] {
+  get channels(): readonly string[] {
     return this.#state.texts("channels").map(parseChannelName);
   }
 
-  get welcomes(): ChannelName[] {
+  get welcomes(): readonly string[] {
     return this.#state.texts("welcomes").map(parseChannelName);
   }
 

@@ -117,7 +117,7 @@ class AgentProcess {
 
   async #enterByWelcome(name: string): Promise<void> {
     const deadlineMs = Date.now() + enterMs;
-    while (!this.#manager.client.welcomes.some((each) => each === name)) {
+    while (!this.#manager.client.welcomes.includes(name)) {
       if (Date.now() > deadlineMs) throw new Error("No Welcome has come");
       await new Promise((resolve) => setTimeout(resolve, watchMs)); // wait: until the relay has delivered it
     }

@@ -210,7 +210,7 @@ Deno.test("directories and clocks of agents", async (t) => {
 
 /** Joins by the Welcome that the relay delivers. */
 async function entered(client: StaticClient, name: string): Promise<Channel> {
-  await until("the Welcome", 20_000, () => client.welcomes.some((each) => each === name));
+  await until("the Welcome", 20_000, () => client.welcomes.includes(name));
   return await client.joinChannel(name);
 }
 

@@ -68,7 +68,7 @@ Deno.test("an agent that is added by its id joins by the Welcome that the relay 
   const channel = await owner.client.createChannel(name);
   await until("the guest's KeyPackages are on the relay", () => hasKeyPackages(stage, guest.client.agentId));
   await channel.addMember(guest.client.agentId);
-  await until("the Welcome has arrived", () => guest.client.welcomes.some((each) => each === name));
+  await until("the Welcome has arrived", () => guest.client.welcomes.includes(name));
   const joined = await guest.client.joinChannel(name);
   await channel.send("welcome");
   assertEquals(await read(joined, 1), ["welcome"]);

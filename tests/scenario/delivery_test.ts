@@ -135,7 +135,7 @@ Deno.test("a commit that was taken just before a crash is followed after it", as
   void (await alice.channel()).addMember(keyPackage).catch(() => {});
   await taken;
   await alice.crash();
-  await until("carol's Welcome has arrived", () => carol.client.welcomes.some((each) => each === name));
+  await until("carol's Welcome has arrived", () => carol.client.welcomes.includes(name));
   await carol.client.joinChannel(name);
   await allAgree(alice, bob, carol);
   await alice.manager.send(name, "after the crash");

@@ -68,7 +68,7 @@ Deno.test("a Welcome that an honest relay delivers does not lead into another ch
     return forward({ ...rest, welcomes: welcomes.map(({ recipients }) => ({ recipients, welcome: forged })) });
   };
   await (await mallory.client.channel(otherName)).addMember(keyPackage);
-  await until("the Welcome has arrived", () => bob.client.welcomes.some((each) => each === otherName));
+  await until("the Welcome has arrived", () => bob.client.welcomes.includes(otherName));
   await assertRejects(() => bob.client.joinChannel(otherName), StaticError);
   await assertWorks(alice, bob);
 });

@@ -58,7 +58,7 @@ export class Player {
   }
 
   get isIn(): boolean {
-    return this.actor.client.channels.some((each) => each === name);
+    return this.actor.client.channels.includes(name);
   }
 
   get tampering(): Tampering {
