@@ -56,7 +56,7 @@ async function startServer(script: string, env: Record<string, string>): Promise
 }
 
 /** Servers print their address as JSON; everything else they print is read and thrown away. */
-async function readUrl(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function readUrl(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   let text = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     text += chunk;

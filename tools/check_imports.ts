@@ -68,6 +68,17 @@ const pureExempt = /^sdk\/(platform|driver)\//;
 const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
 
+/** Modules that a browser loads; they and everything that they import must do without Deno and Node. */
+const browserEntries = [
+  "proto/mod.ts",
+  "wasm/mod.ts",
+  "sdk/platform/browser.ts",
+  "sdk/mod.ts",
+  "api/console/page/console.ts",
+  "api/console/page/live/live.ts",
+  "api/console/page/operator/operator.ts",
+];
+
 const environment = /\b(?:Deno\.(?:env|exit|exitCode)|process\.(?:env|exit|exitCode))\b/g;
 const environmentExempt =
   /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^tools\//;
@@ -115,6 +126,27 @@ export function checkCircles(sources: readonly SourceFile[]): Violation[] {
   const ofFiles = circlesAmong(imports, (path) => path);
   const known = new Set(ofFiles.map(({ what }) => what)); // files directly in a package
   return [...ofFiles, ...circlesAmong(product, folderOf).filter(({ what }) => !known.has(what))];
+}
+
+/** What a browser loads names neither Deno nor a module of Node. Imports of types count, because they are checked there too. */
+export function checkBrowser(sources: readonly SourceFile[], entries: readonly string[] = browserEntries): Violation[] {
+  const files = new Map(sources.map((file) => [file.path, file]));
+  const loaded = new Set(entries);
+  const violations: Violation[] = [];
+  for (const path of loaded) {
+    const file = files.get(path);
+    if (file === undefined) continue; // generated
+    const add = (index: number, what: string): void =>
+      void violations.push({ path, line: lineAt(file.code, index), rule: "browser", what });
+    for (const { index, specifier } of importsOf(file)) {
+      if (specifier.startsWith("node:")) add(index, `${specifier} is not there in a browser, which loads this file`);
+      const to = resolveImport(path, specifier);
+      if (to !== undefined) loaded.add(to);
+    }
+    const deno = /\bDeno\b/.exec(file.code);
+    if (deno !== null) add(deno.index, "Deno is not there in a browser, which loads this file");
+  }
+  return violations;
 }
 
 interface Import {
@@ -214,5 +246,6 @@ function packageOf(path: string): string {
 
 if (import.meta.main) {
   const sources = await readSources(".");
-  Deno.exit(report("imports", [...sources.flatMap(checkImports), ...checkCircles(sources)], sources.length));
+  const violations = [...sources.flatMap(checkImports), ...checkCircles(sources), ...checkBrowser(sources)];
+  Deno.exit(report("imports", violations, sources.length));
 }

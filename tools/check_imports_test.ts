@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { checkCircles, checkImports } from "./check_imports.ts";
+import { checkBrowser, checkCircles, checkImports } from "./check_imports.ts";
 import { createSourceFile } from "./source.ts";
 
 /** Rules broken by one line of source at a path. */
@@ -133,4 +133,17 @@ Deno.test("check_imports lets two files share a third, and a test import what im
     "sdk/base/errors_test.ts": ["../mls/commit.ts", "./errors.ts"],
   });
   assertEquals(circles, []);
+});
+
+Deno.test("what a browser loads, directly or not, names neither Deno nor a module of Node", () => {
+  const sources = [
+    createSourceFile("a/mod.ts", `import { b } from "./b.ts"; // Deno in a comment`),
+    createSourceFile("a/b.ts", `import { c } from "./c.ts"; const name = "Deno";`),
+    createSourceFile("a/c.ts", `import fs from "node:fs"; Deno.exit();`),
+    createSourceFile("a/d.ts", `Deno.exit();`),
+  ];
+  assertEquals(checkBrowser(sources, ["a/mod.ts"]).map(({ path, rule }) => [path, rule]), [
+    ["a/c.ts", "browser"],
+    ["a/c.ts", "browser"],
+  ]);
 });

@@ -1,6 +1,6 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
 import type { SuiteResult } from "./junit.ts";
-import { npmProjectFlags } from "./npm.ts";
+import { listFiles } from "./source.ts";
 import { type Print, root, runDeno, runTests } from "./suite_run.ts";
 import { findTestFiles, type TestPaths } from "./test_files.ts";
 
@@ -16,17 +16,6 @@ export interface Suite {
 
 /** Far beyond any suite: a test that waits in vain must not hold up the rest. */
 const maxMinutes = 25;
-
-/** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
-const browserSafe = [
-  "proto/mod.ts",
-  "wasm/mod.ts",
-  "sdk/platform/browser.ts",
-  "sdk/mod.ts",
-  "api/console/page/console.ts",
-  "api/console/page/live/live.ts",
-  "api/console/page/operator/operator.ts",
-];
 
 /** Folders of tests/ that are suites of their own. */
 const ownSuites = [
@@ -50,9 +39,7 @@ const ownSuites = [
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
   gate("lint", ["lint", "--quiet"]),
-  gate("types", ["check", "--quiet", "."]),
-  gate("npm-types", ["check", ...npmProjectFlags, "tools/npm/"]),
-  { name: "browser-types", lanes: 1, run: checkBrowserTypes },
+  { name: "types", lanes: 1, run: checkTypes },
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
@@ -98,26 +85,35 @@ function gate(name: string, args: readonly string[]): Suite {
   };
 }
 
-/** Same dependencies as `deno.json`, the browser's library instead of Deno's. */
-async function checkBrowserTypes(print: Print): Promise<SuiteResult> {
-  const { imports, compilerOptions } = JSON.parse(await Deno.readTextFile("deno.json"));
+/**
+ * Everything at once, the browser's pages and `tools/npm` included: with the dependencies of both projects, and with the types of
+ * browsers and Deno. Browser code that would need Deno is found by `tools/check_imports.ts`.
+ */
+async function checkTypes(print: Print): Promise<SuiteResult> {
+  const { imports, compilerOptions, unstable } = JSON.parse(await Deno.readTextFile("deno.json"));
   const { imports: tools } = JSON.parse(await Deno.readTextFile("tools/npm/deno.json"));
-  const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
+  const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable", "deno.ns", "deno.unstable"];
+  const types = [`file://${root}/tools/fetch_client.d.ts`];
+  const absolute = Object.entries({ ...tools, ...imports }).map((
+    [name, target],
+  ) => [name, String(target).replace(/^\.\//, `file://${root}/`)]);
   const config = await Deno.makeTempFile({ suffix: ".json" });
   try {
-    const platform = new URL("../sdk/platform/browser.ts", import.meta.url).href;
-    const hosts = new URL("../sdk/no_hosts.ts", import.meta.url).href;
-    const sdk = new URL("../sdk/mod.ts", import.meta.url).href;
-    const ours = { "#platform": platform, "#hosts": hosts, "static-sdk": sdk };
-    const options = { imports: { ...tools, ...imports, ...ours }, compilerOptions: { ...compilerOptions, lib } };
+    const options = {
+      imports: Object.fromEntries(absolute),
+      compilerOptions: { ...compilerOptions, lib, types },
+      unstable,
+    };
     await Deno.writeTextFile(config, JSON.stringify(options));
-    return await gate("browser-types", ["check", "--quiet", "--no-lock", "--config", config, ...browserSafe]).run(
-      print,
-    );
+    const files = (await listFiles(root)).filter((path) => path.endsWith(".ts") && !untyped.test(path));
+    return await gate("types", ["check", "--quiet", "--no-lock", "--config", config, ...files]).run(print);
   } finally {
     await Deno.remove(config);
   }
 }
+
+/** AssemblyScript, and a package of its own that stands for a foreign client. */
+const untyped = /^(?:wasm\/assembly|tests\/support\/http2\/peers)\/|\.d\.ts$/;
 
 interface TestOptions {
   readonly without?: readonly string[];

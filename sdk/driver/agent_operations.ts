@@ -1,5 +1,4 @@
 /** The agent and its channels as a whole. */
-import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
@@ -80,8 +79,7 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     const { fields, signal } = call;
     const token = fields.optionalText("token");
     if (token !== undefined) return await managerOf(call).revokeInvite(token, { signal });
-    const channel = parseChannelName(fields.text("channel"));
-    await managerOf(call).revokeInviteById({ channel, id: fields.text("invite") });
+    await managerOf(call).revokeInviteById({ channel: fields.text("channel"), id: fields.text("invite") });
   },
   joinWithToken: async (call) => {
     const { fields, signal } = call;

@@ -156,39 +156,39 @@ export const source =
   "queueMicrotask(()=>this.#o(n,i)&&i.run());r<1/0&&this.#a(r)}};function me(){return Date.now()}var He=5e3,Fe=ne" +
   "w L;function _(t,e){if(t>=He)return Fe.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)}function K(t" +
   "){return crypto.getRandomValues(new Uint8Array(t))}var qe=2e4;function $e({caCerts:t}){let{Deno:e}=globalThis," +
-  "r=e.createHttpClient({caCerts:t,http2:!1,poolIdleTimeout:qe}),n=!0;return{request:(o,i)=>{let l={...i,client:r" +
-  "};return fetch(o,l)},close:()=>{n&&r.close(),n=!1}}}var Ne=4,ge=pe({openHttp:$e,unusable:Qe,randomBytes:K,call" +
-  "sAtOnce:Ne,after:_});function Qe({certificateHashes:t}){return t.length>0?\"Deno can check tls.certificateHashe" +
-  "s only over QUIC\":void 0}var je=1500,Ve=64*1024;function be(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.w" +
-  "ritable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Ve),o=()=>{},i=new Promise(s=>o=s),l,u=s=>{l?" +
-  ".(),o(s)};t.closed.then(({closeCode:s=0})=>u(Je(s)),s=>u({message:C(s)}));let c=()=>{r.close().catch(()=>{}),l" +
-  "??=t.after(je,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value" +
-  ":s}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s.buffer,s}catch{}c()},write:async s=>{" +
-  "try{await r.write(s)}catch(y){throw c(),y}},close:s=>{o({message:\"it was closed by this side\"}),s===0?c():t.cl" +
-  "ose(s)},closed:i}}function Je(t){let e=q(t);return e===void 0?{message:\"the relay closed the connection\"}:{cod" +
-  "e:e,message:`the relay closed the connection with ${e}`}}var ze=\"static-relay/1\",Ge={maxIdleTimeout:1e4},Xe=\"l" +
-  "ow-latency\",ve={transport:\"quic\",carrier:\"udp\",unusable:()=>xe()===void 0?\"Deno offers QUIC only with --unstab" +
-  "le-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=xe();if(o===void 0)throw new Error(\"Deno offer" +
-  "s QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateHashes.map(s=>({algorithm:\"sha-256\",va" +
-  "lue:s})),l=Ye(o),u=s=>l.close({closeCode:s,reason:\"\"}),c=()=>u(0);n.addEventListener(\"abort\",c);try{let s=awai" +
-  "t o.connectQuic({hostname:t,port:e,alpnProtocols:[ze],caCerts:r.caCerts,...i.length>0&&{serverCertificateHashe" +
-  "s:i},endpoint:l,...Ge,congestionControl:Xe}),{readable:y,writable:w}=await s.createBidirectionalStream(),A=s.c" +
-  "losed.finally(()=>u(0));return be({readable:y,writable:w,closed:A,close:u,after:_})}catch(s){throw u(0),n.abor" +
-  "ted?n.reason:s}finally{n.removeEventListener(\"abort\",c)}}};function Ye({QuicEndpoint:t}){try{return new t({hos" +
-  "tname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function xe(){let{Deno:t}=globalThis;return t?.connectQ" +
-  "uic===void 0?void 0:t}var H=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n" +
-  "]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ze=2e3;function we(t,e){let r,n,o=0,i=new H,l=s=" +
-  ">{t.post({kind:\"written\",takenBytes:o-s.pendingBytes,counts:s.counts})},u=async({transport:s,target:y,isTapped" +
-  ":w})=>{let A=e.connectors.find(x=>x.transport===s);if(A===void 0)throw new Error(`no way to connect by ${s} in" +
-  " a thread of its own`);let T=r=await A.connect(y,new AbortController().signal),F=n=new P({cellBytes:m.cellByte" +
-  "s,write:(x,ae)=>(w&&t.post({kind:\"sent\",cells:x.slice(),cellBytes:ae}),T.write(x,ae)),after:e.after,nowMs:e.no" +
-  "wMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>i.take(x),onWritten:()=>l(F)," +
-  "onFailed:()=>t.post({kind:\"failed\"})});T.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected" +
-  "\"})},c=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){ca" +
-  "se\"connect\":return void u(s).catch(y=>t.post({kind:\"refused\",message:C(y)}));case\"push\":return o+=s.envelope.l" +
-  "ength+f,n?.push(s.lane,s.envelope);case\"offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setC" +
-  "ellBytes(s.cellBytes);case\"configure\":return n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCov" +
-  "ering(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:s.id,flushe" +
-  "d:y})});case\"read\":return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e" +
-  ".after(Ze,e.exit)}})}function Ae(t){let e=globalThis;we({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({dat" +
-  "a:n})=>r(n)}},{connectors:t,nowMs:me,after:_,randomBytes:K,exit:()=>e.close()})}Ae([ve,ge]);\n";
+  "r=e.createHttpClient({caCerts:t,http2:!1,poolIdleTimeout:qe}),n=!0;return{request:(o,i)=>fetch(o,Object.assign" +
+  "({},i,{client:r})),close:()=>{n&&r.close(),n=!1}}}var Ne=4,ge=pe({openHttp:$e,unusable:Qe,randomBytes:K,callsA" +
+  "tOnce:Ne,after:_});function Qe({certificateHashes:t}){return t.length>0?\"Deno can check tls.certificateHashes " +
+  "only over QUIC\":void 0}var je=1500,Ve=64*1024;function be(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.wri" +
+  "table.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Ve),o=()=>{},i=new Promise(s=>o=s),l,u=s=>{l?.(" +
+  "),o(s)};t.closed.then(({closeCode:s=0})=>u(Je(s)),s=>u({message:C(s)}));let c=()=>{r.close().catch(()=>{}),l??" +
+  "=t.after(je,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:s" +
+  "}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s.buffer,s}catch{}c()},write:async s=>{tr" +
+  "y{await r.write(s)}catch(y){throw c(),y}},close:s=>{o({message:\"it was closed by this side\"}),s===0?c():t.clos" +
+  "e(s)},closed:i}}function Je(t){let e=q(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:" +
+  "e,message:`the relay closed the connection with ${e}`}}var ze=\"static-relay/1\",Ge={maxIdleTimeout:1e4},Xe=\"low" +
+  "-latency\",ve={transport:\"quic\",carrier:\"udp\",unusable:()=>xe()===void 0?\"Deno offers QUIC only with --unstable" +
+  "-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=xe();if(o===void 0)throw new Error(\"Deno offers " +
+  "QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateHashes.map(s=>({algorithm:\"sha-256\",valu" +
+  "e:s})),l=Ye(o),u=s=>l.close({closeCode:s,reason:\"\"}),c=()=>u(0);n.addEventListener(\"abort\",c);try{let s=await " +
+  "o.connectQuic({hostname:t,port:e,alpnProtocols:[ze],caCerts:r.caCerts,...i.length>0&&{serverCertificateHashes:" +
+  "i},endpoint:l,...Ge,congestionControl:Xe}),{readable:y,writable:w}=await s.createBidirectionalStream(),A=s.clo" +
+  "sed.finally(()=>u(0));return be({readable:y,writable:w,closed:A,close:u,after:_})}catch(s){throw u(0),n.aborte" +
+  "d?n.reason:s}finally{n.removeEventListener(\"abort\",c)}}};function Ye({QuicEndpoint:t}){try{return new t({hostn" +
+  "ame:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function xe(){let{Deno:t}=globalThis;return t?.connectQui" +
+  "c===void 0?void 0:t}var H=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]o" +
+  "f this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ze=2e3;function we(t,e){let r,n,o=0,i=new H,l=s=>{" +
+  "t.post({kind:\"written\",takenBytes:o-s.pendingBytes,counts:s.counts})},u=async({transport:s,target:y,isTapped:w" +
+  "})=>{let A=e.connectors.find(x=>x.transport===s);if(A===void 0)throw new Error(`no way to connect by ${s} in a" +
+  " thread of its own`);let T=r=await A.connect(y,new AbortController().signal),F=n=new P({cellBytes:m.cellBytes," +
+  "write:(x,ae)=>(w&&t.post({kind:\"sent\",cells:x.slice(),cellBytes:ae}),T.write(x,ae)),after:e.after,nowMs:e.nowM" +
+  "s,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>i.take(x),onWritten:()=>l(F),on" +
+  "Failed:()=>t.post({kind:\"failed\"})});T.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"}" +
+  ")},c=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){case" +
+  "\"connect\":return void u(s).catch(y=>t.post({kind:\"refused\",message:C(y)}));case\"push\":return o+=s.envelope.len" +
+  "gth+f,n?.push(s.lane,s.envelope);case\"offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setCel" +
+  "lBytes(s.cellBytes);case\"configure\":return n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCover" +
+  "ing(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:s.id,flushed:" +
+  "y})});case\"read\":return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e.a" +
+  "fter(Ze,e.exit)}})}function Ae(t){let e=globalThis;we({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:" +
+  "n})=>r(n)}},{connectors:t,nowMs:me,after:_,randomBytes:K,exit:()=>e.close()})}Ae([ve,ge]);\n";

@@ -45,7 +45,7 @@ export interface InviteState {
   /** By which it can be revoked; no secret. */
   readonly id: string;
   /** The channel that it is for. */
-  readonly channel: ChannelName;
+  readonly channel: string;
   /** When it ends, by the relay's clock. */
   readonly expiresAtMs: number;
   /** How many agents may join with it. */

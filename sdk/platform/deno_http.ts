@@ -27,10 +27,7 @@ export function openHttp({ caCerts }: Trust): HttpClient {
   const client = Deno.createHttpClient({ caCerts, http2: false, poolIdleTimeout: idleMs });
   let open = true;
   return {
-    request: (url, init) => {
-      const withClient: RequestInit & { readonly client: DenoHttpClient } = { ...init, client };
-      return fetch(url, withClient);
-    },
+    request: (url, init) => fetch(url, Object.assign({}, init, { client })),
     close: () => {
       if (open) client.close();
       open = false;

@@ -72,7 +72,7 @@ testWhen(
   },
 );
 
-async function tellLines(output: ReadableStream<Uint8Array>, tell: (line: string) => void): Promise<void> {
+async function tellLines(output: ReadableStream<Uint8Array<ArrayBuffer>>, tell: (line: string) => void): Promise<void> {
   let rest = "";
   for await (const text of output.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");

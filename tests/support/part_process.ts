@@ -41,7 +41,7 @@ export function spawnPart(
     stderr: "piped",
   }).spawn();
   let [output, ended] = ["", false];
-  const collect = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+  const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) output += text;
   };
   const reading = Promise.all([collect(child.stdout), collect(child.stderr)]);

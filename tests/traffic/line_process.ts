@@ -47,7 +47,7 @@ export class LineProcess {
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + chunk).split("\n");

@@ -45,7 +45,7 @@ async function mayCapture(): Promise<Requirement> {
   return { met: success, reason: "this user may not capture packets" };
 }
 
-async function untilText(stream: ReadableStream<Uint8Array>, text: string): Promise<void> {
+async function untilText(stream: ReadableStream<Uint8Array<ArrayBuffer>>, text: string): Promise<void> {
   let seen = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     seen += chunk;

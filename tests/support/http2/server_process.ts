@@ -105,7 +105,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+export async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, undefined> {
   let rest = "";
   for await (const part of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + part).split("\n");

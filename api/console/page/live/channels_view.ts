@@ -115,7 +115,7 @@ function Invites({ agent, name, members }: { agent: TabAgent; name: string; memb
     useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state, members]),
   );
   const revoke = async (id: string): Promise<void> => {
-    await agent.manager?.revokeInviteById({ channel: nameOf(agent, name), id });
+    await agent.manager?.revokeInviteById({ channel: name, id });
     await again();
   };
   return html`
@@ -132,11 +132,4 @@ function Invites({ agent, name, members }: { agent: TabAgent; name: string; memb
     </ul>
     <${InviteLink} agent=${agent} name=${name} onMade=${again} />
   `;
-}
-
-/** The SDK's own form of a name. */
-function nameOf({ manager }: TabAgent, name: string): NonNullable<typeof manager>["channels"][number] {
-  const found = manager?.channels.find((each) => each === name);
-  if (found === undefined) throw new Error(`This agent is not in ${name}`);
-  return found;
 }
