@@ -161,7 +161,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   identity_present: {
     meaning: "A member of the channel has this identity under another key. The text names its agent id.",
-    action: "Use another identity. If that member's keys are lost, an owner invites with `replaces` and that agent id.",
+    action:
+      "Use another identity. If that member's keys are lost, an owner invites with `replaces` and the agent id that its own `members()` shows.",
   },
   queue_full: {
     meaning: "The channel's queue, or its log of commits, is full.",

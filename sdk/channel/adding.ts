@@ -63,6 +63,7 @@ export function judgeApplicant(
   const { group, absent } = membership;
   const { mayAdd, owner } = group.self;
   if (!mayAdd) return ownersAdmit(membership);
+  if (agentId === group.self.agentId) return createError("already_member", "An agent cannot let itself in");
   // One that has gone meanwhile is replaced by nobody.
   const named = replaces !== undefined && replaces !== agentId && membership.isMember(replaces) ? [replaces] : [];
   if (named.length > 0 && !owner) return ownersReplace();

@@ -52,6 +52,8 @@ export interface InviteState {
   readonly uses: number;
   /** How many have. */
   readonly used: number;
+  /** The member that is removed when an agent joins with it, by its agent id. */
+  readonly replaces?: string;
 }
 
 interface InviteRecord {
@@ -164,12 +166,13 @@ export class InviteBook {
   async list(scene: InviteScene): Promise<InviteState[]> {
     return (await this.#all(scene.channelId))
       .filter((each) => !this.#isOver(each) && each.admitted.size < each.uses && !hasEnded(each, scene))
-      .map(({ id, name, expiresAtMs, uses, admitted }) => ({
+      .map(({ id, name, expiresAtMs, uses, admitted, replaces }) => ({
         id,
         channel: name,
         expiresAtMs,
         uses,
         used: admitted.size,
+        ...(replaces !== undefined && { replaces }),
       }));
   }
 

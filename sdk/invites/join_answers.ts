@@ -2,6 +2,7 @@
  * The inviter's side of joining: requests that hold an invite of ours are answered with a commit that adds them, the others
  * with a reason. Requests for one channel that arrive together share a commit.
  */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
@@ -110,7 +111,8 @@ export class JoinAnswers {
       const { membership } = channel;
       const notes = await this.#book.notesOn(requests);
       const looked = requests.map((request, i) => ({ request, verdict: this.#look(request, membership, notes[i]) }));
-      const wanted = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
+      const applying = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
+      const wanted = withoutConflicts(applying);
       const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
       const admitted = wanted.map(({ request, verdict: applicant }, i): Judged => {
         const epoch = epochs[i] ?? notHere();
@@ -198,6 +200,20 @@ export class JoinAnswers {
     }
     this.#waiting.get(channelId)?.delete(requestId);
   }
+}
+
+/**
+ * Those that one commit can let in without one of them deciding about another: each agent once, each identity once, and nobody that
+ * another one replaces. The others wait for the next commit, before any use of their invites is counted.
+ */
+function withoutConflicts<T extends { readonly verdict: Applicant }>(applying: readonly T[]): T[] {
+  const taken = new Set<string>();
+  return applying.filter(({ verdict: { agentId, identity, replaces } }) => {
+    const keys = [agentId, bytesToHex(identity), ...(replaces === undefined ? [] : [replaces])];
+    if (keys.some((key) => taken.has(key))) return false;
+    for (const key of keys) taken.add(key);
+    return true;
+  });
 }
 
 function isApplicant(verdict: Applicant | StaticError | "entered"): verdict is Applicant {

@@ -65,7 +65,8 @@ export function nameRelays(
   const found = endpoints.flatMap((one, index) => {
     if (isUnnamed(one)) return [one];
     const relay = relays[told.findIndex((other) => isSamePort(one, other))];
-    const tcp = told.filter((other, place) => relays[place] === relay && isTcp(other));
+    // On the host that the user named: the API says which port, and never where else the agent goes with its token.
+    const tcp = told.filter((other, place) => relays[place] === relay && isTcp(other) && other.host === one.host);
     if (isTcp(one)) return (tcp.length > 0 ? tcp : [one]).map(named);
     const next = endpoints[index + 1];
     return [one, ...(next !== undefined && isTcp(next) ? [] : tcp)].map(named);
@@ -83,7 +84,7 @@ export function nameRelays(
 /** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
 async function discover(
   apiUrl: string | undefined,
-  { trust, signal }: PlaceOptions,
+  { trust, isTrustGiven, signal }: PlaceOptions,
   platform: Platform,
 ): Promise<RelayPlace> {
   if (apiUrl === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
@@ -95,7 +96,7 @@ async function discover(
   if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
     throw createError("invalid_request", `Cannot find the relay: the API at ${apiUrl} does not tell; give endpoint`);
   }
-  const authority = await authorityOf(answer.value, trust.relay, platform);
+  const authority = isTrustGiven ? trust.relay : await authorityOf(answer.value, trust.relay, platform);
   return { endpoints: parseEndpoints(answer.value.relayUrl, authority), trust: authority };
 }
 

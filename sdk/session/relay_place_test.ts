@@ -58,6 +58,13 @@ Deno.test("an address that the API does not name stays as it was given, without 
   assertStringIncludes(mixed.note ?? "", "quic://c:4433, https://b.example:9");
 });
 
+Deno.test("the API tells which TCP port a host has, and never sends the agent to another host", () => {
+  const elsewhere = "quic://b.example,https://evil.example";
+  assertEquals(named("quic://b.example", { urls: elsewhere }).shown, ["quic://b.example:4433 *"]);
+  const replaced = named("https://b.example:5000", { urls: "quic://b.example:5000,https://evil.example" });
+  assertEquals(replaced.shown, ["https://b.example:5000 *"]);
+});
+
 Deno.test("in a browser the API's hash is for QUIC; fetch trusts whom the browser trusts", () => {
   const trust: Trust = { caCerts: [], certificateHashes: [new Uint8Array(32)] };
   assertEquals(named("quic://b.example", { trust }).shown, ["quic://b.example:4433 *", "grpc://b.example:5000"]);
@@ -89,8 +96,9 @@ Deno.test("the API is asked for whatever the user has not said, and its authorit
     ["quic://b.example:4433", "grpc://b.example:5000"],
     [ownPem, ownPem],
   ]);
-  // Nobody beside the authorities of the runtime.
+  // Nobody beside the authorities of the runtime, with an endpoint and without.
   assertEquals(trustOf(await find({ isTrustGiven: true })), []);
+  assertEquals(trustOf(await find({ endpoint: undefined, isTrustGiven: true })), []);
   const complete = await find({ endpoint: "quic://b.example,grpc://b.example", isTrustGiven: true });
   assertEquals([complete.asked, (await find({ apiUrl: undefined })).asked], [0, 0]);
   // Nothing that came over a plain connection of another machine is believed.

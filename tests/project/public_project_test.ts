@@ -1,10 +1,11 @@
 // The files that a forge reads run the same commands as a contributor, and name versions that the pages name.
 import { assert, assertEquals } from "@std/assert";
+import { campaigns } from "../../tools/campaigns.ts";
 import { suites } from "../../tools/suites.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string): string => Deno.readTextFileSync(new URL(path, root));
-const workflows = ["test", "release"].map((name) => read(`.github/workflows/${name}.yml`));
+const workflows = ["test", "release", "nightly"].map((name) => read(`.github/workflows/${name}.yml`));
 const tasks: Readonly<Record<string, string>> = JSON.parse(read("deno.json")).tasks;
 
 Deno.test("workflows run tasks and suites that exist, with the README's Deno", () => {
@@ -15,10 +16,15 @@ Deno.test("workflows run tasks and suites that exist, with the README's Deno", (
     assertEquals(deno, version, command);
     assert(task in tasks, command);
     if (task !== "test") continue;
-    const named = rest.trim().split(" ").filter((word) => word !== "");
+    const named = rest.trim().split(" ").filter((word) => word !== "" && word !== "--complete");
     assertEquals(named.filter((name) => !suites.some((suite) => suite.name === name)), [], command);
   }
   assert(workflows[0]?.includes("run: .ci/run"), "the whole run is CI's own entry");
+});
+
+Deno.test("every campaign runs every night, as a job of its own", () => {
+  const [, list = ""] = /campaign:\n((?: +- \S+\n)+)/.exec(workflows[2] ?? "") ?? [];
+  assertEquals(Array.from(list.matchAll(/- (\S+)/g), ([, name]) => name), campaigns.map(({ name }) => name));
 });
 
 Deno.test("the supported runtimes are those that the workflows test", () => {

@@ -1,6 +1,14 @@
 // A stranger that calls itself like a member is not that member: an invite expels nobody, unless an owner has named whom.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { NoticeEnvelope } from "../../proto/mod.ts";
+import {
+  binaryIdFromBytes,
+  inviteIdOf,
+  joinMac,
+  type JoinRequestId,
+  type NoticeEnvelope,
+  parseChannelName,
+  parseInviteToken,
+} from "../../proto/mod.ts";
 import { type ErrorCode, StaticError } from "../../sdk/mod.ts";
 import { type Actor, allAgree, name, read, roomy, Stage, until } from "../support/scenario/stage.ts";
 
@@ -190,21 +198,67 @@ Deno.test("of two strangers that come at once under one name one is let in", asy
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const token = await alice.manager.invite(name, { uses: 2 });
-  const [one, other] = [await stage.actor("carol", 2), await stage.actor("carol", 3)];
-  // Both requests come in one moment, so that one commit may answer them.
-  const waiting: NoticeEnvelope[] = [];
-  alice.session.tampering.notice = (notice) => {
-    if (notice.operation !== "DeliverJoinRequest") return [notice];
-    waiting.push(notice);
-    return waiting.length < 2 ? [] : waiting;
-  };
-  const outcomes = await Promise.allSettled([join(one, token), join(other, token)]);
-  const [refusal, ...more] = outcomes.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
-  assert(refusal instanceof StaticError && more.length === 0, JSON.stringify(outcomes));
-  assertEquals(refusal.code, "identity_present", refusal.message);
-  assertEquals((await membersOf(alice)).length, 3);
+  const [zed, one, other] = [await stage.actor("zed"), await stage.actor("carol", 2), await stage.actor("carol", 3)];
+  await inOneCommit(alice, [zed, await alice.manager.invite(name)], [one, token], [other, token]);
+  await until("one is refused", async () => (await refusalAt(alice)).includes("carol"));
+  assertEquals((await membersOf(alice)).length, 4);
+  // The refusal has spent no use.
+  await join(await stage.actor("dave", 4), token);
   await allAgree(alice, bob);
 });
+
+Deno.test("a member that is replaced does not come back as an owner because its own request is in the same commit", async () => {
+  await using stage = await Stage.open(roomy);
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.channel()).promote(bob.client.agentId);
+  await allAgree(alice, bob, carol);
+  const tokens = [
+    await alice.manager.invite(name),
+    await alice.manager.invite(name, { replaces: bob.client.agentId }),
+    await alice.manager.invite(name),
+  ];
+  const [zed, dave] = [await stage.actor("zed"), await stage.actor("dave", 2)];
+  await inOneCommit(alice, [zed, tokens[0] ?? ""], [dave, tokens[1] ?? ""], [bob, tokens[2] ?? ""]);
+  await until("dave is in", async () => (await membersOf(alice)).includes(dave.client.agentId));
+  await until("bob is no owner", async () => (await ownersOf(alice)).join() === alice.client.agentId);
+});
+
+Deno.test("one agent with two invites in one moment loses neither what they say nor both of them", async () => {
+  await using stage = await Stage.open(roomy);
+  const { alice, bob, carol } = await stage.trio();
+  const [zed, dave] = [await stage.actor("zed"), await stage.actor("dave", 2)];
+  const replacing = await alice.manager.invite(name, { replaces: bob.client.agentId });
+  const plain = await alice.manager.invite(name);
+  await inOneCommit(alice, [zed, await alice.manager.invite(name)], [dave, replacing], [dave, plain]);
+  await until("dave has taken bob's place", async () => {
+    return (await membersOf(alice)).join() === idsOf(alice, carol, zed, dave).join();
+  });
+});
+
+/** Delivers requests to join while the first of them keeps the inviter busy, so that the others may share a commit. */
+async function inOneCommit(inviter: Actor, ...requests: readonly (readonly [Actor, string])[]): Promise<void> {
+  const notices: NoticeEnvelope[] = [];
+  for (const [guest, token] of requests) {
+    const { secret, channelId, inviter: by } = parseInviteToken(token);
+    const keyPackage = await guest.client.generateKeyPackage();
+    const mac = joinMac(secret, { channelId, name: parseChannelName(name), inviter: by, keyPackage });
+    const body = {
+      requestId: binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16))),
+      channelId,
+      inviteId: inviteIdOf(secret),
+      agentId: guest.client.agentId,
+      keyPackage,
+      mac,
+      expiresAtMs: inviter.agent.relayNowMs + 60_000,
+    };
+    notices.push({ kind: "notice", operation: "DeliverJoinRequest", body });
+  }
+  for (const notice of notices) inviter.session.inject(notice);
+}
+
+async function ownersOf(actor: Actor): Promise<string[]> {
+  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+}
 
 Deno.test("a relay that gives a member up helps nobody to its name", async () => {
   await using stage = await Stage.open();
