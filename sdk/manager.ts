@@ -17,7 +17,7 @@ import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { Sendable } from "./content/values.ts";
-import type { InviteOptions, InviteState } from "./invites/invite_book.ts";
+import type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 import type { LinkOptions } from "./invites/links.ts";
 import { LocalManager } from "./local_manager.ts";
 

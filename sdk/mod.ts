@@ -60,7 +60,7 @@ export {
   type Unreachable,
 } from "./base/errors.ts";
 export type { JoinOptions } from "./client_port.ts";
-export type { InviteOptions, InviteState } from "./invites/invite_book.ts";
+export type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 export type { GuestOptions, LinkOptions } from "./invites/links.ts";
 export { ChannelManager } from "./manager.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";

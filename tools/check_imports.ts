@@ -128,7 +128,7 @@ export function checkCircles(sources: readonly SourceFile[]): Violation[] {
   return [...ofFiles, ...circlesAmong(product, folderOf).filter(({ what }) => !known.has(what))];
 }
 
-/** What a browser loads names neither Deno nor a module of Node. Imports of types count, because they are checked there too. */
+/** Files that a browser loads name neither Deno nor a module of Node. Imports of types count, because they are checked there too. */
 export function checkBrowser(sources: readonly SourceFile[], entries: readonly string[] = browserEntries): Violation[] {
   const files = new Map(sources.map((file) => [file.path, file]));
   const loaded = new Set(entries);

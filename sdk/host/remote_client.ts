@@ -8,7 +8,7 @@ import { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
 import type { ClientPort, JoinOptions, ManagerPort } from "../client_port.ts";
-import type { InviteOptions, InviteState } from "../invites/invite_book.ts";
+import type { InviteOptions, InviteState } from "../invites/invite_state.ts";
 import type { LinkOptions } from "../invites/links.ts";
 import type { TransportName } from "../transport/transport.ts";
 import { isCode, StaticError } from "../base/errors.ts";

@@ -2,7 +2,8 @@
 import { type ChannelId, type ChannelName, formatJoinLink } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { AgentService } from "../session/service.ts";
-import { checkInviteOptions, type InviteBook, type InviteOptions } from "./invite_book.ts";
+import { checkInviteOptions, type InviteBook } from "./invite_book.ts";
+import type { InviteOptions } from "./invite_state.ts";
 import type { Pass } from "./pass_notes.ts";
 
 /** The rights that a link gives to its holder, and its form. */
