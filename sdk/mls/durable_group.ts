@@ -324,8 +324,11 @@ export class DurableGroup {
   async close(): Promise<void> {
     // Behind what is under way. An object that has ended already refuses, and writes nothing either.
     await this.#exclusive(async () => {
-      await this.#giveBack();
-      this.#ended = new MlsFault("The channel was closed here; open it again");
+      try {
+        await this.#giveBack();
+      } finally {
+        this.#ended ??= new MlsFault("The channel was closed here; open it again");
+      }
     }).catch(() => {});
   }
 

@@ -161,6 +161,16 @@ Deno.test("a close whose write fails gives back no key that was used", async () 
   assertEquals(sealed && generationOf(a, sealed.message), reservedGenerations);
 });
 
+Deno.test("a close that fails for another reason ends the group too", async () => {
+  const { b } = await createPair();
+  const durable = await DurableGroup.save(b.member, await createStore());
+  await durable.seal(payload, payload);
+  const { secretTree, ownLeaf } = b.member.current;
+  secretTree.forget(ownLeaf);
+  await durable.close();
+  await assertRejects(() => durable.seal(payload, payload), MlsFault, "closed");
+});
+
 Deno.test("messages are consumed in any order, each for good, and no key comes back", async () => {
   const { world, a, b } = await createPair();
   const store = await createStore();
