@@ -130,7 +130,7 @@ function sealLink(content: Uint8Array): string {
 /** The bytes of the golden test. */
 function messageAad(): Uint8Array {
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
-  return encodeMessageAad({ messageId, counter: 9, count: 3, reservation: 1, gone: { first: 4, count: 5 } });
+  return encodeMessageAad({ messageId, counter: 9, count: 3, keyNumber: 1, gone: { first: 4, count: 5 } });
 }
 
 function bundle(): Uint8Array {

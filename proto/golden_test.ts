@@ -183,11 +183,11 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
   const invite = { channelId, name, inviter: agentId };
   const messageAadBefore = { messageId: parseBinaryId<MessageId>(channelId), counter: 258 };
-  const messageAad = { ...messageAadBefore, count: 3, reservation: 4, gone: { first: 256, count: 2 } };
+  const messageAad = { ...messageAadBefore, count: 3, keyNumber: 4, gone: { first: 256, count: 2 } };
   assertEquals(decodeMessageAad(encodeMessageAad(messageAad).subarray(0, 24)), {
     ...messageAadBefore,
     count: 1,
-    reservation: 0,
+    keyNumber: 0,
     gone: undefined,
   });
   assertEquals({

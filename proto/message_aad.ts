@@ -17,8 +17,8 @@ export interface MessageAad {
   readonly counter: number;
   /** How many messages it holds, each with a counter of its own. */
   readonly count: number;
-  /** How often its sender has reserved keys in this membership; 0 from a sender that does not say. */
-  readonly reservation: number;
+  /** Of the key that seals it, among its sender's keys for messages of this epoch, from 1; 0 from a sender that does not say. */
+  readonly keyNumber: number;
   /** Counters before this one's that will not come. */
   readonly gone: CounterRange | undefined;
 }
@@ -26,7 +26,7 @@ export interface MessageAad {
 /** In one bundle. */
 export const maxBundledMessages = 64;
 
-const [counterAt, countAt, reservationAt, goneAt, goneCountAt] = [16, 24, 26, 30, 38] as const;
+const [counterAt, countAt, keyNumberAt, goneAt, goneCountAt] = [16, 24, 26, 30, 38] as const;
 /** Of an earlier version: id and counter. */
 export const shortMessageAadBytes = countAt;
 /** Always, so that the length says nothing about what happened to the sender. */
@@ -34,18 +34,18 @@ const fullBytes = 42;
 
 /** A single message of a sender that has nothing to say about its past, unless more is given. */
 export function encodeMessageAad(
-  { messageId, counter, count = 1, reservation = 0, gone }:
+  { messageId, counter, count = 1, keyNumber = 0, gone }:
     & Pick<MessageAad, "messageId" | "counter">
     & Partial<MessageAad>,
 ): Uint8Array {
-  const fits = count < 2 ** 16 && reservation < 2 ** 32 && (gone?.count ?? 0) < 2 ** 32;
+  const fits = count < 2 ** 16 && keyNumber < 2 ** 32 && (gone?.count ?? 0) < 2 ** 32;
   if (!fits) throw new RangeError("A number of authenticated data is too large");
   const bytes = new Uint8Array(fullBytes);
   const view = new DataView(bytes.buffer);
   bytes.set(binaryIdToBytes(messageId));
   view.setBigUint64(counterAt, BigInt(counter));
   view.setUint16(countAt, count);
-  view.setUint32(reservationAt, reservation);
+  view.setUint32(keyNumberAt, keyNumber);
   view.setBigUint64(goneAt, BigInt(gone?.first ?? 0));
   view.setUint32(goneCountAt, gone?.count ?? 0);
   return bytes;
@@ -62,14 +62,14 @@ export function decodeMessageAad(bytes: Uint8Array): MessageAad {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const messageId = binaryIdFromBytes<MessageId>(bytes.subarray(0, binaryIdBytes));
   const counter = readCounter(view, counterAt);
-  if (bytes.length < fullBytes) return { messageId, counter, count: 1, reservation: 0, gone: undefined };
+  if (bytes.length < fullBytes) return { messageId, counter, count: 1, keyNumber: 0, gone: undefined };
   const count = view.getUint16(countAt);
   if (count < 1 || count > maxBundledMessages) {
     refuse(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`);
   }
   // Each of them has a counter, which its receivers keep on disk.
   if (counter > Number.MAX_SAFE_INTEGER - (count - 1)) refuse("The last counter of a message is beyond 2^53 - 1");
-  return { messageId, counter, count, reservation: view.getUint32(reservationAt), gone: readGone(view, counter) };
+  return { messageId, counter, count, keyNumber: view.getUint32(keyNumberAt), gone: readGone(view, counter) };
 }
 
 function readGone(view: DataView, counter: number): CounterRange | undefined {

@@ -7,17 +7,17 @@ const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(4));
 const gone = { first: 3, count: 5 };
 
 Deno.test("what a message says about itself survives, and its length says nothing", () => {
-  const full = { messageId, counter: Number.MAX_SAFE_INTEGER - 63, count: 64, reservation: 2 ** 32 - 1, gone };
-  const single = { messageId, counter: 1, count: 1, reservation: 0, gone: undefined };
+  const full = { messageId, counter: Number.MAX_SAFE_INTEGER - 63, count: 64, keyNumber: 2 ** 32 - 1, gone };
+  const single = { messageId, counter: 1, count: 1, keyNumber: 0, gone: undefined };
   for (const aad of [full, single]) assertEquals(decodeMessageAad(encodeMessageAad(aad)), aad);
   assertEquals(encodeMessageAad(full).length, encodeMessageAad({ messageId, counter: 1 }).length);
 });
 
 Deno.test("what is appended is ignored, an earlier version ends behind the counter, and less is refused", () => {
-  const aad = { messageId, counter: 9, count: 2, reservation: 1, gone };
+  const aad = { messageId, counter: 9, count: 2, keyNumber: 1, gone };
   const bytes = encodeMessageAad(aad);
   assertEquals(decodeMessageAad(Uint8Array.of(...bytes, 1, 2)), aad);
-  const earlier = { messageId, counter: 9, count: 1, reservation: 0, gone: undefined };
+  const earlier = { messageId, counter: 9, count: 1, keyNumber: 0, gone: undefined };
   for (const length of [24, 41]) assertEquals(decodeMessageAad(bytes.subarray(0, length)), earlier);
   assertThrows(() => decodeMessageAad(bytes.subarray(0, 23)), WireError);
 });

@@ -154,15 +154,15 @@ const commitAuthor = struct({
 
 const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPackage] });
 
-/** The newest message or commit of an agent in its present membership. */
+/** The newest message or commit of an agent in its present membership. Number 5 counted blocks of keys. */
 const sentEntry = struct({
   sequence: [1, sequence],
   epoch: [2, epoch],
-  /** Of the newest message; of a bundle, its last one's. */
+  /** The highest of its messages. */
   counter: [3, uint()],
   commitHash: [4, optional(digest)],
-  /** Of the newest message; see `MessageAad`. */
-  reservation: [5, optional(uint32)],
+  /** The highest of its messages in this epoch; see `MessageAad`. */
+  keyNumber: [6, optional(uint32)],
 });
 
 const ownMessage = struct({ epoch: [1, epoch], messageId: [2, messageId], ciphertext: [3, ciphertext] });

@@ -68,9 +68,9 @@ worldTest("nothing of a run overtakes a bundle that was refused in it", async (w
   await send(alice, bundle(channelId, 5, { count: 1, run: 2 }));
 });
 
-worldTest("the last counter of a bundle and its reservation are what an agent is told of itself", async (world) => {
+worldTest("the last counter of a bundle and the number of its key are what its sender is told", async (world) => {
   const { alice, channelId } = await createPair(world);
-  const { sequence } = await send(alice, bundle(channelId, 1, { counter: 5, count: 4, reservation: 2 }));
+  const { sequence } = await send(alice, bundle(channelId, 1, { counter: 5, count: 4, keyNumber: 2 }));
   const { sent } = await alice.subscribe(channelId);
-  assertEquals(sent, { sequence, epoch: 1, counter: 8, reservation: 2 });
+  assertEquals(sent, { sequence, epoch: 1, counter: 8, keyNumber: 2 });
 });

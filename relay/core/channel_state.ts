@@ -49,6 +49,8 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
+/** In its place, members counted the blocks of keys that they had reserved. */
+const blocksOfKeys = 0;
 const snapshots: ListFormat = {
   what: "snapshot of a channel",
   first: 2,
@@ -166,15 +168,16 @@ export class ChannelState {
     this.owners = new Set(wanted.filter((agentId) => this.members.has(agentId)));
   }
 
-  /** The highest counter, because one that was given back may be used by a later message. */
+  /** The highest counter and key, because one that was given back may be used by a later message. Each epoch has its own keys. */
   #applySent(
     { sender, sequence, epoch }: Entry,
-    { counter = 0, reservation = 0, commitHash }: Partial<Pick<Sent, "counter" | "reservation" | "commitHash">>,
+    { counter = 0, keyNumber = 0, commitHash }: Partial<Pick<Sent, "counter" | "keyNumber" | "commitHash">>,
   ): void {
     const member = this.members.get(sender);
     if (member === undefined) return;
-    const { counter: before = 0, reservation: reserved = 0 } = member.sent ?? {};
-    const highest = { counter: Math.max(counter, before), ...reservationOf(Math.max(reservation, reserved)) };
+    const { sent } = member;
+    const before = sent?.epoch === epoch ? sent.keyNumber ?? 0 : 0;
+    const highest = { counter: Math.max(counter, sent?.counter ?? 0), ...keyNumberOf(Math.max(keyNumber, before)) };
     this.members.set(sender, { ...member, sent: { sequence, epoch, ...highest, ...(commitHash && { commitHash }) } });
   }
 
@@ -219,7 +222,7 @@ export class ChannelState {
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
       sent === undefined
         ? null
-        : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null, sent.reservation ?? 0],
+        : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null, blocksOfKeys, sent.keyNumber ?? 0],
     ]);
     const former: CborValue[] = [...this.former].map((
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
@@ -281,10 +284,10 @@ function sentUnknown([epoch, sequence, members, ...rest]: readonly CborValue[]):
   return [epoch ?? null, sequence ?? null, changed, ...rest];
 }
 
-function sentOf(entry: Entry): Pick<Sent, "counter" | "reservation"> {
+function sentOf(entry: Entry): Pick<Sent, "counter" | "keyNumber"> {
   const { authenticatedData } = readPrivateMessageHeader(decodeMessageBody(entry).ciphertext);
-  const { counter, count, reservation } = readAad(authenticatedData);
-  return { counter: counter + count - 1, reservation };
+  const { counter, count, keyNumber } = readAad(authenticatedData);
+  return { counter: counter + count - 1, keyNumber };
 }
 
 /** A relay from before took what is malformed behind the counter: the log must be read all the same. */
@@ -298,18 +301,18 @@ function readAad(bytes: Uint8Array): MessageAad {
 }
 
 /** Nothing of a member whose messages do not name one. */
-function reservationOf(reservation: number): Pick<Sent, "reservation"> {
-  return reservation === 0 ? {} : { reservation };
+function keyNumberOf(keyNumber: number): Pick<Sent, "keyNumber"> {
+  return keyNumber === 0 ? {} : { keyNumber };
 }
 
 function decodeSent(value: CborValue): Sent {
-  const [sequence, epoch, counter, hash, reservation] = list(value);
+  const [sequence, epoch, counter, hash, _blocksOfKeys, keyNumber] = list(value);
   return {
     sequence: int(sequence),
     epoch: int(epoch),
     counter: int(counter),
     ...(hash instanceof Uint8Array && { commitHash: hash }),
-    ...reservationOf(reservation === undefined ? 0 : int(reservation)),
+    ...keyNumberOf(keyNumber === undefined ? 0 : int(keyNumber)),
   };
 }
 

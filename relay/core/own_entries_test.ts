@@ -16,13 +16,14 @@ async function send(
   channelId: Parameters<Actor["send"]>[0],
   number: number,
   counter: number,
+  { epoch = 1, keyNumber = 0 }: { readonly epoch?: number; readonly keyNumber?: number } = {},
 ): ReturnType<Actor["send"]> {
-  const request = messageRequest(channelId, 1, number);
+  const request = messageRequest(channelId, epoch, number);
   const ciphertext = createPrivateMessage({
     groupId: binaryIdToBytes(channelId),
-    epoch: 1,
+    epoch,
     contentType: 1,
-    authenticatedData: encodeMessageAad({ messageId: request.messageId, counter }),
+    authenticatedData: encodeMessageAad({ messageId: request.messageId, counter, keyNumber }),
     ciphertext: new Uint8Array(40).fill(number),
   });
   return await actor.client.call("SendMessage", { ...request, ciphertext });
@@ -44,6 +45,21 @@ worldTest("Subscribe tells the newest entry of the agent and the highest of its 
   const committed = await bob.commit(channelId, 1);
   const { sent } = await bob.subscribe(channelId);
   assertEquals(sent, { sequence: committed.sequence, epoch: 1, counter: 7, commitHash: committed.commitHash });
+});
+
+worldTest("of the keys it tells the highest that sealed a message of the newest entry's epoch", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  const keyNumber = async (): Promise<number | undefined> => (await bob.subscribe(channelId)).sent?.keyNumber;
+  await send(bob, channelId, 1, 1, { keyNumber: 65 });
+  await send(bob, channelId, 2, 2, { keyNumber: 3 });
+  assertEquals(await keyNumber(), 65);
+  await bob.commit(channelId, 1);
+  assertEquals(await keyNumber(), 65, "a commit is sealed with a key of another kind");
+  await send(bob, channelId, 3, 3, { epoch: 2, keyNumber: 1 });
+  assertEquals(await keyNumber(), 1);
+  await alice.commit(channelId, 2);
+  await bob.commit(channelId, 3);
+  assertEquals(await keyNumber(), undefined);
 });
 
 worldTest("what an agent sent is known after it was trimmed and the relay restarted", async (world) => {
@@ -117,7 +133,7 @@ worldTest("ReadOwn answers the agent's own messages and commits as they were sen
 
 worldTest("a snapshot keeps what was sent", async (world) => {
   const { bob, channelId } = await createPair(world);
-  await send(bob, channelId, 1, 4);
+  await send(bob, channelId, 1, 4, { keyNumber: 2 });
   await bob.commit(channelId, 1);
   const state = new ChannelState();
   state.members.set(bob.agentId, { joinedSequence: 1, sinceSequence: 1 });
@@ -125,7 +141,7 @@ worldTest("a snapshot keeps what was sent", async (world) => {
     if (item.kind !== "gap") state.apply(item);
   }
   const { sent } = ChannelState.decode(state.encode()).members.get(bob.agentId) ?? {};
-  assertEquals([sent?.counter, sent?.commitHash?.length], [4, 32]);
+  assertEquals([sent?.counter, sent?.commitHash?.length, sent?.keyNumber], [4, 32, 2]);
   assertEquals(sent, state.members.get(bob.agentId)?.sent);
 });
 

@@ -63,10 +63,9 @@ export class BundleSealer {
     }
     const { counter } = bundle;
     const carried = first && confirmations.carry(first.payload);
-    const authenticate = (): Uint8Array => {
+    const authenticate = (keyNumber: number): Uint8Array => {
       bundle.gone = counters.goneBefore(counter);
-      const { reservation } = counters;
-      return encodeMessageAad({ messageId, counter, count: messages.length, reservation, gone: bundle.gone });
+      return encodeMessageAad({ messageId, counter, count: messages.length, keyNumber, gone: bundle.gone });
     };
     bundle.sealed = await membership.durable.seal(plaintextOf(bundle), authenticate, {
       slackBytes: slackBytesOf(bundle),

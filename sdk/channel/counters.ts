@@ -19,7 +19,6 @@ export class Counters {
   /** The last one that was given out. */
   #last: number;
   #reserved: number;
-  #reservation: number;
   /** Every counter up to here is settled: the relay took its message, or others were told that it is gone. */
   #known: number;
   /** Beyond `known`. */
@@ -34,11 +33,10 @@ export class Counters {
   /** Grows with every new membership: what was given out before means nothing any more. */
   #life = 0;
 
-  constructor(channelId: ChannelId, { reserved, known, reservation }: CounterRecord) {
+  constructor(channelId: ChannelId, { reserved, known }: CounterRecord) {
     this.#channelId = channelId;
     this.#last = this.#reserved = reserved;
     this.#known = known;
-    this.#reservation = reservation;
     // A crash: some of these may have been sent, and none of them will be.
     if (known < reserved) this.#gone = [{ first: known + 1, count: reserved - known }];
   }
@@ -46,10 +44,6 @@ export class Counters {
   /** The last one that may have been sent. */
   get last(): number {
     return this.#last;
-  }
-
-  get reservation(): number {
-    return this.#reservation;
   }
 
   get life(): number {
@@ -73,7 +67,6 @@ export class Counters {
    * not used; not given when everybody understands that they are gone.
    */
   reserve(waiting?: number): RecordChange {
-    this.#reservation++;
     this.#reserved = this.#last + (waiting ?? reservedCounters);
     return this.record;
   }
@@ -108,11 +101,7 @@ export class Counters {
 
   /** A new membership: counters begin anew, for us and for those who count. */
   restart(): RecordChange {
-    this.#last =
-      this.#reserved =
-      this.#known =
-      this.#reservation =
-        0;
+    this.#last = this.#reserved = this.#known = 0;
     this.#settled = this.#gone = [];
     this.#told = undefined;
     this.#life++;
@@ -129,8 +118,7 @@ export class Counters {
 
   /** The record to write, also from time to time, so that a crash leaves few counters unknown. */
   get record(): RecordChange {
-    const record = { reserved: this.#reserved, known: this.#known, reservation: this.#reservation };
-    return putCounters(this.#channelId, record);
+    return putCounters(this.#channelId, { reserved: this.#reserved, known: this.#known });
   }
 }
 

@@ -9,15 +9,15 @@ const channelId = parseChannelId("A".repeat(22));
 function recordOf(change: RecordChange | undefined): CounterRecord | undefined {
   if (change?.type !== "put") return undefined;
   const fields = decodeFields(change.value, "counters");
-  return { reserved: fields.number(0), known: fields.number(1), reservation: fields.number(2) };
+  return { reserved: fields.number(0), known: fields.number(1) };
 }
 
 Deno.test("a reservation covers as many counters as its keys can seal, and the next does not add to what is left", () => {
   const counters = new Counters(channelId, noCounters);
   assertEquals(counters.isBeyond(counters.take(3)), true);
-  assertEquals(recordOf(counters.reserve()), { reserved: 3 + 4096, known: 0, reservation: 1 });
+  assertEquals(recordOf(counters.reserve()), { reserved: 3 + 4096, known: 0 });
   counters.take(10);
-  assertEquals(recordOf(counters.reserve()), { reserved: 13 + 4096, known: 0, reservation: 2 });
+  assertEquals(recordOf(counters.reserve()), { reserved: 13 + 4096, known: 0 });
   assertEquals([counters.isBeyond(13 + 4096), counters.isBeyond(13 + 4097)], [false, true]);
 });
 
@@ -25,13 +25,13 @@ Deno.test("beside members that do not understand it, no more is reserved than wh
   const counters = new Counters(channelId, noCounters);
   counters.take(3);
   counters.reserve();
-  assertEquals(recordOf(counters.reserve(0)), { reserved: 3, known: 0, reservation: 2 });
-  assertEquals(recordOf(counters.reserve(8)), { reserved: 11, known: 0, reservation: 3 });
+  assertEquals(recordOf(counters.reserve(0)), { reserved: 3, known: 0 });
+  assertEquals(recordOf(counters.reserve(8)), { reserved: 11, known: 0 });
 });
 
 Deno.test("what a crash leaves unknown is gone, and told until a message with it is taken; then told on", () => {
-  const counters = new Counters(channelId, { reserved: 100, known: 40, reservation: 3 });
-  assertEquals([counters.last, counters.reservation], [100, 3]);
+  const counters = new Counters(channelId, { reserved: 100, known: 40 });
+  assertEquals(counters.last, 100);
   const first = counters.take(1);
   const gone = counters.goneBefore(first);
   assertEquals([first, gone], [101, { first: 41, count: 60 }]);
@@ -69,9 +69,9 @@ Deno.test("close() gives back what was reserved, unless something is open", () =
   const counters = new Counters(channelId, noCounters);
   counters.take(2);
   counters.reserve();
-  assertEquals(recordOf(counters.close()), { reserved: 2 + 4096, known: 0, reservation: 1 });
+  assertEquals(recordOf(counters.close()), { reserved: 2 + 4096, known: 0 });
   counters.accepted({ first: 1, count: 2 }, undefined);
-  assertEquals(recordOf(counters.close()), { reserved: 2, known: 2, reservation: 1 });
-  const next = new Counters(channelId, { reserved: 2, known: 2, reservation: 1 });
+  assertEquals(recordOf(counters.close()), { reserved: 2, known: 2 });
+  const next = new Counters(channelId, { reserved: 2, known: 2 });
   assertEquals([next.take(1), next.goneBefore(3)], [3, undefined]);
 });

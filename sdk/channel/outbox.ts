@@ -78,9 +78,9 @@ export class Outbox {
     this.#run = deps.nextRun();
   }
 
-  /** The highest counters that this agent may have used. */
-  get sent(): { readonly counter: number; readonly reservation: number } {
-    return { counter: this.#counters.last, reservation: this.#counters.reservation };
+  /** The highest counter that this agent may have used, and how many keys of this epoch. */
+  get sent(): { readonly counter: number; readonly usedKeys: number } {
+    return { counter: this.#counters.last, usedKeys: this.#membership.durable.usedKeys };
   }
 
   get size(): { readonly waiting: number; readonly underWay: number } {

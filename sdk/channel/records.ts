@@ -233,14 +233,12 @@ export interface CounterRecord {
   readonly reserved: number;
   /** Every one up to here was sent, or is known by the others to be gone. */
   readonly known: number;
-  /** How often keys were reserved in this membership. */
-  readonly reservation: number;
 }
 
-export const noCounters: CounterRecord = { reserved: 0, known: 0, reservation: 0 };
+export const noCounters: CounterRecord = { reserved: 0, known: 0 };
 
-export function putCounters(channelId: ChannelId, { reserved, known, reservation }: CounterRecord): RecordChange {
-  return { type: "put", kind: counters, id: channelId, value: encodeFields([reserved, known, reservation]) };
+export function putCounters(channelId: ChannelId, { reserved, known }: CounterRecord): RecordChange {
+  return { type: "put", kind: counters, id: channelId, value: encodeFields([reserved, known]) };
 }
 
 export async function readCounters(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<CounterRecord> {
@@ -249,7 +247,7 @@ export async function readCounters(store: Pick<ChannelStore, "get">, channelId: 
   const fields = decodeFields(record, counters);
   const reserved = fields.number(0);
   // In an older store it was written with every message.
-  return { reserved, known: fields.optionalNumber(1) ?? reserved, reservation: fields.optionalNumber(2) ?? 0 };
+  return { reserved, known: fields.optionalNumber(1) ?? reserved };
 }
 
 /** Messages that arrived from a sender; see `senders.ts`. */

@@ -24,8 +24,8 @@ type OwnEntry = ReplyBody<"ReadOwn">;
 export interface Memory {
   /** Of the last message that it may have sent. */
   readonly counter: number;
-  /** How often it has reserved keys for messages. */
-  readonly reservation: number;
+  /** Keys for messages of its epoch that it has used, or will not use. */
+  readonly usedKeys: number;
   /** The last entry that it may have acknowledged. */
   readonly position: number;
   /** Its commit under way. */
@@ -146,8 +146,10 @@ export class StoreAge {
     if (acknowledged > Math.max(memory.position, joinedSequence)) return `it has read up to entry ${acknowledged}`;
     if (sent === undefined) return undefined;
     if (sent.counter > memory.counter) return `it has sent ${sent.counter} messages`;
-    if ((sent.reservation ?? 0) > memory.reservation) return "it has sent messages with later keys";
     if (sent.epoch > epoch) return `it has sent something in epoch ${sent.epoch}`;
+    // The keys of an earlier epoch seal nothing any more.
+    const keyNumber = sent.epoch === epoch ? sent.keyNumber ?? 0 : 0;
+    if (keyNumber > memory.usedKeys) return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
     const isOther = sent.commitHash !== undefined && sent.epoch === epoch && !isCandidate(memory, sent.commitHash);
     return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
   }

@@ -4,21 +4,42 @@ import { createMemoryDisk, openMemory } from "../store/memory.ts";
 import { RecordStore } from "../store/mod.ts";
 import { newAnchor, readAnchor } from "./anchor.ts";
 import { HealthLog } from "./health.ts";
-import { StoreAge, type StoreAgeDeps } from "./store_age.ts";
+import { type Claims, StoreAge, type StoreAgeDeps } from "./store_age.ts";
 
 const channelId = parseChannelId("A".repeat(22));
 const membership = { channelId, epoch: 3, durable: { isUnknownOwn: () => Promise.resolve(false) } };
-const memory = { counter: 0, reservation: 0, position: 0, candidate: undefined };
+const memory = { counter: 0, usedKeys: 0, position: 0, candidate: undefined };
 
-Deno.test("a commit that is given up does not undo what was written of the membership before its turn", async () => {
-  const store = await RecordStore.open(
+async function createStore(): Promise<RecordStore> {
+  return await RecordStore.open(
     openMemory(createMemoryDisk(), (length) => crypto.getRandomValues(new Uint8Array(length))),
   );
+}
+
+/** Of an agent that has joined and done nothing else. */
+function createAge(store: RecordStore): StoreAge {
   const deps: Pick<StoreAgeDeps, "store"> = { store };
-  const age = new StoreAge(
-    { anchor: newAnchor(undefined), membership, health: new HealthLog(() => 0, () => {}) },
-    deps as StoreAgeDeps, // cast: nothing but the store is asked here
-  );
+  const health = new HealthLog(() => 0, () => {});
+  return new StoreAge({ anchor: newAnchor(undefined), membership, health }, deps as StoreAgeDeps); // cast: no more is asked here
+}
+
+Deno.test("a key of this epoch that somebody used and this store did not is a doubt, one of an earlier epoch is none", async () => {
+  const store = await createStore();
+  const doubted = async (sent: Pick<NonNullable<Claims["sent"]>, "epoch" | "keyNumber">): Promise<boolean> => {
+    const claims = { joinedSequence: 5, acknowledged: 5, sent: { sequence: 6, counter: 0, ...sent } };
+    return await createAge(store).compare(claims, { ...memory, usedKeys: 64 }) !== undefined;
+  };
+  assertEquals(await doubted({ epoch: 3 }), false, "a relay that does not say");
+  assertEquals(await doubted({ epoch: 3, keyNumber: 64 }), false);
+  assertEquals(await doubted({ epoch: 3, keyNumber: 65 }), true);
+  assertEquals(await doubted({ epoch: 2, keyNumber: 65 }), false);
+  assertEquals(await doubted({ epoch: 4, keyNumber: 1 }), true);
+  await store.close();
+});
+
+Deno.test("a commit that is given up does not undo what was written of the membership before its turn", async () => {
+  const store = await createStore();
+  const age = createAge(store);
   const hash = new Uint8Array(32).fill(7);
   const change = age.discarded({ epoch: 3, hash });
   // The group is busy; meanwhile the relay says where the membership began, which is written at once.

@@ -119,12 +119,12 @@ export class DurableGroup {
   /** Of epochs whose size was looked at before they began. */
   readonly #encoded = new WeakMap<Epoch, Uint8Array>();
 
-  private constructor(group: Group, records: Records, reservedUntil: number, candidate: boolean) {
+  private constructor(group: Group, records: Records, candidate: boolean) {
     this.#candidate = candidate;
     this.group = group;
     this.#records = records;
     this.#kind = kindOf(channelIdOf(group.current.context));
-    this.#reservedUntil = reservedUntil;
+    this.#reservedUntil = this.usedKeys;
     this.#proposals = new Set(group.proposals.keys());
   }
 
@@ -134,7 +134,7 @@ export class DurableGroup {
    * lower number says nothing: it was entered by a KeyPackage that is used once.
    */
   static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
-    const durable = new DurableGroup(group, records, 0, false);
+    const durable = new DurableGroup(group, records, false);
     const stored = await records.list(durable.#kind);
     const epoch = stored.find(({ id }) => id === epochId);
     const known = epoch && decodeEpoch(epoch.value);
@@ -171,26 +171,32 @@ export class DurableGroup {
     if (stored === undefined) return undefined;
     const { current, candidate, founding, ...rest } = stored;
     const group = Group.restore({ epoch: current, ...rest }, deps);
-    const own = current.secretTree.leaves.get(current.ownLeaf);
-    const reservedUntil = own?.application.generation ?? 0;
-    const durable = new DurableGroup(group, records, reservedUntil, candidate !== undefined);
+    const durable = new DurableGroup(group, records, candidate !== undefined);
     return { durable, candidate, founding };
   }
 
   /**
-   * Seals a message. Waits for the disk once in `reservedGenerations` messages. `authenticate` returns the authenticated data
-   * when the key is safe to use.
+   * Keys for messages of the present epoch that are used, or will not be. After a crash, those of the whole block. One
+   * beyond them, if it was used, was used by another copy of these records.
+   */
+  get usedKeys(): number {
+    const { secretTree, ownLeaf } = this.group.current;
+    return secretTree.leaves.get(ownLeaf)?.application.generation ?? 0;
+  }
+
+  /**
+   * Seals a message. Waits for the disk once in `reservedGenerations` messages. `authenticate` is called when the key is safe to
+   * use, with its number in this epoch, from 1, and returns the authenticated data.
    */
   seal(
     payload: Uint8Array,
-    authenticate: Uint8Array | (() => Uint8Array),
+    authenticate: Uint8Array | ((keyNumber: number) => Uint8Array),
     { reserving, ...room }: Sealing = {},
   ): Promise<Sealed> {
     return this.#exclusive(async () => {
-      const { secretTree, ownLeaf } = this.group.current;
-      const isSpent = secretTree.generation(ownLeaf, "application") >= this.#reservedUntil;
+      const isSpent = this.usedKeys >= this.#reservedUntil;
       if (isSpent || reserving?.isNeeded() === true) await this.#reserve(reserving?.changes() ?? []);
-      const authenticatedData = typeof authenticate === "function" ? authenticate() : authenticate;
+      const authenticatedData = typeof authenticate === "function" ? authenticate(this.usedKeys + 1) : authenticate;
       return await this.group.seal(payload, authenticatedData, room);
     });
   }
@@ -334,10 +340,8 @@ export class DurableGroup {
 
   /** Keys that were reserved and not used: the next start begins with them, so that receivers need not step over them. */
   async #giveBack(): Promise<void> {
-    const { secretTree, ownLeaf } = this.group.current;
-    const used = secretTree.generation(ownLeaf, "application");
-    if (used >= this.#reservedUntil) return;
-    this.#reservedUntil = used;
+    if (this.usedKeys >= this.#reservedUntil) return;
+    this.#reservedUntil = this.usedKeys;
     await this.#write(this.#ownChanges(0));
   }
 
@@ -362,8 +366,7 @@ export class DurableGroup {
 
   async #reserve(alongside: readonly RecordChange[]): Promise<void> {
     await this.#write([...this.#ownChanges(reservedGenerations), ...alongside]);
-    const { secretTree, ownLeaf } = this.group.current;
-    this.#reservedUntil = secretTree.generation(ownLeaf, "application") + reservedGenerations;
+    this.#reservedUntil = this.usedKeys + reservedGenerations;
   }
 
   /**
@@ -373,7 +376,7 @@ export class DurableGroup {
   #ownChanges(more: number): RecordChange[] {
     const epoch = this.group.current;
     const { secretTree, ownLeaf } = epoch;
-    const ahead = Math.max(more, this.#reservedUntil - secretTree.generation(ownLeaf, "application"));
+    const ahead = Math.max(more, this.#reservedUntil - this.usedKeys);
     const application = secretTree.ahead(ownLeaf, "application", ahead);
     const handshake = secretTree.ahead(ownLeaf, "handshake", 0);
     const derived = this.#derivedChanges(epoch);

@@ -171,6 +171,39 @@ Deno.test("a close that fails for another reason ends the group too", async () =
   await assertRejects(() => durable.seal(payload, payload), MlsFault, "closed");
 });
 
+Deno.test("a message says the number of its key, in whatever way the group came to it", async () => {
+  const { world, a, b } = await createPair();
+  const store = await createStore();
+  let durable = await DurableGroup.save(b.member, store);
+  const load = async (): Promise<void> => {
+    const loaded = await DurableGroup.load(world.channelId, store, b.deps);
+    assert(loaded);
+    durable = loaded.durable;
+  };
+  /** Returns how many keys were used before. */
+  const seal = async (isNeeded = false): Promise<number> => {
+    const before = durable.usedKeys;
+    let said = 0;
+    const authenticate = (keyNumber: number): Uint8Array => Uint8Array.of(said = keyNumber);
+    const reserving = { isNeeded: () => isNeeded, changes: () => [] };
+    const { message } = await durable.seal(payload, authenticate, { reserving });
+    assertEquals([said, durable.usedKeys], [generationOf(a, message) + 1, said]);
+    return before;
+  };
+  assertEquals([await seal(), await seal()], [0, 1]);
+  await durable.close();
+  await load();
+  assertEquals([await seal(), await seal(true)], [2, 3]);
+  await load(); // after a crash
+  assertEquals(await seal(), 3 + reservedGenerations);
+  await world.commit(a, () => ({}));
+  const commit = world.log.at(-1);
+  assert(commit);
+  await durable.receive(commit.bytes, anything);
+  await load();
+  assertEquals([await seal(), await seal()], [0, 1]);
+});
+
 Deno.test("messages are consumed in any order, each for good, and no key comes back", async () => {
   const { world, a, b } = await createPair();
   const store = await createStore();
