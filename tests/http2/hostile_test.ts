@@ -2,6 +2,7 @@
 // overwritten. After each attack the process lives, has let go of the attacker, and an honest client beside it was served
 // throughout; at the end its memory is under the cap that docs/http2.md states.
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { HonestClient } from "../support/http2/honest_client.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
@@ -28,8 +29,7 @@ import {
 } from "../support/http2/wire.ts";
 
 const memoryCapMb = 400;
-/** `STATIC_STRESS=1` is the long campaign. */
-const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 100 : 3;
+const rounds = inCampaign ? 100 : 1;
 const eight = new Uint8Array(8);
 const endlessBlock = block(...getFields.map(([name, value]) => [name, name === ":path" ? "/endless" : value] as const));
 const hangBlock = block(...getFields.map(([name, value]) => [name, name === ":path" ? "/hang" : value] as const));
@@ -222,5 +222,6 @@ Deno.test("hostile clients do not hurt the server or its honest client", async (
     assertLess(rss / 1e6, memoryCapMb);
     // Handlers of /hang reject when their client goes; nothing else may have been reported.
     assertEquals(faults.filter((fault) => !fault.startsWith("StreamAborted")), []);
+    tried(`${rounds} rounds of ${Object.keys(attacks).length} attacks`);
   });
 });

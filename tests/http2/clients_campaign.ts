@@ -1,6 +1,7 @@
 // Real gRPC clients against the server, each through the same list of checks. Freed memory is overwritten in the server's
 // process, so that a use of it would show.
 import { assertEquals } from "@std/assert";
+import { tried } from "../support/campaign.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import { installNodePeers, node } from "../support/http2/node_peers.ts";
 import { perturbed, ServerProcess } from "../support/http2/server_process.ts";
@@ -14,16 +15,18 @@ const grpcio = {
 };
 
 /** The reports of a client script: one line of JSON for each check. */
-function verify(output: string, leastChecks: number): void {
+function verify(client: string, output: string, leastChecks: number): void {
   const reports = output.trim().split("\n").map((line) => JSON.parse(line));
   assertEquals(reports.filter(({ ok }) => !ok), []);
   assertEquals(reports.length >= leastChecks, true, `only ${reports.length} checks were run`);
+  tried(`${reports.length} checks by ${client}`);
 }
 
 testWhen(node, "grpc-js passes every check", async () => {
   const folder = await installNodePeers();
   await using server = await ServerProcess.start({ env: perturbed });
-  verify(await runCommand("node", ["client_grpc_js.mjs", String(server.port), server.certFile], { cwd: folder }), 18);
+  const args = ["client_grpc_js.mjs", String(server.port), server.certFile];
+  verify("grpc-js", await runCommand("node", args, { cwd: folder }), 18);
   assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
 });
 
@@ -32,7 +35,7 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
     const folder = await installNodePeers();
     await using server = await ServerProcess.start({ env: perturbed });
     const args = ["client_connect.mjs", String(server.port), server.certFile, protocol];
-    verify(await runCommand("node", args, { cwd: folder }), 18);
+    verify(`connect-node by ${protocol}`, await runCommand("node", args, { cwd: folder }), 18);
     assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
   });
 }
@@ -40,6 +43,6 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
 testWhen(grpcio, "python3-grpcio passes every check", async () => {
   const script = new URL("../support/http2/peers/client_grpcio.py", import.meta.url).pathname;
   await using server = await ServerProcess.start({ env: perturbed });
-  verify(await runCommand(python, [script, String(server.port), server.certFile]), 11);
+  verify("grpcio", await runCommand(python, [script, String(server.port), server.certFile]), 11);
   assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
 });
