@@ -55,16 +55,23 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "relay-processes",
-    what: "every operation over every transport, and accounts at their limits",
-    paths: ["tests/relay/accounts_test.ts", "tests/relay/operations_test.ts"],
+    what: "every operation over every transport, and accounts that are suspended",
+    paths: [
+      "tests/relay/accounts_test.ts",
+      "tests/relay/operations_campaign.ts",
+      "tests/relay/operations_test.ts",
+    ],
   },
   {
     name: "cluster",
     what: "several relays and NATS nodes under kills, cuts and full disks: no accepted message is lost",
     paths: [
+      "tests/project/start_relays_campaign.ts",
       "tests/relay/cluster_faults_test.ts",
-      "tests/relay/cluster_partition_test.ts",
-      "tests/project/start_relays_test.ts",
+      "tests/relay/cluster_operations_test.ts",
+      "tests/relay/cluster_partition_campaign.ts",
+      "tests/relay/cluster_process_test.ts",
+      "tests/relay/cluster_tls_test.ts",
     ],
   },
   {
@@ -72,7 +79,9 @@ export const campaigns: readonly Campaign[] = [
     what: "kill -9 at every step: nothing is lost, doubled or used twice",
     paths: [
       "sdk/platform/directory_store_test.ts",
+      "tests/project/start_test.ts",
       "tests/relay/engine_kill_test.ts",
+      "tests/relay/exchange_test.ts",
       "tests/sdk/request_crash_test.ts",
     ],
   },
@@ -107,7 +116,13 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "packages",
     what: "packages as users install them, and every runtime in one channel",
-    paths: ["tests/host/many_programs_test.ts", "tests/sdk/package_test.ts", "tests/story/story_test.ts"],
+    paths: [
+      "tests/docs/samples_campaign.ts",
+      "tests/host",
+      "tests/mcp/mcp_test.ts",
+      "tests/sdk/package_campaign.ts",
+      "tests/story/story_test.ts",
+    ],
   },
   {
     name: "pages",

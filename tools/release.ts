@@ -1,6 +1,6 @@
 /**
- * Makes a release: `deno task release 0.2.0`. Sets the version, closes the changelog's section, runs the tests, packs the npm
- * packages and the wheel, writes the SBOM and the checksums to `dist/release`, then commits and tags. The tag comes last, so
+ * Makes a release: `deno task release 0.2.0`. Sets the version, closes the changelog's section, runs the tests and the campaign
+ * `packages`, packs the npm packages and the wheel, writes the SBOM and the checksums to `dist/release`, then commits and tags. The tag comes last, so
  * that a failed step leaves no trace: the tree is put back as it was. Nothing is pushed or published. `--collect 0.2.0` only
  * packs a version that is tagged, for a forge.
  */
@@ -139,7 +139,10 @@ function buildWith({ skipTests }: { readonly skipTests: boolean }): ReleasePlan[
   return async (run) => {
     const deno = (...args: readonly string[]): Promise<string> => run(Deno.execPath(), "task", "--quiet", ...args);
     await deno("generate");
-    if (!skipTests) await deno("test");
+    if (!skipTests) {
+      await deno("test");
+      await deno("stress", "packages");
+    }
     const printed = [await deno("build:npm"), await deno("build:python")].join("\n");
     return printed.split("\n").filter((line) => /\.(tgz|whl)$/.test(line));
   };

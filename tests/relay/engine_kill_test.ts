@@ -2,10 +2,11 @@
 import { assert, assertEquals, assertExists, assertGreater, assertRejects, fail } from "@std/assert";
 import { type Engine, EngineError, openSqliteEngine } from "../../relay/engine/mod.ts";
 import { createChannel, message, readAll, sampleChannelId } from "../../relay/engine/testing/sample.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { writerChannels, writerLease } from "./engine_writer_channels.ts";
 
-const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 5;
+const rounds = inCampaign ? 200 : 2;
 const random: Random = createRandom(seedFromEnvironment());
 const writer = new URL("engine_writer.ts", import.meta.url).pathname;
 
@@ -96,6 +97,7 @@ Deno.test(`after each of ${rounds} kill -9 every accepted entry is there, at its
   }
   console.log(`${rounds} kills, ${accepted.length} accepted entries, none lost (seed ${random.seed})`);
   assertGreater(accepted.length, rounds);
+  tried(`${rounds} kills of an engine`);
 });
 
 Deno.test("a second process is refused while the first has the file open, and may open it afterwards", async () => {

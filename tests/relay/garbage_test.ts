@@ -2,13 +2,14 @@
 // no fault, and its memory stays bounded.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { CellPacker, createCoverCell, encodeCbor, encodeRequest, limits, protocolVersion } from "../../proto/mod.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { TestAgent } from "../support/relay/agent.ts";
 import { connectTransport, openQuic } from "../support/relay/deno_clients.ts";
 import { DoomedRelay } from "./doomed_relay.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 
-const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 300 : 12;
+const rounds = inCampaign ? 300 : 4;
 
 /** A stranger's knowledge of a relay. */
 interface Target {
@@ -42,6 +43,7 @@ async function besideHonestAgent(
   })();
   try {
     await run(random);
+    tried(`${rounds} rounds of garbage`);
   } catch (error) {
     throw new Error(`seed ${random.seed}`, { cause: error });
   } finally {

@@ -3,21 +3,6 @@ import { connect, type TLSSocket } from "node:tls";
 import { createCertificate, eventually, type TestCertificate } from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
 
-/** A relay without an API: it serves, and says in its log what it misses. */
-async function withRelay(
-  variables: Readonly<Record<string, string>>,
-  run: (relay: RelayProcess, dataDir: string) => Promise<void>,
-): Promise<void> {
-  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
-  const relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir, ...variables });
-  try {
-    await run(relay, dataDir);
-  } finally {
-    await relay.stop();
-    await Deno.remove(dataDir, { recursive: true });
-  }
-}
-
 /** The certificate that a new TLS connection gets. */
 function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -45,38 +30,92 @@ function withoutFrame(pem: string): string {
   return pem.replace(/-----[^-]+-----|\s/g, "");
 }
 
-Deno.test("health answers over TLS 1.3 that trusts the development authority, metrics over the admin port", () =>
-  withRelay({}, async (relay) => {
-    assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
-    await assertRejects(async () => await relay.get("/health", (await createCertificate()).cert), TypeError);
-    const metrics = await relay.metrics();
-    assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
-    assertStringIncludes(relay.output(), '"event":"quota_api_failed"');
-    relay.signal("SIGTERM");
-    assertEquals(await relay.finished(), 0, relay.output());
-    assertStringIncludes(relay.output(), '"event":"stopped"');
-  }));
-
-Deno.test("docs/relay.md lists exactly the metrics that are served and the variables that are read", () =>
-  withRelay({}, async (relay) => {
-    const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
-    const listed = (
-      pattern: RegExp,
-    ): string[] => [...new Set(Array.from(page.matchAll(pattern), ([, name]) => name ?? ""))];
-    const served = Array.from((await relay.metrics()).matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
-    // The one that this process has no permission to read.
-    assertEquals(listed(/^\| `(static_relay_\w+)`/gm).sort(), [...served, "static_relay_udp_drops_total"].sort());
-
-    const sources = await Promise.all(
-      ["relay/config.ts", "relay/start_relay.ts", "server/admin.ts", "server/certificate.ts"]
-        .map((file) => Deno.readTextFile(new URL(`../../${file}`, import.meta.url))),
+Deno.test("a relay without an API serves, and says in its log what it misses", async (t) => {
+  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
+  let relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
+  try {
+    await t.step("health answers over TLS 1.3 that trusts the development authority", async () => {
+      assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
+      await assertRejects(async () => await relay.get("/health", (await createCertificate()).cert), TypeError);
+      assertStringIncludes(relay.output(), '"event":"quota_api_failed"');
+    });
+    await t.step("the admin port serves exactly the metrics that docs/relay.md lists", () => compareMetrics(relay));
+    await t.step(
+      "a port that is taken is named with its variable, and a data directory in use with its reason",
+      () => collide(relay, dataDir),
     );
-    const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
-    const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
-    const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|")[1] ?? "");
-    const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`(STATIC_\w+)`/g), ([, name]) => name ?? ""));
-    assertEquals([...new Set(documented)].sort(), [...new Set(read)].sort());
-  }));
+    await t.step("a restart keeps the authority that clients trust and the relay's id", async () => {
+      const identity = async (): Promise<string> =>
+        await Deno.readTextFile(relay.caFile) + await Deno.readTextFile(`${dataDir}/relay_id`);
+      const before = await identity();
+      relay.signal("SIGKILL");
+      assertNotEquals(await relay.finished(), 0);
+      relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
+      assertEquals(await identity(), before);
+    });
+    await t.step("SIGTERM ends it in order", async () => {
+      relay.signal("SIGTERM");
+      assertEquals(await relay.finished(), 0, relay.output());
+      assertStringIncludes(relay.output(), '"event":"stopped"');
+    });
+  } finally {
+    await relay.stop();
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
+
+async function compareMetrics(relay: RelayProcess): Promise<void> {
+  const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
+  const metrics = await relay.metrics();
+  assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
+  const served = Array.from(metrics.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
+  // The one that this process has no permission to read.
+  const listed = new Set(Array.from(page.matchAll(/^\| `(static_relay_\w+)`/gm), ([, name]) => name ?? ""));
+  assertEquals([...listed].sort(), [...served, "static_relay_udp_drops_total"].sort());
+}
+
+Deno.test("docs/relay.md lists exactly the variables that are read", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
+  const sources = await Promise.all(
+    ["relay/config.ts", "relay/start_relay.ts", "server/admin.ts", "server/certificate.ts"]
+      .map((file) => Deno.readTextFile(new URL(`../../${file}`, import.meta.url))),
+  );
+  const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
+  const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
+  const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|")[1] ?? "");
+  const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`(STATIC_\w+)`/g), ([, name]) => name ?? ""));
+  assertEquals([...new Set(documented)].sort(), [...new Set(read)].sort());
+});
+
+async function collide(relay: RelayProcess, dataDir: string): Promise<void> {
+  const other = await Deno.makeTempDir({ prefix: "static-relay-" });
+  const port = new URL(relay.grpcUrl).port;
+  const quic = relay.quicUrl.slice(relay.quicUrl.lastIndexOf(":") + 1);
+  const admin = /"admin_url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(relay.output())?.[1] ?? "";
+  const taken = { STATIC_RELAY_GRPC_PORT: port, STATIC_RELAY_QUIC_PORT: quic, STATIC_ADMIN_PORT: admin };
+  for (const [variable, number] of Object.entries(taken)) {
+    const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: other, [variable]: number });
+    assertEquals(code, 1);
+    assertStringIncludes(output, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
+    assert(!output.includes("    at "), output);
+  }
+  const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
+  assertEquals(code, 1);
+  assertMatch(output, /another process/);
+  const tls = {
+    STATIC_TLS_CERT: `${dataDir}/missing.pem`,
+    STATIC_TLS_KEY: `${dataDir}/ca_key.pem`,
+    STATIC_RELAY_ORIGINS: "quic://localhost:4433",
+  };
+  for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
+    const { code, output } = await runRelayProcess(wrong);
+    assertEquals(code, 1);
+    assertMatch(output, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/m);
+    assert(!output.includes("    at "), output);
+  }
+  assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
+  await Deno.remove(other, { recursive: true });
+}
 
 Deno.test("every fault of the configuration is told at once, without the values", async () => {
   const { code, output } = await runRelayProcess({
@@ -96,37 +135,6 @@ Deno.test("every fault of the configuration is told at once, without the values"
   assert(!output.includes("canary") && !output.includes("    at "), output);
 });
 
-Deno.test("a port that is taken is named with its variable, and a data directory in use with its reason", () =>
-  withRelay({}, async (relay, dataDir) => {
-    const other = await Deno.makeTempDir({ prefix: "static-relay-" });
-    const port = new URL(relay.grpcUrl).port;
-    const quic = relay.quicUrl.slice(relay.quicUrl.lastIndexOf(":") + 1);
-    const admin = /"admin_url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(relay.output())?.[1] ?? "";
-    const taken = { STATIC_RELAY_GRPC_PORT: port, STATIC_RELAY_QUIC_PORT: quic, STATIC_ADMIN_PORT: admin };
-    for (const [variable, number] of Object.entries(taken)) {
-      const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: other, [variable]: number });
-      assertEquals(code, 1);
-      assertStringIncludes(output, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
-      assert(!output.includes("    at "), output);
-    }
-    const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
-    assertEquals(code, 1);
-    assertMatch(output, /another process/);
-    const tls = {
-      STATIC_TLS_CERT: `${dataDir}/missing.pem`,
-      STATIC_TLS_KEY: `${dataDir}/ca_key.pem`,
-      STATIC_RELAY_ORIGINS: "quic://localhost:4433",
-    };
-    for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
-      const { code, output } = await runRelayProcess(wrong);
-      assertEquals(code, 1);
-      assertMatch(output, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/m);
-      assert(!output.includes("    at "), output);
-    }
-    assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
-    await Deno.remove(other, { recursive: true });
-  }));
-
 Deno.test("a certificate that was replaced is shown to new connections after SIGHUP; a bad one changes nothing", async () => {
   const folder = await Deno.makeTempDir({ prefix: "static-relay-tls-" });
   const files = { STATIC_TLS_CERT: `${folder}/cert.pem`, STATIC_TLS_KEY: `${folder}/key.pem` };
@@ -136,7 +144,9 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
   };
   const [first, second] = [await createCertificate(), await createCertificate()];
   await write(first);
-  await withRelay({ ...files, STATIC_RELAY_ORIGINS: "quic://localhost:4433" }, async (relay) => {
+  {
+    const variables = { STATIC_DATA_DIR: `${folder}/data`, ...files, STATIC_RELAY_ORIGINS: "quic://localhost:4433" };
+    await using relay = await startRelayProcess(variables);
     assertEquals(await certificateShown(relay), withoutFrame(first.cert));
     await Deno.writeTextFile(files.STATIC_TLS_CERT, second.cert);
     relay.signal("SIGHUP");
@@ -156,7 +166,7 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
     assertEquals(JSON.parse(await relay.get("/health", second.cert)), { status: "ok" });
     assertEquals(await Promise.all([first, second].map(({ cert }) => isTrustedOverQuic(relay, cert))), [false, true]);
     assert(!relay.output().includes("PRIVATE"));
-  });
+  }
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -179,17 +189,4 @@ Deno.test("deno task relay runs in the data directory and with the certificate t
     await relay.stop();
     await Deno.remove(folder, { recursive: true });
   }
-});
-
-Deno.test("a restart keeps the authority that clients trust and the relay's id", async () => {
-  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
-  const kept: string[] = [];
-  for (let life = 0; life < 2; life++) {
-    const relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
-    kept.push(await Deno.readTextFile(relay.caFile) + await Deno.readTextFile(`${dataDir}/relay_id`));
-    relay.signal("SIGKILL");
-    assertNotEquals(await relay.finished(), 0);
-  }
-  assertEquals(kept[0], kept[1]);
-  await Deno.remove(dataDir, { recursive: true });
 });

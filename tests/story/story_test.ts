@@ -1,8 +1,11 @@
-// One scenario with a really running relay and API, in every runtime, and all runtimes together in one channel.
+// One scenario with a really running relay and API in Deno, and all runtimes together in one channel. A campaign has it in every
+// runtime, with the npm package as it is packed, and more messages.
 import { assertEquals, assertGreater } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { chromium, runInChromium } from "../support/runtime/chromium.ts";
-import { runInNode } from "../support/runtime/node.ts";
+import { node, runInNode } from "../support/runtime/node.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -10,7 +13,8 @@ import { testWhen } from "../support/mod.ts";
 import { createStory, type StoryTarget } from "./story.ts";
 import { until } from "../support/scenario/stage.ts";
 
-const scale = Deno.env.get("STATIC_STRESS") === "1" ? 10 : 1;
+/** Each way. */
+const messages = inCampaign ? 10_000 : 200;
 
 function assertPassed(results: readonly RuntimeResult[]): void {
   assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
@@ -40,8 +44,8 @@ Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and throug
   const dataDir = folder.path;
   // With a relay of its own, beside the others: it takes the agents ten seconds to notice that the relay has gone.
   const killing = killInTheMiddle(dataDir).then(() => undefined, (error: unknown) => error);
-  await t.step("over QUIC, a thousand messages each way", async () => {
-    const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages: 1000 * scale, transport: "quic" };
+  await t.step(`over QUIC, ${messages} messages each way`, async () => {
+    const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages, transport: "quic" };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
   await t.step("over CellUp and CellDown", async () => {
@@ -51,6 +55,7 @@ Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and throug
   await t.step("the relay is killed in the middle, and nothing is lost or repeated", async () => {
     assertEquals(await killing, undefined);
   });
+  tried(`${messages} messages each way in Deno`);
 });
 
 async function killInTheMiddle(dataDir: string): Promise<void> {
@@ -83,20 +88,47 @@ async function killInTheMiddle(dataDir: string): Promise<void> {
   assertEquals((await bob.health(name)).missing, []);
 }
 
+/** Programs that Node and a page play. */
+interface Programs extends AsyncDisposable {
+  readonly inNode: string;
+  readonly inPage: string;
+}
+
+/** Packing takes long: outside of campaigns Node has the same code from its sources. */
+async function makePrograms(): Promise<Programs> {
+  const project = await (inCampaign ? installPackage() : createProject());
+  const outside = inCampaign ? ["static-sdk"] : [];
+  return {
+    inNode: await project.bundle(new URL("story_node.ts", import.meta.url), "node", outside),
+    inPage: await project.bundle(new URL("story_browser.ts", import.meta.url), "browser"),
+    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
+  };
+}
+
+/** Of Node in its present form. */
+const nodeTools = inCampaign ? packageTools : node;
 const nodeAndChromium = {
-  met: packageTools.met && chromium.met,
-  reason: `${packageTools.reason}, or ${chromium.reason}`,
+  met: nodeTools.met && chromium.met,
+  reason: `${nodeTools.reason}, or ${chromium.reason}`,
 };
 
-testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtimes in one channel", async (t) => {
+testWhen(nodeAndChromium, "Deno, Node and Chromium in one channel", async (t) => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
-  await using project = await installPackage();
-  const dataDir = folder.path;
-  const inNode = await project.bundle(new URL("story_node.ts", import.meta.url), "node", ["static-sdk"]);
-  const inPage = await project.bundle(new URL("story_browser.ts", import.meta.url), "browser");
+  await using programs = await makePrograms();
+  if (inCampaign) await playEverywhere(t, stack, programs, folder.path);
+  await meet(stack, programs, folder.path);
+});
+
+async function playEverywhere(
+  t: Deno.TestContext,
+  stack: Stack,
+  { inNode, inPage }: Programs,
+  dataDir: string,
+): Promise<void> {
   const pinned = { certificateHashes: [await stack.certificateHash()] };
-  const page = { dataDir: "story", messages: 100 * scale };
+  const [messages, messagesOfPage] = [2_000, 1_000];
+  const page = { dataDir: "story", messages: messagesOfPage };
   const overWebTransport = targetOf(stack, {
     ...page,
     endpoint: stack.quicUrl,
@@ -111,39 +143,52 @@ testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtime
     transport: "cells",
     options: { transport: "grpc", tls: {} },
   });
-  const play = { dataDir, endpoint: stack.grpcUrl, label: "node", messages: 200 * scale, transport: "grpc" };
-  const overGrpc = targetOf(stack, play);
+  const overGrpc = targetOf(stack, {
+    dataDir,
+    endpoint: stack.grpcUrl,
+    label: "node",
+    messages,
+    transport: "grpc",
+  });
   await t.step("in Node, with the npm package as it is packed, over the gRPC stream", async () => {
     assertPassed(JSON.parse(await runInNode(inNode, JSON.stringify({ target: overGrpc }))));
   });
   await t.step("in Chromium, over WebTransport and without it", async () => {
     assertPassed(await runPage(inPage, [{ target: overWebTransport }, { target: overCells }]));
   });
-  await t.step("all three in one channel", async () => {
-    const name = "acme/story/meeting";
-    const owner = await ChannelManager.connect({
-      ...overGrpc.options,
-      endpoint: stack.quicUrl,
-      dataDir: `${dataDir}/owner`,
-      identity: "owner",
-      cover: { mode: "off" },
-    });
-    await owner.create(name);
-    // The page and Node have nothing but a link: no account, no address, no certificate.
-    const guest = async (): Promise<unknown> => ({ link: await owner.inviteLink(name, { guest: true }), name });
-    const node = { target: { dataDir, label: "guest in node" }, guest: await guest() };
-    const playing = Promise.all([
-      runInNode(inNode, JSON.stringify(node)).then((text) => JSON.parse(text)),
-      runPage(inPage, [{ target: { dataDir: "story", label: "guest in page" }, guest: await guest() }]),
-    ]);
-    await host(owner, name);
-    for (const results of await playing) {
-      assertPassed(results);
-      for (const { name, text } of results) console.log(`${name}: ${text}`);
-    }
-    await owner.close();
+  tried(`${messages} messages each way in Node, ${messagesOfPage} in Chromium`);
+}
+
+async function meet(
+  { api, account, caFile, quicUrl }: Stack,
+  { inNode, inPage }: Programs,
+  dataDir: string,
+): Promise<void> {
+  const name = "acme/story/meeting";
+  const owner = await ChannelManager.connect({
+    endpoint: quicUrl,
+    apiKey: account.apiKey,
+    apiUrl: api.url,
+    tls: { caFile },
+    dataDir: `${dataDir}/owner`,
+    identity: "owner",
+    cover: { mode: "off" },
   });
-});
+  await owner.create(name);
+  // The page and Node have nothing but a link: no account, no address, no certificate.
+  const guest = async (): Promise<unknown> => ({ link: await owner.inviteLink(name, { guest: true }), name });
+  const node = { target: { dataDir, label: "guest in node" }, guest: await guest() };
+  const playing = Promise.all([
+    runInNode(inNode, JSON.stringify(node)).then((text) => JSON.parse(text)),
+    runPage(inPage, [{ target: { dataDir: "story", label: "guest in page" }, guest: await guest() }]),
+  ]);
+  await host(owner, name);
+  for (const results of await playing) {
+    assertPassed(results);
+    for (const { name, text } of results) console.log(`${name}: ${text}`);
+  }
+  await owner.close();
+}
 
 /** Greets the two guests, asks, hears both answers and sends them home. */
 async function host(owner: ChannelManager, name: string): Promise<void> {

@@ -1,5 +1,6 @@
 // The pages' programs as a reader checks them: in a project of their own that has the npm package. Also those that are not run.
 import { assertGreater } from "@std/assert";
+import { tried } from "../support/campaign.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
 import { readPages } from "./markdown.ts";
@@ -16,4 +17,5 @@ testWhen(packageTools, "the pages' programs have no type errors against the npm 
   assertGreater(files.length, 5);
   for (const [index, { text }] of programs.entries()) await Deno.writeTextFile(`${folder}/${files[index]}`, text);
   await runCommand(Deno.execPath(), ["check", "--quiet", ...files], { cwd: folder });
+  tried(`${files.length} programs of the pages`);
 });

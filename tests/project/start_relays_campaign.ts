@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { tried } from "../support/campaign.ts";
 import { freePort, natsInstalled, natsProgram, testWhen } from "../support/mod.ts";
 import { inFolder, isRunning, processOf, root, type RunningStack, startStack } from "./stack_process.ts";
-
-const isStress = Deno.env.get("STATIC_STRESS") === "1";
 
 testWhen(natsInstalled, "deno task start --relays 3", (t) =>
   inFolder(async (folder) => {
@@ -26,21 +25,17 @@ testWhen(natsInstalled, "deno task start --relays 3", (t) =>
       assertEquals(await stack.ended(), 0);
       assert(!nodes.some(isRunning), "nodes have ended");
     });
-    const again = "starts again with what it had, and leaves no node behind when it is killed itself";
-    await t.step({
-      name: again,
-      ignore: !isStress,
-      fn: async () => {
-        const again = await startStack(folder, ["--relays", "3"], variables);
-        await talk(again);
-        const relay = await processOf(again.child.pid, "relays/1");
-        const parts = [relay, ...await Promise.all([1, 2, 3].map((node) => nodeOf(again, node)))];
-        Deno.kill(await processOf(again.child.pid, "start.ts"), "SIGKILL");
-        await again.ended();
-        // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
-        while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
-      },
+    await t.step("starts again with what it had, and leaves no node behind when it is killed itself", async () => {
+      const again = await startStack(folder, ["--relays", "3"], variables);
+      await talk(again);
+      const relay = await processOf(again.child.pid, "relays/1");
+      const parts = [relay, ...await Promise.all([1, 2, 3].map((node) => nodeOf(again, node)))];
+      Deno.kill(await processOf(again.child.pid, "start.ts"), "SIGKILL");
+      await again.ended();
+      // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
+      while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
     });
+    tried("2 starts of three relays");
   }));
 
 async function nodeOf({ child }: RunningStack, node: number): Promise<number> {
