@@ -47,7 +47,9 @@ export const campaigns: readonly Campaign[] = [
     name: "relay-model",
     what: "the relay's core, leases and replicas against models of them",
     paths: [
+      "relay/cluster/begin_test.ts",
       "relay/cluster/fold_properties_test.ts",
+      "relay/cluster/memory_test.ts",
       "relay/cluster/replica_test.ts",
       "relay/core/simulation_test.ts",
       "relay/quota/leased_quota_test.ts",

@@ -49,7 +49,7 @@ export const suites: readonly Suite[] = [
   tests("sdk-sessions", ["tests/sdk"], { lanes: 2 }),
   tests("api-processes", ["tests/api"], { lanes: 2 }),
   tests("relay-processes", ["tests/relay"], { lanes: 2 }),
-  tests("relay", ["relay"]),
+  tests("relay", ["relay"], { lanes: 2 }),
   tests("sdk", ["sdk"], { without: ["sdk/platform"] }),
   tests("http2", ["tests/http2"], { lanes: 2, apart: true }),
   tests("project", ["tests"], { without: ownSuites }),

@@ -1,6 +1,7 @@
 // The promises of relays on one log, under random schedules of loss, delay, repetition, frozen relays and moving agents. One test
 // for each change that the design's review asked for.
 import { assert, assertEquals } from "@std/assert";
+import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, seedFromEnvironment } from "../../tests/support/random.ts";
 import type { AppendOutcome, LogItem } from "../engine/engine.ts";
 import {
@@ -17,7 +18,7 @@ import { Replica } from "./replica.ts";
 import { type LossyRelay, LossyRelays } from "./testing/lossy_relays.ts";
 
 const channelId = sampleChannelId(1);
-const runs = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 4;
+const runs = inCampaign ? 200 : 2;
 
 function testFold(name: string, run: (stage: LossyRelays) => Promise<void>): void {
   Deno.test(name, async (t) => {
@@ -35,6 +36,7 @@ function testFold(name: string, run: (stage: LossyRelays) => Promise<void>): voi
         for (const { store } of stage.relays) await store.engine.close();
       });
     }
+    tried(`${runs} histories of a fold`);
   });
 }
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
+import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import type { AppendOutcome } from "../engine/engine.ts";
@@ -26,12 +26,9 @@ import { encodeCommand } from "./command.ts";
 import { importFile } from "./import_file.ts";
 import type { OpenCluster } from "./open_cluster.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+import { sharedUrls as urls } from "./testing/shared_nats.ts";
 
-const nats: TestNats | undefined = natsInstalled.met ? await startNats({ nodes: 1 }) : undefined;
-Deno.test.afterAll(async () => await nats?.[Symbol.asyncDispose]());
-const urls = nats?.urls ?? [];
-
-if (nats !== undefined) {
+if (natsInstalled.met) {
   testEngine("jetstream", async () => {
     const { engine } = await openTestCluster({ urls });
     return { engine, dispose: () => Promise.resolve() };

@@ -3,11 +3,12 @@ import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { DiscardPolicy, jetstreamManager, StorageType } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { limits } from "../../proto/mod.ts";
-import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import type { PoolUpload } from "../engine/engine.ts";
 import { sampleAccount, sampleAgent } from "../engine/testing/sample.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+import { sharedUrls as urls } from "./testing/shared_nats.ts";
 
 const MiB = 1024 * 1024;
 const liveBytes = 8 * MiB;
@@ -27,9 +28,8 @@ testWhen(
   natsInstalled,
   "the nodes' memory is bounded, also that of a stream which an older relay has made",
   async () => {
-    await using nats = await startNats({ nodes: 1 });
     const prefix = freshPrefix();
-    const connection = await connect({ servers: [...nats.urls] });
+    const connection = await connect({ servers: [...urls] });
     const manager = await jetstreamManager(connection);
     await manager.streams.add({
       name: `${prefix}_LIVE`,
@@ -39,7 +39,7 @@ testWhen(
       discard: DiscardPolicy.New,
       republish: { src: `${prefix}.live`, dest: `${prefix}.live_tail` },
     });
-    const options = { urls: nats.urls, prefix, liveBytes };
+    const options = { urls, prefix, liveBytes };
     const first = await openTestCluster({ ...options, relay: "relay-1" });
     const agents = Array.from({ length: 8 }, (_, index) => sampleAgent(index + 1));
     for (const agentId of agents) await first.engine.keyPackages.put(agentId, largestUpload());

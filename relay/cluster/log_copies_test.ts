@@ -2,9 +2,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { LogCopies } from "./log_copies.ts";
+import { freshPrefix } from "./testing/open_test_cluster.ts";
+import { sharedUrls } from "./testing/shared_nats.ts";
 
 interface Stage {
   readonly folder: string;
@@ -18,26 +20,29 @@ interface Stage {
 
 function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
   testWhen(natsInstalled, name, async () => {
-    await using nats = await startNats({ nodes: 1 });
-    const connection = await connect({ servers: [...nats.urls] });
+    const prefix = freshPrefix();
+    const folder = await Deno.makeTempDir({ prefix: "static-copies-" });
+    const connection = await connect({ servers: [...sharedUrls] });
     const [client, manager] = [jetstream(connection), await jetstreamManager(connection)];
     let files = 0;
     const file = async (content: string): Promise<string> => {
-      const path = `${nats.folder}/file-${files++}`;
+      const path = `${folder}/file-${files++}`;
       await Deno.writeTextFile(path, content);
       return path;
     };
     const subjects = async (): Promise<string[]> => {
-      const { state } = await manager.streams.info("test_COPY", { subjects_filter: ">" });
-      return Object.keys(state.subjects ?? {}).map((subject) => subject.replace(/-.*\./, ".")).sort();
+      const { state } = await manager.streams.info(`${prefix}_COPY`, { subjects_filter: ">" });
+      const own = Object.keys(state.subjects ?? {}).map((subject) => subject.replace(prefix, "test"));
+      return own.map((subject) => subject.replace(/-.*\./, ".")).sort();
     };
     const relay: Stage["relay"] = (...before) =>
-      new LogCopies({ jetstream: interrupted(client, ...before), manager, prefix: "test", replicas: 1 });
+      new LogCopies({ jetstream: interrupted(client, ...before), manager, prefix, replicas: 1 });
     try {
       await relay().create();
-      await run({ folder: nats.folder, manager, relay, file, subjects });
+      await run({ folder, manager, relay, file, subjects });
     } finally {
       await connection.close();
+      await Deno.remove(folder, { recursive: true });
     }
   });
 }
@@ -48,7 +53,7 @@ function interrupted(
   ...[beforeHead, beforeSecond]: Parameters<Stage["relay"]>
 ): JetStreamClient {
   const publish: JetStreamClient["publish"] = async (subject, ...rest) => {
-    if (subject === "test.copy.head") await beforeHead?.();
+    if (subject.endsWith(".copy.head")) await beforeHead?.();
     if (subject.endsWith(".1")) await beforeSecond?.();
     return await client.publish(subject, ...rest);
   };

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { headers, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
-import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
 import { encodeBatch } from "./batch.ts";
@@ -10,6 +10,7 @@ import type { Command } from "./command.ts";
 import { knownCommands, Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
+import { sharedUrls } from "./testing/shared_nats.ts";
 
 const silentMs = 3_000;
 /** Less than a relay may be silent. */
@@ -24,8 +25,7 @@ interface Place extends AsyncDisposable {
 
 /** A relay's connection to a node, and its copy of the log. */
 async function openPlace(): Promise<Place> {
-  const nats = await startNats({ nodes: 1 });
-  const connection = await connect({ servers: [...nats.urls] });
+  const connection = await connect({ servers: [...sharedUrls] });
   const store = await openReplicaStore({ path: ":memory:" });
   const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
   return {
@@ -35,7 +35,6 @@ async function openPlace(): Promise<Place> {
     [Symbol.asyncDispose]: async () => {
       await connection.close();
       await store.engine.close();
-      await nats[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,5 +1,6 @@
 // A copy of the log comes to the verdicts of an engine alone, however many commands it carries out at once.
 import { assertEquals } from "@std/assert";
+import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/random.ts";
 import { type Engine, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
 import type { LeaseState, NewEntry } from "../engine/engine.ts";
@@ -8,7 +9,7 @@ import { encodeBatch } from "./batch.ts";
 import { type Command, encodeCommand } from "./command.ts";
 import { Replica } from "./replica.ts";
 
-const runs = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 4;
+const runs = inCampaign ? 200 : 2;
 const commandsPerRun = 150;
 const channels = [1, 2];
 const leases = ["lease-1", "lease-2"];
@@ -115,4 +116,5 @@ Deno.test("random commands come to the same verdicts in a copy of the log as in 
       await store.engine.close();
     });
   }
+  tried(`${runs} runs of ${commandsPerRun} commands`);
 });

@@ -3,14 +3,13 @@ import { assertEquals } from "@std/assert";
 import { createInbox, headers, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import { soon } from "../../server/mod.ts";
-import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { askForState, serveState, type StateParts } from "./state_exchange.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
+import { sharedUrls } from "./testing/shared_nats.ts";
 
 const MiB = 1024 * 1024;
-const nats: TestNats | undefined = natsInstalled.met ? await startNats({ nodes: 1 }) : undefined;
-Deno.test.afterAll(async () => await nats?.[Symbol.asyncDispose]());
 
 interface Stage {
   readonly prefix: string;
@@ -21,7 +20,7 @@ interface Stage {
 
 function testExchange(name: string, run: (stage: Stage) => Promise<void>): void {
   testWhen(natsInstalled, name, async () => {
-    const servers = [...nats?.urls ?? []];
+    const servers = [...sharedUrls];
     const [fresh, running] = [await connect({ servers }), await connect({ servers })];
     try {
       await run({ prefix: freshPrefix(), fresh, running });

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
-import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { EngineError } from "../engine/mod.ts";
 import { appended, createChannel, message } from "../engine/testing/sample.ts";
@@ -10,6 +10,7 @@ import { encodeBatch } from "./batch.ts";
 import { encodeCommand } from "./command.ts";
 import { digestEvery } from "./replica_state.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+import { sharedUrls as urls } from "./testing/shared_nats.ts";
 import { Tripwire } from "./tripwire.ts";
 
 const [ours, others] = [new Uint8Array([1]), new Uint8Array([2])];
@@ -40,11 +41,10 @@ Deno.test("a position that is not remembered is not judged", () => {
 });
 
 testWhen(natsInstalled, "a relay that differs from the others says so, serves nobody any more, and ends", async () => {
-  await using nats = await startNats({ nodes: 1 });
   const prefix = freshPrefix();
   const [events, failures]: [string[], string[]] = [[], []];
   const { engine, stats } = await openTestCluster({
-    urls: nats.urls,
+    urls,
     prefix,
     log: (_, event) => events.push(event),
     onFailed: (error) => failures.push(error.message),
@@ -54,7 +54,7 @@ testWhen(natsInstalled, "a relay that differs from the others says so, serves no
   for (let sent = 0; stats().position < digestEvery + 20; sent++) {
     appended(await engine.append(channelId, message(`${sent}`)));
   }
-  const connection = await connect({ servers: [...nats.urls] });
+  const connection = await connect({ servers: [...urls] });
   const digest = encodeCommand({ op: "digest", position: digestEvery, digest: others });
   const tell = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
   for (const [index, commands] of [[], [digest]].entries()) {

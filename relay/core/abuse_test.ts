@@ -225,7 +225,7 @@ worldTest("the invites of a channel are bounded, count as storage, and end with 
   await alice.client.call("RevokeInvite", { channelId, inviteId: idOf<InviteId>(2) });
   await register(4);
   await alice.client.call("CloseChannel", { channelId });
-  await world.time.advance(8 * 24 * hourMs);
+  await world.time.leap(8 * 24 * hourMs);
   assertEquals(await world.engine.records.get(`invite/${channelId}/${idOf(1)}`), undefined);
   assertEquals(await world.engine.accountBytes(parseAccountId(alice.accountId)), 0);
 }, { config: { invitesPerChannel: 3 } });

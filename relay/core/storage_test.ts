@@ -204,7 +204,7 @@ Deno.test("before the disk is full growth is refused, members go on, and removin
   await alice.commit(channelId, 1);
   await alice.commit(channelId, 2, { removed: [bob.agentId] });
   await hoarder.client.call("CloseChannel", { channelId: hoard });
-  await world.time.advance(8 * 24 * hourMs);
+  await world.time.leap(8 * 24 * hourMs);
   assertEquals(world.core.stats().storage.level, "ok");
   await alice.reconnect(world);
   await alice.createChannel(9, parseChannelName("a/b/9"));

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertLessOrEqual } from "@std/assert";
 import { type KeyId, parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import type { LogFields } from "../../server/mod.ts";
+import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { Reservation } from "../core/deps.ts";
 import type { Charge, LeaseBook, LeaseState } from "../engine/engine.ts";
@@ -387,7 +388,7 @@ async function runSchedule(random: Random): Promise<void> {
 
 Deno.test("whatever fails and whenever a life ends, the limit holds and usage equals what was accepted", async () => {
   const seed = seedFromEnvironment();
-  const runs = Deno.env.get("STATIC_STRESS") === "1" ? 20_000 : 200;
+  const runs = inCampaign ? 20_000 : 50;
   for (let run = 0; run < runs; run++) {
     try {
       await runSchedule(createRandom(seed + run));
@@ -395,6 +396,7 @@ Deno.test("whatever fails and whenever a life ends, the limit holds and usage eq
       throw new Error(`STATIC_TEST_SEED=${seed + run} repeats it as run 0`, { cause: error });
     }
   }
+  tried(`${runs} lives of leases`);
 });
 
 Deno.test("a lease that is over by this relay's clock is given back, and the API is not asked again and again", async () => {

@@ -10,8 +10,9 @@ import {
 import { Secret } from "../../server/mod.ts";
 import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
 import { eventually } from "../../tests/support/mod.ts";
-import { natsInstalled, startNats } from "../../tests/support/nats.ts";
+import { natsInstalled } from "../../tests/support/nats.ts";
 import { freshPrefix, type OpenCluster, openTestCluster } from "../cluster/testing/open_test_cluster.ts";
+import { sharedUrls as urls } from "../cluster/testing/shared_nats.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
 import { createTokenKeys } from "../tokens/token_keys.ts";
@@ -92,11 +93,10 @@ async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise
   await setLimit(30);
   const account = await api.signUp();
   const id = parseAccountId(account.id);
-  await using nats = await startNats({ nodes: 1 });
   const prefix = freshPrefix();
   const relayIds = ["relay-a", "relay-b", "relay-c"];
   const relays: OpenCluster[] = [];
-  for (const relay of relayIds) relays.push(await openTestCluster({ urls: nats.urls, prefix, relay }));
+  for (const relay of relayIds) relays.push(await openTestCluster({ urls, prefix, relay }));
   const createSenders = (): Promise<Sender[]> =>
     Promise.all(relays.map(({ engine }, index) => createSender(api, engine, { relayId: relayIds[index] ?? "" })));
   const before = await createSenders();
