@@ -1,6 +1,7 @@
 // The console under attack, in a real browser: markup where text belongs, frames, forged requests, and people who cannot
 // see, or have no mouse.
 import { assert, assertEquals } from "@std/assert";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { testWhen } from "../support/mod.ts";
 import { anyBackend, startTestApi } from "../support/api/harness.ts";
 import { chromium } from "../support/runtime/chromium.ts";
@@ -70,12 +71,13 @@ testWhen(chromium, "the console under attack", async (t) => {
     await person[Symbol.asyncDispose]();
   });
 
-  await t.step("every page is usable without seeing it, light and dark, from 360 pixels on", async () => {
+  await t.step("every page is usable without seeing it, light or dark, from 360 pixels on", async () => {
     const axe = await readAxe();
     await tab.open(`${api.url}/console`);
-    for (const isDark of [false, true]) {
-      await tab.resize({ width: 360, height: 800, isDark });
-      for (const page of pages) {
+    for (const [index, page] of pages.entries()) {
+      // Each page in one of them; a campaign has both. `contrast_test.ts` judges the colours of both.
+      for (const isDark of inCampaign ? [false, true] : [index % 2 === 1]) {
+        await tab.resize({ width: 360, height: 800, isDark });
         await tab.press(page);
         await tab.until(
           `document.querySelector("h1")?.innerText === ${JSON.stringify(page)} && !${shows("Loading …")}`,
@@ -85,6 +87,7 @@ testWhen(chromium, "the console under attack", async (t) => {
         assert(Number(wide) <= 360, `${page} is ${wide} pixels wide`);
       }
     }
+    tried(`${pages.length} pages of the console, light and dark`);
   });
 
   assertClean(tab);

@@ -2,6 +2,7 @@
 // cover traffic for half a minute.
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { limits } from "../../proto/mod.ts";
+import { tried } from "../support/campaign.ts";
 import { eventually, testWhen } from "../support/mod.ts";
 import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
@@ -10,7 +11,6 @@ import { choose, connect, connectBy, openChannel, say, untilConnected } from "./
 import { assertClean, newVisitor, shows, signUp } from "./visitor.ts";
 import { type Side, Wire } from "./wire.ts";
 
-const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const sides = ["up", "down"] as const;
 const directions = { up: "sent", down: "received" } as const;
 const messages = 20;
@@ -55,92 +55,91 @@ async function untilQuiet(wire: Wire): Promise<void> {
   await eventually({ withinMs: 60_000, what: "a quiet wire" }, look, (ms) => ms > drawnMs);
 }
 
-if (isStress) {
-  testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
-    await using opened = new AsyncDisposableStack();
-    const wire = opened.use(new Wire());
-    const stack = opened.use(await startStack({ between: (relay) => wire.between(relay) }));
-    const browser = opened.use(await openBrowser("--ignore-certificate-errors"));
-    const tab = await browser.openTab();
-    const apiKey = await signUp(tab, stack.api, newVisitor());
-    await tab.press("I have kept it");
+testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
+  await using opened = new AsyncDisposableStack();
+  const wire = opened.use(new Wire());
+  const stack = opened.use(await startStack({ between: (relay) => wire.between(relay) }));
+  const browser = opened.use(await openBrowser("--ignore-certificate-errors"));
+  const tab = await browser.openTab();
+  const apiKey = await signUp(tab, stack.api, newVisitor());
+  await tab.press("I have kept it");
 
-    await t.step(
-      `without cover, ${messages} messages are as many cells on the page as on the wire, exactly`,
-      async () => {
-        await connect(tab, "cells", "cells");
-        await choose(tab, "cover", "off");
-        await untilConnected(tab, "cells");
-        await openChannel(tab, "acme/ops/meter");
-        await untilQuiet(wire);
-        const [pageBefore, wireBefore] = [await cellsShown(tab), cellsOn(wire)];
-        for (let i = 0; i < messages; i++) await say(tab, `message ${i}`);
-        await tab.until(`document.querySelectorAll(".mine").length === ${messages} && !${shows("sending …")}`);
-        await untilQuiet(wire);
-        const [page, seen] = [await cellsShown(tab), cellsOn(wire)];
-        for (const side of sides) {
-          const [onPage, onWire] = [page[side] - pageBefore[side], seen[side] - wireBefore[side]];
-          console.log(`without cover, ${side}: page ${onPage} cells, wire ${onWire}; lengths ${lengthsOf(wire, side)}`);
-          assertEquals(onPage, onWire, side);
-          assertGreater(onPage, messages - 1, side);
-        }
-      },
-    );
-
-    await t.step("with constant cover both tell the same cells, and the same rate", async () => {
-      await tab.call("Page.bringToFront");
-      await choose(tab, "cover", "strong");
+  await t.step(
+    `without cover, ${messages} messages are as many cells on the page as on the wire, exactly`,
+    async () => {
+      await connect(tab, "cells", "cells");
+      await choose(tab, "cover", "off");
       await untilConnected(tab, "cells");
-      await watchCover(tab, 44);
-      const page = await cellsShown(tab);
-      const seen = cellsOn(wire);
-      for (const side of sides) {
-        const { rate, real, cover } = await meter(tab, side);
-        console.log(
-          `constant cover, ${side}: page ${page[side]} (${real} real, ${cover} cover), wire ${seen[side]}, ${rate}/s`,
-        );
-        assertNear(page[side], seen[side], underWay, side);
-        assertNear(rate, 4, 1, side);
-      }
-    });
-
-    await t.step("over WebTransport the wire has the bytes of the meter's cells, and little more", async () => {
-      await connectBy(tab, "webtransport", "webtransport");
-      await watchCover(tab, 8);
-      const [pageBefore, bytesBefore] = [await cellsShown(tab), bytesOn(wire)];
-      await watchCover(tab, 60);
-      const [page, bytes] = [await cellsShown(tab), bytesOn(wire)];
-      for (const side of sides) {
-        const cells = page[side] - pageBefore[side];
-        const ratio = (bytes[side] - bytesBefore[side]) / (cells * limits.cellBytes);
-        console.log(
-          `WebTransport, ${side}: ${cells} cells, ${ratio.toFixed(3)} bytes on the wire for each byte of them`,
-        );
-        // QUIC adds heads and acknowledgements; the page is up to a second behind.
-        assert(ratio > 0.85 && ratio < 1.35, `${side}: ${ratio}`);
-      }
-    });
-
-    await t.step("the relay's account of cover is the meter's", async () => {
-      await tab.press("Disconnect");
-      await tab.until(shows("Not connected."));
+      await openChannel(tab, "acme/ops/meter");
       await untilQuiet(wire);
-      const [up, down] = [await meter(tab, "up"), await meter(tab, "down")];
-      stack.signalRelay("SIGTERM");
-      const { json } = await eventually(
-        { withinMs: 30_000, what: "the relay's last report" },
-        () => stack.api.call("GET", "/v1/usage", { key: apiKey }),
-        ({ json }) => json.bytes.cover > 0,
-      );
-      const [counted, shown] = [json.bytes.cover / limits.cellBytes, up.cover + down.cover];
-      console.log(`cover: meter ${shown} cells, usage ${counted}`);
-      // A connection that ends takes the cells with it that are under way.
-      assertNear(shown, counted, underWay);
-    });
+      const [pageBefore, wireBefore] = [await cellsShown(tab), cellsOn(wire)];
+      for (let i = 0; i < messages; i++) await say(tab, `message ${i}`);
+      await tab.until(`document.querySelectorAll(".mine").length === ${messages} && !${shows("sending …")}`);
+      await untilQuiet(wire);
+      const [page, seen] = [await cellsShown(tab), cellsOn(wire)];
+      for (const side of sides) {
+        const [onPage, onWire] = [page[side] - pageBefore[side], seen[side] - wireBefore[side]];
+        console.log(`without cover, ${side}: page ${onPage} cells, wire ${onWire}; lengths ${lengthsOf(wire, side)}`);
+        assertEquals(onPage, onWire, side);
+        assertGreater(onPage, messages - 1, side);
+      }
+    },
+  );
 
-    assertClean(tab);
+  await t.step("with constant cover both tell the same cells, and the same rate", async () => {
+    await tab.call("Page.bringToFront");
+    await choose(tab, "cover", "strong");
+    await untilConnected(tab, "cells");
+    await watchCover(tab, 44);
+    const page = await cellsShown(tab);
+    const seen = cellsOn(wire);
+    for (const side of sides) {
+      const { rate, real, cover } = await meter(tab, side);
+      console.log(
+        `constant cover, ${side}: page ${page[side]} (${real} real, ${cover} cover), wire ${seen[side]}, ${rate}/s`,
+      );
+      assertNear(page[side], seen[side], underWay, side);
+      assertNear(rate, 4, 1, side);
+    }
   });
-}
+
+  await t.step("over WebTransport the wire has the bytes of the meter's cells, and little more", async () => {
+    await connectBy(tab, "webtransport", "webtransport");
+    await watchCover(tab, 8);
+    const [pageBefore, bytesBefore] = [await cellsShown(tab), bytesOn(wire)];
+    await watchCover(tab, 60);
+    const [page, bytes] = [await cellsShown(tab), bytesOn(wire)];
+    for (const side of sides) {
+      const cells = page[side] - pageBefore[side];
+      const ratio = (bytes[side] - bytesBefore[side]) / (cells * limits.cellBytes);
+      console.log(
+        `WebTransport, ${side}: ${cells} cells, ${ratio.toFixed(3)} bytes on the wire for each byte of them`,
+      );
+      // QUIC adds heads and acknowledgements; the page is up to a second behind.
+      assert(ratio > 0.85 && ratio < 1.35, `${side}: ${ratio}`);
+    }
+  });
+
+  await t.step("the relay's account of cover is the meter's", async () => {
+    await tab.press("Disconnect");
+    await tab.until(shows("Not connected."));
+    await untilQuiet(wire);
+    const [up, down] = [await meter(tab, "up"), await meter(tab, "down")];
+    stack.signalRelay("SIGTERM");
+    const { json } = await eventually(
+      { withinMs: 30_000, what: "the relay's last report" },
+      () => stack.api.call("GET", "/v1/usage", { key: apiKey }),
+      ({ json }) => json.bytes.cover > 0,
+    );
+    const [counted, shown] = [json.bytes.cover / limits.cellBytes, up.cover + down.cover];
+    console.log(`cover: meter ${shown} cells, usage ${counted}`);
+    // A connection that ends takes the cells with it that are under way.
+    assertNear(shown, counted, underWay);
+  });
+
+  assertClean(tab);
+  tried(`${messages} messages on the privacy meter`);
+});
 
 function assertNear(actual: number, expected: number, tolerance: number, what = "cells"): void {
   assert(Math.abs(actual - expected) <= tolerance, `${what}: ${actual} is not within ${tolerance} of ${expected}`);
