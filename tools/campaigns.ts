@@ -113,12 +113,18 @@ export const campaigns: readonly Campaign[] = [
       "tests/api/timing_campaign.ts",
     ],
   },
+  {
+    name: "cli",
+    what: "the commands, and the program in pipes under every runtime",
+    paths: ["tests/cli/commands_test.ts"],
+  },
   { name: "console", what: "the console in a real browser at full length", paths: ["tests/console"] },
   { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
   {
     name: "packages",
     what: "packages as users install them, and every runtime in one channel",
     paths: [
+      "tests/docs/examples_campaign.ts",
       "tests/docs/samples_campaign.ts",
       "tests/host",
       "tests/mcp/mcp_test.ts",
@@ -128,7 +134,7 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "pages",
-    what: "alerts and reference pages at full length",
-    paths: ["tests/docs/monitoring_test.ts", "tests/project/reference_pages_test.ts"],
+    what: "every program of the pages twice in a row, alerts and reference pages at full length",
+    paths: ["tests/docs/blocks_test.ts", "tests/docs/monitoring_test.ts", "tests/project/reference_pages_test.ts"],
   },
 ];

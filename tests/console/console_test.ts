@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testWhen } from "../support/mod.ts";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 import { chromium } from "../support/runtime/chromium.ts";
+import { photograph } from "../support/runtime/photograph.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { assertClean, logIn, newVisitor, nothingStored, shows, signUp, storedBy, titled } from "./visitor.ts";
 
@@ -64,6 +65,13 @@ testWhen(chromium, "a person at the console", async (t) => {
       await tab.until(`document.querySelector(".card:has(pre)").innerText.split(${JSON.stringify(key)}).length - 1 ===
         ${runtime === "Browser" ? 1 : 2}`);
     }
+  });
+
+  await t.step("the API's documentation page sends a call with the reader's key, and keeps it nowhere", async () => {
+    const reader = await (await browser.newPerson()).openTab();
+    await sendFromDocumentation(reader, { api, key: secrets.at(-1) ?? "" });
+    assertClean(reader);
+    await reader[Symbol.asyncDispose]();
   });
 
   await t.step("an account is made once, also when the sign-in after it fails", async () => {
@@ -182,6 +190,29 @@ testWhen(chromium, "a person at the console", async (t) => {
     assertEquals(referrers, []);
   });
 });
+
+async function sendFromDocumentation(
+  tab: Tab,
+  { api, key }: { readonly api: TestApi; readonly key: string },
+): Promise<void> {
+  await tab.open(`${api.url}/docs`);
+  // The form is the script's once the page is complete.
+  await tab.until(`document.readyState === "complete" && ${shows("/v1/tokens")}`);
+  const section = `document.querySelector("#get-v1-keys")`;
+  await tab.evaluate(
+    `document.getElementById("key").value = ${JSON.stringify(key)}; ${section}.querySelector("form").requestSubmit()`,
+  );
+  await tab.until(`${section}.querySelector("output").textContent.startsWith("200 ")`);
+  await tab.evaluate(`${section}.querySelector("[data-language=Python]").click()`);
+  await tab.until(`!document.getElementById("get-v1-keys-python").hidden`);
+  // Style and script are files that the page's policy allows.
+  await tab.until(`getComputedStyle(document.body).display === "grid"`);
+  assertEquals(await storedBy(tab), nothingStored);
+  assertEquals(await tab.evaluate("location.search"), "");
+  const folder = await Deno.makeTempDir();
+  await photograph(tab, `${folder}/docs.png`);
+  await Deno.remove(folder, { recursive: true });
+}
 
 /** Returns the keys that were shown. */
 async function makeRotateRevoke(tab: Tab, api: TestApi): Promise<string[]> {

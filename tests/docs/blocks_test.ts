@@ -45,7 +45,7 @@ async function followPage(page: Page, { desk, files, t }: Reading): Promise<void
     if (directive.kind === "skip" || shown.includes(block.language)) continue;
     await t.step(`${page.path}:${block.line} ${block.language}`, async () => {
       if (block.language === "json") return void JSON.parse(block.text);
-      if (block.language === "ts") return await runCode(files.get(block) ?? "", desk);
+      if (block.language === "ts") return await runCode({ block, file: files.get(block) ?? "", desk });
       if (directive.kind === "serve") return void services.push(await desk.serve(block.text, directive.until));
       await desk.run(block.text, directive.answers);
     });

@@ -1,8 +1,16 @@
-/** The pages' TypeScript: all of it type-checked together, then each block run twice in a row in a folder of its own. */
+/** The pages' TypeScript: all of it type-checked together, then each block run in a folder of its own. */
+import { runsOf } from "../support/page_runs.ts";
 import type { Block } from "./markdown.ts";
 import type { Desk } from "./desk.ts";
 
 const repository = new URL("../../", import.meta.url);
+
+interface CodeRun {
+  readonly block: Block;
+  /** Where the block was written. */
+  readonly file: string;
+  readonly desk: Desk;
+}
 
 /** Writes the blocks where their imports mean what they mean on their pages; returns the file of each. */
 export async function writeCode(blocks: readonly Block[], desk: Desk): Promise<Map<Block, string>> {
@@ -24,10 +32,10 @@ export async function checkCode(files: readonly string[]): Promise<void> {
   if (files.length > 0) await runDeno(["check", "--quiet", ...files], repository.pathname, {});
 }
 
-export async function runCode(file: string, desk: Desk): Promise<void> {
+export async function runCode({ block, file, desk }: CodeRun): Promise<void> {
   const folder = `${file}.run`;
   await Deno.mkdir(folder);
-  for (const _ of ["first", "again"]) {
+  for (let run = 0; run < runsOf(block.page); run++) {
     await runDeno(["run", "-A", "--no-check", "--quiet", file], folder, desk.environment);
   }
 }

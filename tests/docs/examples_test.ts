@@ -1,224 +1,29 @@
-// The examples as a reader runs them: a planner in Deno, a worker in Node, an observer in Python and a person in a browser, in one
-// channel.
-import { assert, assertEquals, assertExists, assertGreater, assertMatch } from "@std/assert";
-import { buildWheel } from "../../tools/build_python.ts";
-import { createProject, type Project } from "../../tools/bundle.ts";
-import { chromium, runInChromium } from "../support/runtime/chromium.ts";
-import { node, runInNode } from "../support/runtime/node.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { installed, testWhen } from "../support/mod.ts";
-import { openTab, type Tab } from "../support/runtime/tab.ts";
-import { parsePage } from "./markdown.ts";
-
-const repository = new URL("../../", import.meta.url);
-const needs = {
-  met: node.met && chromium.met && installed("chromium").met,
-  reason: `${node.reason}, or ${chromium.reason}`,
-};
+// The examples' agents talk to each other, both in Deno; `examples_campaign.ts` has each in its own runtime.
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { startStack } from "../support/stack.ts";
+import { environmentOf, run, type Running, temporaryFolder } from "./programs.ts";
 
 Deno.test("every example is shorter than 80 lines", () => {
   for (const path of ["planner.ts", "worker.mjs", "observer.py", "page/page.mjs", "page/serve.ts", "page/index.html"]) {
-    const lines = Deno.readTextFileSync(new URL(`examples/${path}`, repository)).split("\n").length - 1;
+    const lines = Deno.readTextFileSync(new URL(`../../examples/${path}`, import.meta.url)).split("\n").length - 1;
     assert(lines < 80, `examples/${path} has ${lines} lines`);
   }
 });
 
-testWhen(needs, "planner, worker, observer and a person in a browser coordinate over one channel", async (t) => {
+Deno.test("planner and worker coordinate over one channel", async () => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
-  await using tab = await openTab();
-  await t.step(
-    "the API's documentation page sends a call with the reader's key, and keeps it nowhere (screenshot)",
-    async () => {
-      await tab.open(`${stack.api.url}/docs`);
-      // The form is the script's once the page is complete.
-      await tab.until('document.readyState === "complete" && document.body.innerText.includes("/v1/tokens")');
-      const section = 'document.querySelector("#get-v1-keys")';
-      const key = JSON.stringify(stack.account.apiKey);
-      await tab.evaluate(
-        `document.getElementById("key").value = ${key}; ${section}.querySelector("form").requestSubmit()`,
-      );
-      await tab.until(`${section}.querySelector("output").textContent.startsWith("200 ")`);
-      await tab.evaluate(`${section}.querySelector("[data-language=Python]").click()`);
-      await tab.until(`!document.getElementById("get-v1-keys-python").hidden`);
-      // Style and script are files that the page's policy allows.
-      await tab.until('getComputedStyle(document.body).display === "grid"');
-      const kept = "JSON.stringify([localStorage.length, sessionStorage.length, document.cookie, location.search])";
-      assertEquals(await tab.evaluate(kept), '[0,0,"",""]');
-      await photograph(tab, `${folder.path}/docs.png`);
-    },
-  );
-
-  const environment = {
-    STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
-    STATIC_API_URL: stack.api.url,
-    STATIC_API_KEY: stack.account.apiKey,
-    STATIC_CA_FILE: stack.caFile,
-    STATIC_DATA_DIR: stack.caFile.slice(0, stack.caFile.lastIndexOf("/")),
-  };
-  const planner = run(Deno.execPath(), ["run", "-A", "--no-check", "examples/planner.ts"], {
-    ...environment,
-    AGENT_DIR: `${folder.path}/planner`,
-  });
-  const invitation = (await planner.printed(/invitation: (inv_\S+)/))[1] ?? "";
-  const served = run(Deno.execPath(), ["run", "-A", "--no-check", "examples/page/serve.ts", "0"], environment);
-  const address = (await served.printed(/Open (http:\S+)/))[1] ?? "";
-
-  await t.step("the person joins and is heard", async () => {
-    await tab.open(address);
-    await tab.until('document.getElementById("join") !== null && document.readyState === "complete"');
-    await tab.evaluate(submit("invitation", "join", invitation));
-    await tab.until('!document.getElementById("say").hidden');
-    await tab.evaluate(submit("text", "say", "please hurry"));
-    await planner.printed(/person says: please hurry/);
-  });
-  const python = await installWheel(folder.path);
-  const watching = python && run(python.command, ["examples/observer.py", invitation], {
-    ...environment,
-    ...python.environment,
-    AGENT_DIR: `${folder.path}/observer`,
-  });
-  await watching?.printed(/watching/);
-  await using project = await createProject();
-  await t.step("the worker joins and takes all incidents", async () => {
-    const bundle = await project.bundle(new URL("examples/worker.mjs", repository), "node");
-    const worker = run("node", [bundle, invitation], { ...environment, AGENT_DIR: `${folder.path}/worker` });
-    assertEquals(await worker.ended(), 0, worker.output());
-    assertEquals(await planner.ended(), 0, planner.output());
-    assertEquals(worker.output().match(/working on/g)?.length, 3);
-    assertMatch(planner.output(), watching ? /are decided; members: 4/ : /are decided; members: 3/);
-  });
-  await t.step({
-    name: `the observer has heard everybody${watching ? "" : " [skipped: Python 3.9 or newer is not installed]"}`,
-    ignore: watching === undefined,
-    fn: async () => {
-      assertEquals(await watching?.ended(), 0, watching?.output());
-      const heard = watching?.output() ?? "";
-      for (const pattern of [/planner: asks about: disk/, /worker: /, /planner: sums up 3/]) {
-        assertMatch(heard, pattern);
-      }
-    },
-  });
-  await t.step({
-    name: `the worker's directory, written by Node, opens in Python${watching ? "" : " [skipped: no Python 3.9]"}`,
-    ignore: python === undefined,
-    fn: async () => {
-      if (python === undefined) return;
-      const code = "import static_sdk, sys; m = static_sdk.ChannelManager(None, sys.argv[1], b'worker'); " +
-        "m.send(m.channels[0], b'from Python'); print(m.health(m.channels[0]).state); m.close()";
-      const again = run(python.command, ["-c", code, `${folder.path}/worker`], {
-        ...environment,
-        ...python.environment,
-      });
-      assertEquals([await again.ended(), again.output()], [0, "ok\n"]);
-    },
-  });
-  await t.step("the person has seen everything (screenshot)", async () => {
-    await tab.until('document.getElementById("said").innerText.includes("all 3 incidents are decided")');
-    const state = String(await tab.evaluate('document.getElementById("state").innerText'));
-    assertMatch(
-      state,
-      /^planner, person,( observer,)? worker are in .+ over webtransport\. Safety number: (\d{5} ){7}\d{5}$/,
-    );
-    await photograph(tab, `${folder.path}/page.png`);
-  });
-  await t.step("the README's ten lines run in Node and in a browser, as they do in Deno", async () => {
-    const account = { apiUrl: stack.api.url, apiKey: stack.account.apiKey };
-    const inNode = { ...account, endpoint: stack.grpcUrl, tls: { caFile: stack.caFile } };
-    assertEquals(await runInNode(await tenLines(project, "node", inNode)), "hello, bob\n");
-    const tls = { certificateHashes: [await stack.certificateHash()] };
-    const inPage = { ...account, endpoint: stack.quicUrl, tls };
-    assertEquals(await runInChromium(await tenLines(project, "browser", inPage)), "hello, bob");
-  });
-  served.kill();
-  await served.ended();
-  await checkLogs(stack);
-});
-
-/** The Python package, unpacked; undefined without a Python that is new enough. */
-async function installWheel(
-  folder: string,
-): Promise<{ readonly command: string; readonly environment: Readonly<Record<string, string>> } | undefined> {
-  const command = Deno.env.get("STATIC_TEST_PYTHON") ?? "python3";
-  const isNewEnough = ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"];
-  if (!installed(command).met || await run(command, isNewEnough, {}).ended() !== 0) return undefined;
-  const wheel = await buildWheel(`${folder}/wheel`);
-  assertEquals(await run(command, ["-m", "zipfile", "-e", wheel, `${folder}/python`], {}).ended(), 0);
-  return { command, environment: { PYTHONPATH: `${folder}/python`, STATIC_RUNTIME: Deno.execPath() } };
-}
-
-/** The README's example as a bundle for another runtime, told where the service is; a page reports what it prints. */
-async function tenLines(project: Project, platform: "node" | "browser", service: unknown): Promise<string> {
-  const [block] = parsePage("README.md", await Deno.readTextFile(new URL("README.md", repository))).blocks
-    .filter(({ language }) => language === "ts");
-  assertExists(block);
-  const report = 'console.log = (text) => void fetch("/results", { method: "POST", body: text });';
-  const told = block.text.replace("const service = {};", `const service = ${JSON.stringify(service)};`)
-    .replaceAll("acme/ops/hello", `acme/ops/hello-${platform}`)
-    .replaceAll("agents/", `${platform === "node" ? project.folder : "ten"}/`);
-  assert(told !== block.text && told.includes(JSON.stringify(service)));
-  const entry = new URL(`file://${project.folder}/ten_lines.ts`);
-  await Deno.writeTextFile(entry, platform === "node" ? told : told.replace("\n", `\n${report}\n`));
-  return await project.bundle(entry, platform);
-}
-
-/** Fills a field of the page and sends its form. */
-function submit(field: string, form: string, text: string): string {
-  return `document.getElementById("${field}").value = ${JSON.stringify(text)};
-    document.getElementById("${form}").requestSubmit()`;
-}
-
-/** Kept where `STATIC_TEST_SCREENSHOTS` says; a picture of one colour compresses to almost nothing. */
-async function photograph(tab: Tab, path: string): Promise<void> {
-  await tab.screenshot(path);
-  assertGreater((await Deno.stat(path)).size, 8_000);
-  const kept = Deno.env.get("STATIC_TEST_SCREENSHOTS");
-  if (kept !== undefined) await Deno.copyFile(path, `${kept}/${path.slice(path.lastIndexOf("/") + 1)}`);
-}
-
-/** The API's logs contain nothing of the messages. */
-function checkLogs({ api }: Stack): void {
-  assertEquals(api.logs.filter((line) => line.includes("please hurry") || line.includes("inv_")), []);
-}
-
-interface Running {
-  output(): string;
-  printed(pattern: RegExp): Promise<RegExpExecArray>;
-  ended(): Promise<number>;
-  kill(): void;
-}
-
-function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = new Deno.Command(command, {
-    args: [...args],
-    cwd: repository,
-    env,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  let output = "";
-  let onText = (): void => {};
-  const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      output += text;
-      onText();
-    }
-  };
-  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(([{ code }]) => code);
-  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((resolve, reject) => {
-      onText = () => {
-        const match = pattern.exec(output);
-        if (match !== null) resolve(match);
-      };
-      onText();
-      void ended.then((code) => reject(new Error(`${pattern} did not appear; exit code ${code}: ${output}`)));
+  const environment = environmentOf(stack);
+  const inDeno = (file: string, args: readonly string[]): Running =>
+    run(Deno.execPath(), ["run", "-A", "--no-check", `examples/${file}`, ...args], {
+      ...environment,
+      AGENT_DIR: `${folder.path}/${file}`,
     });
-  return { output: () => output, printed, ended: () => ended, kill: () => child.kill("SIGTERM") };
-}
-
-async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
-  const path = await Deno.makeTempDir({ prefix: "static-examples-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
-}
+  const planner = inDeno("planner.ts", []);
+  const [, invitation = ""] = await planner.printed(/invitation: (inv_\S+)/);
+  const worker = inDeno("worker.mjs", [invitation]);
+  assertEquals(await worker.ended(), 0, worker.output());
+  assertEquals(await planner.ended(), 0, planner.output());
+  assertEquals(worker.output().match(/working on/g)?.length, 3);
+  assertMatch(planner.output(), /all 3 incidents are decided; members: 2/);
+});

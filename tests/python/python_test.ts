@@ -1,5 +1,5 @@
 // The Python package as a stranger gets it: a wheel, installed without a network into an environment of its own, and then used
-// against a real API and a real relay with Deno and with Node as its driver. Each Python test is a step here.
+// against a real API and a real relay with Deno as its driver, and with Node too in the campaign. Each Python test is a step here.
 import { assertEquals } from "@std/assert";
 import { version } from "../../proto/mod.ts";
 import { buildWheel } from "../../tools/build_python.ts";
@@ -8,16 +8,17 @@ import { stopHost } from "../support/hosts.ts";
 import { relaySecret } from "../support/api/harness.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { findPython, python } from "../support/python.ts";
+import { runsOf } from "../support/page_runs.ts";
 import { useInTurn } from "./one_agent.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
-const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const alone = ["test_ahead", "test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
 const talking = ["test_talking", "test_faults", "test_docstrings"];
 const withStack = [["test_interface"], talking, ["test_interrupts", "test_hosts", "test_links", "test_ownership"]];
-/** The driver is one program, so by default the second runtime shows only that it connects, meets, talks and ends with it. */
-const withSecondRuntime = [["test_interface.Manager"]];
+/** The driver is one program, so by default the second runtime shows only that it connects and creates a channel. */
+const ofSecondRuntime = "test_endpoint.Endpoint.test_literal";
 
 testWhen(python, "the Python package", async (t) => {
   await using folder = await temporaryFolder();
@@ -39,8 +40,7 @@ testWhen(python, "the Python package", async (t) => {
     // The examples of the documentation have channels of the same names, so each runtime has an account of its own.
     const account = label === "Deno" ? stack.account : await stack.api.signUp();
     const env = { ...await environment(stack, account.apiKey), STATIC_RUNTIME: runtime };
-    const all = label === "Deno" || isStress ? withStack : withSecondRuntime;
-    return (await Promise.all(all.map((suites) => runPythonTests({ interpreter, suites, label, env })))).flat();
+    return (await Promise.all(withStack.map((suites) => runPythonTests({ interpreter, suites, label, env })))).flat();
   };
   const service = {
     STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
@@ -60,20 +60,22 @@ testWhen(python, "the Python package", async (t) => {
       STATIC_TEST_API_URL: stack.api.url,
       STATIC_TEST_API_KEY: stack.account.apiKey,
     };
-    return await runPythonTests({ interpreter, suites: ["test_endpoint"], label: `${label} alone on PATH`, env });
+    const suites = label === "Deno" || inCampaign ? ["test_endpoint"] : [ofSecondRuntime];
+    return await runPythonTests({ interpreter, suites, label: `${label} alone on PATH`, env });
   };
   const pages = runPages(`${folder.path}/pages`, interpreter, service);
   // Side by side, because most of the time is waiting for processes to start; all suites of both would be too many at once.
   const runs: Promise<PythonResult[]>[] = [];
   for (const [label, runtime] of Object.entries(runtimes)) {
-    runs.push(runWith(label, runtime), runLiterally(label, runtime));
-    if (isStress) await Promise.all(runs);
+    runs.push(runLiterally(label, runtime));
+    if (label === "Deno" || inCampaign) runs.push(runWith(label, runtime));
+    if (inCampaign) await Promise.all(runs);
   }
   await showResults(t, [...await Promise.all(runs), await pages].flat());
   await useInTurn(t, { interpreter, folder: folder.path, stack, env: service });
 });
 
-/** The `py` blocks of the pages, each as a program that runs twice in a row. */
+/** The `py` blocks of the pages, each as a program. */
 async function runPages(folder: string, interpreter: string, env: Record<string, string>): Promise<PythonResult[]> {
   await Deno.mkdir(folder);
   const results: PythonResult[] = [];
@@ -83,7 +85,7 @@ async function runPages(folder: string, interpreter: string, env: Record<string,
       const name = `${page}:${text.slice(0, index).split("\n").length} py`;
       const run = (): Promise<string> => runCommand(interpreter, ["-W", "error", "-c", code], { cwd: folder, env });
       results.push(
-        await run().then(run).then(
+        await (runsOf(page) === 1 ? run() : run().then(run)).then(
           () => ({ name, outcome: "passed", text: "" }),
           (error: Error) => ({ name, outcome: "failed", text: error.message }),
         ),
@@ -107,7 +109,7 @@ testWhen(
   },
 );
 
-if (isStress) {
+if (inCampaign) {
   testWhen(python, "the same sources make the same wheel", async () => {
     await using folder = await temporaryFolder();
     const [one, other] = [await buildWheel(`${folder.path}/one`), await buildWheel(`${folder.path}/two`)];

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import itertools
 import os
 import shutil
@@ -9,7 +11,7 @@ import signal
 import tempfile
 import time
 import unittest
-from typing import Any, Callable, ClassVar, List, Tuple, Type, TypeVar
+from typing import Any, Callable, ClassVar, Iterable, List, Tuple, Type, TypeVar
 
 from static_sdk import Channel, ChannelManager, StaticClient
 
@@ -75,20 +77,21 @@ class HostCase(StackCase):
     def setUp(self) -> None:
         super().setUp()
         self._hosts: List[int] = []
-        self.addCleanup(self._stop)
+        self.addCleanup(stop_hosts, self._hosts)
 
     def share(self, kind: Type[C], name: str, **more: Any) -> C:
         made = self.start(kind, name, host="auto", **more)
         self._hosts.append(made._agent.driver.pid)
         return made
 
-    def _stop(self) -> None:
-        for pid in self._hosts:
-            try:
-                os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                continue
-            until("the host to go", lambda: not alive(pid))
+
+def stop_hosts(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            continue
+        until("the host to go", lambda: not alive(pid))
 
 
 def alive(pid: int) -> bool:
@@ -99,23 +102,52 @@ def alive(pid: int) -> bool:
         return False
 
 
+@functools.lru_cache(maxsize=None)
+def _pair() -> Tuple[ChannelManager, ChannelManager]:
+    folder = tempfile.mkdtemp(prefix="static-python-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    alice, bob = (
+        ChannelManager(data_dir=f"{folder}/{name}", identity=name.encode(), **service()) for name in ("alice", "bob")
+    )
+    atexit.register(alice.close)
+    atexit.register(bob.close)
+    return alice, bob
+
+
 class PairCase(StackCase):
-    """Two agents for all tests of a class: connecting is what takes time."""
+    """Two agents for all tests of a process, in channels of their own: connecting is what takes time."""
 
     alice: ClassVar[ChannelManager]
     bob: ClassVar[ChannelManager]
 
     @classmethod
     def setUpClass(cls) -> None:
-        folder = tempfile.mkdtemp(prefix="static-python-")
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.alice, cls.bob = (
-            ChannelManager(data_dir=f"{folder}/{name}", identity=name.encode(), **service()) for name in ("alice", "bob")
-        )
-        cls.addClassCleanup(cls.alice.close)
-        cls.addClassCleanup(cls.bob.close)
+        cls.alice, cls.bob = _pair()
 
     def channels(self) -> Tuple[Channel, Channel]:
         """A new channel, as both see it."""
         name = self.meet(self.alice, self.bob)
         return self.alice.channel(name), self.bob.channel(name)
+
+
+class HostPairCase(HostCase):
+    """Two agents that are shared through hosts, for all tests of a class."""
+
+    home: ClassVar[str]
+    alice: ClassVar[ChannelManager]
+    bob: ClassVar[ChannelManager]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.home = tempfile.mkdtemp(prefix="static-python-")
+        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+        # The hosts of the end: tests kill those of the beginning.
+        cls.addClassCleanup(lambda: stop_hosts([cls.alice._agent.driver.pid, cls.bob._agent.driver.pid]))
+        cls.alice, cls.bob = (cls.open(name) for name in ("alice", "bob"))
+
+    @classmethod
+    def open(cls, name: str) -> ChannelManager:
+        """One more program's view of an agent."""
+        made = ChannelManager(data_dir=f"{cls.home}/{name}", identity=name.encode(), **service(host="auto"))
+        cls.addClassCleanup(made.close)
+        return made

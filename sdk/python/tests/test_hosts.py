@@ -10,22 +10,22 @@ import threading
 from typing import Dict, Iterator, List
 from unittest import mock
 
-from place import API_KEY, HostCase, alive, channel_name, service, until
+from place import API_KEY, HostCase, HostPairCase, alive, channel_name, service, until
 from programs import line, program
 from static_sdk import ChannelError, ChannelManager, InvalidArgumentError, StaticClient, StoreError, TransportError, aio, hosts
 
 SECONDS = 30.0
 
 
-class Sharing(HostCase):
+class Sharing(HostPairCase):
     def test_one_agent(self) -> None:
         """two programs share one agent: the same id, one host, and both work at once; a named reader sees every message"""
-        first = self.share(ChannelManager, "alice")
-        other = self.share(ChannelManager, "alice")
+        first, other = self.alice, self.open("alice")
         self.assertEqual((first.agent_id, first._agent.driver.pid), (other.agent_id, other._agent.driver.pid))
-        bob = self.share(ChannelManager, "bob")
+        bob = self.bob
         name = self.meet(bob, first)
-        self.assertEqual(other.channels, [name])
+        self.assertIn(name, other.channels)
+        self.assertEqual(other.channels, first.channels)
         bob.channel(name).send_many(b"%d" % i for i in range(20))
         with other.channel(name).envelopes(reader="log") as log:
             seen = [envelope.payload for _, envelope in zip(range(20), log)]
@@ -40,13 +40,13 @@ class Sharing(HostCase):
 
     def test_exit(self) -> None:
         """a program that ends without close(): its host goes on, and what it had not acknowledged comes to the next one"""
-        alice, bob = self.share(ChannelManager, "alice"), self.share(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         code = """
             manager = ChannelManager(data_dir=sys.argv[1], identity=b"bob", host="auto", **service())
             print(manager.receive(sys.argv[2], 30).decode(), flush=True)
         """
-        with program(code, f"{self.folder}/bob", name) as child:
+        with program(code, f"{self.home}/bob", name) as child:
             alice.send(name, b"hello")
             self.assertEqual(line(child), "hello")
             self.assertEqual(child.wait(SECONDS), 0)
@@ -55,12 +55,12 @@ class Sharing(HostCase):
 
     def test_aio(self) -> None:
         """static_sdk.aio shares the agent too"""
-        alice, bob = self.share(ChannelManager, "alice"), self.share(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
 
         async def say() -> str:
             options = service(host="auto")
-            async with await aio.StaticClient.connect(data_dir=f"{self.folder}/bob", identity=b"bob", **options) as client:
+            async with await aio.StaticClient.connect(data_dir=f"{self.home}/bob", identity=b"bob", **options) as client:
                 await (await client.channel(name)).send(b"from asyncio")
                 return client.agent_id
 
@@ -80,10 +80,10 @@ class Sharing(HostCase):
         self.assertEqual(os.stat(f"{self.folder}/alice/host/socket").st_mode & 0o777, 0o600)
 
 
-class TakeOver(HostCase):
+class TakeOver(HostPairCase):
     def test_killed(self) -> None:
         """kill -9 of the host: the next call starts another one; loops and serve() go on, and nothing is given twice"""
-        alice, bob = self.share(ChannelManager, "alice"), self.share(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         channel = bob.channel(name)
         loop, got = channel.messages(), []
@@ -100,14 +100,13 @@ class TakeOver(HostCase):
             alice.channel(name).send_many([b"%d" % (number + 1)])
         threads[0].join(SECONDS)
         self.assertEqual(got, [b"%d" % number for number in range(5)])
-        self._hosts.append(bob._agent.driver.pid)
         self.assertEqual(alice.channel(name).request(b"x", to=bob.agent_id, timeout=SECONDS).payload, b"re: x")
         serving.stop()
         loop.close()
 
     def test_sending(self) -> None:
         """messages under way when the host is killed arrive once, and in order"""
-        alice, bob = self.share(ChannelManager, "alice"), self.share(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         texts = [b"%d" % i for i in range(150)]
         pid = alice._agent.driver.pid
@@ -119,19 +118,17 @@ class TakeOver(HostCase):
                 yield text
 
         alice.channel(name).send_many(payloads())
-        self._hosts.append(alice._agent.driver.pid)
         self.assertEqual([payload for _, payload in zip(texts, bob.channel(name).messages())], texts)
 
     def test_received(self) -> None:
         """what receive() has handed out before the host died does not come again, and unsafe calls are told"""
-        alice, bob = self.share(ChannelManager, "alice"), self.share(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         alice.channel(name).send_many([b"a", b"b", b"c"])
         self.assertEqual([bob.receive(name, SECONDS) for _ in range(3)], [b"a", b"b", b"c"])
         os.kill(bob._agent.driver.pid, signal.SIGKILL)
         alice.send(name, b"d")
         self.assertEqual(bob.receive(name, SECONDS), b"d")
-        self._hosts.append(bob._agent.driver.pid)
         self.assertIsNone(bob.receive(name, 0.2))
 
 

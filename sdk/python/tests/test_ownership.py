@@ -3,11 +3,11 @@
 import asyncio
 from typing import Callable
 
-from place import StackCase, service, until
+from place import PairCase, service, until
 from static_sdk import ChannelError, ChannelManager, aio
 
 
-class Ownership(StackCase):
+class Ownership(PairCase):
     def refused(self, act: Callable[[], object], code: str = "not_allowed", says: str = "") -> None:
         with self.assertRaises(ChannelError) as refusal:
             act()
@@ -16,7 +16,7 @@ class Ownership(StackCase):
 
     def test_owners_and_policy(self) -> None:
         """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed and changes nothing"""
-        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine, theirs = alice.channel(name), bob.channel(name)
         me = next(member for member in mine.members() if member.self)
@@ -39,7 +39,7 @@ class Ownership(StackCase):
 
     def test_keys_and_successor(self) -> None:
         """rotate changes this agent's keys; where owners have rights the last one leaves only with a successor"""
-        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine, theirs = alice.channel(name), bob.channel(name)
         before = mine.fingerprint()
@@ -52,7 +52,7 @@ class Ownership(StackCase):
 
     def test_replaces(self) -> None:
         """an agent under a member's name raises identity_present, unless an owner names that member as replaces"""
-        alice, bob = self.start(ChannelManager, "alice"), self.start(ChannelManager, "bob")
+        alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine = alice.channel(name)
         held = next(member for member in mine.members() if not member.self)
@@ -73,7 +73,7 @@ class Ownership(StackCase):
     def test_async(self) -> None:
         """the same calls exist for asyncio"""
         owner = self.start(ChannelManager, "owner")
-        name = self.meet(owner, self.start(ChannelManager, "guest"))
+        name = self.meet(owner, self.bob)
         owner.close()
 
         async def act() -> None:
