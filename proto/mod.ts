@@ -52,6 +52,7 @@ export {
 } from "./content.ts";
 export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
+export { drafts, otherDraftText } from "./draft.ts";
 export {
   type ClientEnvelope,
   decodeClientEnvelope,

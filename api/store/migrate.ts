@@ -1,8 +1,9 @@
 /**
  * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an advisory lock, so that any number
  * of processes may start together. Forward only: a file that was applied may never change afterwards, and a database that has
- * had more of them than this program knows is refused.
+ * had more of them than this program knows is refused. So is one of another draft (`proto/draft.ts`).
  */
+import { drafts, otherDraftText } from "../../proto/mod.ts";
 import { StartFailed } from "../../server/mod.ts";
 import type { Database } from "./database.ts";
 
@@ -16,6 +17,9 @@ const folder = new URL("../../migrations/", import.meta.url);
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 /** Any constant of ours; the lock's key space belongs to the database. */
 const lockKey = 0x57a71c;
+/** Checkouts without drafts wrote `schema_migrations`. */
+const table = `static_migrations_draft_${drafts.database}`;
+const anyTable = "^(schema_migrations|static_migrations_draft_[0-9]+)$";
 
 export async function readMigrations(): Promise<readonly Migration[]> {
   const migrations: Migration[] = [];
@@ -27,16 +31,20 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   return migrations.sort((a, b) => a.version - b.version);
 }
 
-/** Returns the names of what was applied now. Throws `StartFailed` for a database that a newer API has migrated. */
+/** Returns the names of what was applied now. Throws `StartFailed` for a database of a newer API, or of another draft. */
 export async function migrate({ sql }: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return await sql.begin(async (sql) => {
     await sql`SET LOCAL statement_timeout = 0`;
     await sql`SELECT pg_advisory_xact_lock(${lockKey})`;
+    checkDraft(
+      await sql<{ name: string }[]>`
+        SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename ~ ${anyTable}`,
+    );
     await sql`
-      CREATE TABLE IF NOT EXISTS schema_migrations (
+      CREATE TABLE IF NOT EXISTS ${sql(table)} (
         version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
     const rows = await sql<{ version: number; name: string; sha256: string }[]>`
-      SELECT version, name, sha256 FROM schema_migrations ORDER BY version`;
+      SELECT version, name, sha256 FROM ${sql(table)} ORDER BY version`;
     checkKnown(rows, migrations);
     const applied = new Map(rows.map(({ version, sha256 }) => [version, sha256]));
     const names: string[] = [];
@@ -50,11 +58,16 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
         );
       }
       await sql.unsafe(text);
-      await sql`INSERT INTO schema_migrations (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;
+      await sql`INSERT INTO ${sql(table)} (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;
       names.push(name);
     }
     return names;
   });
+}
+
+function checkDraft(found: readonly { readonly name: string }[]): void {
+  if (found.every(({ name }) => name === table)) return;
+  throw new StartFailed(otherDraftText("the database", "Set DATABASE_URL or STATIC_DATA_DIR to a new, empty one"));
 }
 
 function checkKnown(

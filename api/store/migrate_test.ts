@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { drafts } from "../../proto/mod.ts";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
 import { StartFailed } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
@@ -12,6 +13,8 @@ const plainText = (url: string): DatabaseAddress & { kind: "url" } => ({
   tls: "disable",
   ca: undefined,
 });
+
+const table = `static_migrations_draft_${drafts.database}`;
 
 type Guarantee = (connect: () => Database, url: string) => Promise<void>;
 
@@ -40,19 +43,39 @@ const guarantees: Record<string, Guarantee> = {
     assertEquals(await migrate(database, [...migrations, next]), [next.name]);
   },
 
-  "a database of any earlier level is brought to the newest, with what is in it": async (connect) => {
-    const { sql } = connect();
+  "a database is brought to the next level once, with what is in it": async (connect) => {
     const database = connect();
+    const { sql } = database;
     const migrations = await readMigrations();
     const id = crypto.randomUUID();
-    for (let level = 1; level < migrations.length; level++) {
-      await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-      await migrate(database, migrations.slice(0, level));
-      await sql`
-        INSERT INTO accounts (id, email, email_key, password_hash, created_at)
-        VALUES (${id}, 'a@b.example', 'a@b.example', '$argon2id$x', now())`;
-      assertEquals(await migrate(database, migrations), migrations.slice(level).map(({ name }) => name));
-      assertEquals([...await sql<{ id: string }[]>`SELECT id FROM accounts`], [{ id }]);
+    await migrate(database, migrations);
+    await sql`
+      INSERT INTO accounts (id, email, email_key, password_hash, created_at)
+      VALUES (${id}, 'a@b.example', 'a@b.example', '$argon2id$x', now())`;
+    const text = "ALTER TABLE accounts ADD COLUMN note text; UPDATE accounts SET note = email || ' of format 2'";
+    const second = { version: 2, name: "0002_notes.sql", text };
+    assertEquals(await migrate(database, [...migrations, second]), [second.name]);
+    assertEquals(await migrate(database, [...migrations, second]), []);
+    const rows = await sql<{ id: string; note: string }[]>`SELECT id, note FROM accounts`;
+    assertEquals([...rows], [{ id, note: "a@b.example of format 2" }]);
+  },
+
+  "a database of another draft is refused with one sentence, and not changed": async (connect) => {
+    const database = connect();
+    const { sql } = database;
+    const tables = async (): Promise<string[]> =>
+      [...await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`]
+        .map(({ name }) => name);
+    for (const table of ["schema_migrations", "static_migrations_draft_0"]) {
+      await sql`CREATE TABLE ${sql(table)} (version int PRIMARY KEY)`;
+      const refused = await assertRejects(() => readMigrations().then((all) => migrate(database, all)), StartFailed);
+      assertEquals(
+        refused.message,
+        "Cannot open the database: it was made by a checkout before 0.1.0; this version cannot open it. " +
+          "Set DATABASE_URL or STATIC_DATA_DIR to a new, empty one. Nothing was changed",
+      );
+      assertEquals(await tables(), [table]);
+      await sql`DROP TABLE ${sql(table)}`;
     }
   },
 
@@ -61,9 +84,11 @@ const guarantees: Record<string, Guarantee> = {
     const migrations = await readMigrations();
     const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN of_this_test text" };
     await migrate(database, [...migrations, next]);
-    const before = await database.sql`SELECT * FROM schema_migrations ORDER BY version`;
+    const applied = (): Promise<readonly unknown[]> =>
+      database.sql`SELECT * FROM ${database.sql(table)} ORDER BY version`;
+    const before = await applied();
     await assertRejects(() => migrate(database, migrations), StartFailed, next.name);
-    assertEquals([...await database.sql`SELECT * FROM schema_migrations ORDER BY version`], [...before]);
+    assertEquals([...await applied()], [...before]);
   },
 
   "a migration that was applied and has changed since is refused by name": async (connect) => {
