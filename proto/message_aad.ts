@@ -27,8 +27,6 @@ export interface MessageAad {
 export const maxBundledMessages = 64;
 
 const [counterAt, countAt, keyNumberAt, goneAt, goneCountAt] = [16, 24, 26, 30, 38] as const;
-/** Of an earlier version: id and counter. */
-export const shortMessageAadBytes = countAt;
 /** Always, so that the length says nothing about what happened to the sender. */
 const fullBytes = 42;
 
@@ -51,18 +49,14 @@ export function encodeMessageAad(
   return bytes;
 }
 
-/**
- * Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. An earlier one
- * ended behind the counter.
- */
+/** Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. */
 export function decodeMessageAad(bytes: Uint8Array): MessageAad {
-  if (bytes.length < shortMessageAadBytes) {
-    refuse(`Authenticated data has ${bytes.length} bytes, at least ${shortMessageAadBytes} are needed`);
+  if (bytes.length < fullBytes) {
+    refuse(`Authenticated data has ${bytes.length} bytes, at least ${fullBytes} are needed`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const messageId = binaryIdFromBytes<MessageId>(bytes.subarray(0, binaryIdBytes));
   const counter = readCounter(view, counterAt);
-  if (bytes.length < fullBytes) return { messageId, counter, count: 1, keyNumber: 0, gone: undefined };
   const count = view.getUint16(countAt);
   if (count < 1 || count > maxBundledMessages) {
     refuse(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`);

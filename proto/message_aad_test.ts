@@ -13,13 +13,11 @@ Deno.test("what a message says about itself survives, and its length says nothin
   assertEquals(encodeMessageAad(full).length, encodeMessageAad({ messageId, counter: 1 }).length);
 });
 
-Deno.test("what is appended is ignored, an earlier version ends behind the counter, and less is refused", () => {
+Deno.test("what is appended is ignored, and less is refused", () => {
   const aad = { messageId, counter: 9, count: 2, keyNumber: 1, gone };
   const bytes = encodeMessageAad(aad);
   assertEquals(decodeMessageAad(Uint8Array.of(...bytes, 1, 2)), aad);
-  const earlier = { messageId, counter: 9, count: 1, keyNumber: 0, gone: undefined };
-  for (const length of [24, 41]) assertEquals(decodeMessageAad(bytes.subarray(0, length)), earlier);
-  assertThrows(() => decodeMessageAad(bytes.subarray(0, 23)), WireError);
+  for (const length of [0, 24, 41]) assertThrows(() => decodeMessageAad(bytes.subarray(0, length)), WireError);
 });
 
 Deno.test("a number of messages that cannot be, and counters that are not before it, are refused", () => {
@@ -31,7 +29,7 @@ Deno.test("a number of messages that cannot be, and counters that are not before
     assertThrows(() => decodeMessageAad(of({ gone: range })), WireError, "before the message");
   }
   assertEquals(decodeMessageAad(of({ gone })).gone, gone);
-  assertThrows(() => decodeMessageAad(new Uint8Array(24).fill(255)), WireError, "counter");
+  assertThrows(() => decodeMessageAad(new Uint8Array(42).fill(255)), WireError, "counter");
   const last = Number.MAX_SAFE_INTEGER;
   assertEquals(decodeMessageAad(of({ counter: last })).counter, last);
   for (const count of [2, maxBundledMessages]) {

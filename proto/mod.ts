@@ -167,7 +167,6 @@ export {
   encodeMessageAad,
   maxBundledMessages,
   type MessageAad,
-  shortMessageAadBytes,
 } from "./message_aad.ts";
 export {
   bundlesCapability,

@@ -40,7 +40,7 @@ export type Command =
    * An agent has a session at the writer's relay from here on, and at no other. `behind`: void if the agent has an open session at
    * another relay that began behind this position: the writer's relay did not know of it when the agent asked.
    */
-  | { readonly op: "session"; readonly agentId: AgentId; readonly nowMs: number; readonly behind?: number }
+  | { readonly op: "session"; readonly agentId: AgentId; readonly nowMs: number; readonly behind: number }
   | { readonly op: "session_end"; readonly agentId: AgentId; readonly session: number }
   /** Everything before it is known to a relay that has seen it. */
   | { readonly op: "mark" }
@@ -53,22 +53,8 @@ export type Command =
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 
 export function encodeCommand(command: Command): Uint8Array {
-  if (command.op === "session" && command.behind !== undefined) {
-    return encodeCbor(toCbor({ ...command, op: sessionBehindOp }));
-  }
-  if (command.op !== "append") return encodeCbor(toCbor(command));
-  return encodeCbor(
-    command.entry.judgedAt === undefined ? appendToCbor(command) : toCbor({ ...command, op: judgedOp }),
-  );
+  return encodeCbor(command.op === "append" ? appendToCbor(command) : toCbor(command));
 }
-
-/**
- * A relay that does not know what `judgedAt` or `behind` means must not come to a verdict of its own: it exits at a command that it
- * does not know.
- */
-const judgedOp = "append_judged";
-const sessionBehindOp = "session_behind";
-const opsInLog: ReadonlyMap<unknown, Command["op"]> = new Map([[judgedOp, "append"], [sessionBehindOp, "session"]]);
 
 type Append = Extract<Command, { readonly op: "append" }>;
 
@@ -128,8 +114,7 @@ export function decodeCommand(bytes: Uint8Array): Command {
   if (typeof command !== "object" || command === null || !("op" in command)) {
     throw new TypeError("A command of the shared log is damaged");
   }
-  const known = { ...command, op: opsInLog.get(command.op) ?? command.op };
-  return known as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
+  return command as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
 }
 
 /** The operation of a command that may be of a newer version, for an error text. Its content belongs into no log. */

@@ -1,5 +1,4 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { decodeCbor } from "../../proto/mod.ts";
 import type { NewEntry } from "../engine/engine.ts";
 import { commit, founding, message, sampleAgent, sampleChannel, sampleChannelId } from "../engine/testing/sample.ts";
 import { type Command, decodeCommand, encodeCommand, type LoggedEntry } from "./command.ts";
@@ -33,26 +32,10 @@ Deno.test("a command is read as it was written", () => {
     ...entries.map((entry): Command => ({ op: "append", channelId, entry })),
     { op: "create", channel: sampleChannel(1, { maxOpen: 5 }) },
     { op: "cursor", channelId, agentId: sampleAgent(1), cursor: { consumed: 5, acknowledged: 4 } },
-    { op: "session", agentId: sampleAgent(1), nowMs: 1_000 },
     { op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 },
     { op: "mark" },
   ];
   for (const command of commands) assertEquals(decodeCommand(encodeCommand(command)), command);
-});
-
-Deno.test("a founding that depends on where it was judged is a command that older relays do not know", () => {
-  const channelId = sampleChannelId(1);
-  const operationOf = (changes: Partial<NewEntry>): unknown => {
-    const entry = logged(founding("f", { epoch: 10, fromEpoch: 2 }, changes));
-    const value = decodeCbor(encodeCommand({ op: "append", channelId, entry }));
-    return value instanceof Map ? value.get("op") : "append";
-  };
-  assertEquals([operationOf({}), operationOf({ judgedAt: 7 })], ["append", "append_judged"]);
-});
-
-Deno.test("a session that depends on what its relay had read is a command that older relays do not know", () => {
-  const value = decodeCbor(encodeCommand({ op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 }));
-  assertEquals(value instanceof Map && value.get("op"), "session_behind");
 });
 
 Deno.test("a command that is damaged is refused", () => {

@@ -21,12 +21,23 @@ export interface Imported {
 
 /** Throws an `Error` that says why not. The relay of the file must be stopped. */
 export async function importFile(options: ImportOptions): Promise<Imported> {
-  const { prefix, replicas, path } = options;
+  const { path } = options;
   await Deno.stat(path).catch((cause) => {
     throw new Error(`Cannot import ${path}: there is no such file`, { cause });
   });
-  const nodes = await openNodes({ ...options, name: "static import" });
   const folder = await Deno.makeTempDir({ prefix: "static-import-" });
+  try {
+    const copy = `${folder}/copy.sqlite`;
+    await copyFile(path, copy);
+    return await importCopy(copy, options);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function importCopy(copy: string, options: ImportOptions): Promise<Imported> {
+  const { prefix, replicas, path } = options;
+  const nodes = await openNodes({ ...options, name: "static import" });
   try {
     const copies = new LogCopies({ ...nodes, prefix, replicas });
     await copies.create();
@@ -44,17 +55,14 @@ export async function importFile(options: ImportOptions): Promise<Imported> {
         `Cannot import ${path}: the cluster "${prefix}" has entries already. Choose another STATIC_RELAY_CLUSTER`,
       );
     }
-    const copy = `${folder}/copy.sqlite`;
-    await copyFile(path, copy);
     await copies.save(copy, 0);
     const newest = await copies.newest();
     if (newest === undefined) throw new EngineError("unavailable", "The copy cannot be read back");
     // Throws unless what the nodes have is what the file had.
-    await copies.load(newest, `${folder}/check.sqlite`);
+    await copies.load(newest, `${copy}.check`);
     return { bytes: (await Deno.stat(copy)).size };
   } finally {
     await nodes.connection.close();
-    await Deno.remove(folder, { recursive: true });
   }
 }
 

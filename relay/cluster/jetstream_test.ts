@@ -1,7 +1,8 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
-import { jetstream } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import { DatabaseSync } from "node:sqlite";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -286,6 +287,50 @@ testWhen(natsInstalled, "a relay's file becomes the beginning of a cluster, once
     appended(await engine.append(channelId, message(`new ${crypto.randomUUID()}`, { epoch: 1 })));
   }
   for (const { engine } of relays) await engine.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+testWhen(
+  natsInstalled,
+  "a cluster of another draft is refused with what to do, and nothing of it is changed",
+  async () => {
+    const connection = await connect({ servers: [...urls] });
+    const manager = await jetstreamManager(connection);
+    for (const metadata of [undefined, { static_draft: "0" }]) {
+      const prefix = freshPrefix();
+      const old = { name: `${prefix}_COPY`, subjects: [`${prefix}.copy.>`] };
+      await manager.streams.add({ ...old, ...(metadata && { metadata }) });
+      const before = await manager.streams.info(old.name);
+      const error = await assertRejects(() => openTestCluster({ urls, prefix }), EngineError);
+      assertEquals([error.code, error.message], [
+        "unsupported_version",
+        `Cannot open the stream ${old.name} of the cluster: it was made by a checkout before 0.1.0; this version cannot ` +
+        "open it. Choose another STATIC_RELAY_CLUSTER. Nothing was changed",
+      ]);
+      const { state, config } = await manager.streams.info(old.name);
+      assertEquals([state, config], [before.state, before.config]);
+      assertEquals(await manager.streams.info(`${prefix}_LOG`).catch(() => "none"), "none");
+    }
+    await connection.close();
+  },
+);
+
+testWhen(natsInstalled, "a file of another draft is not imported: neither it nor the nodes are changed", async () => {
+  const prefix = freshPrefix();
+  const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
+  const path = `${folder}/relay.sqlite`;
+  await (await openSqliteEngine({ path })).close();
+  const sqlite = new DatabaseSync(path);
+  sqlite.exec("PRAGMA application_id = 0x53745265");
+  sqlite.close();
+  const before = await Deno.readFile(path);
+  const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
+  await assertRejects(() => importFile(options), EngineError, "made by a checkout before 0.1.0");
+  assertEquals(await Deno.readFile(path), before);
+  const connection = await connect({ servers: [...urls] });
+  const { streams } = await jetstreamManager(connection);
+  assertEquals(await streams.info(`${prefix}_COPY`).catch(() => "none"), "none");
+  await connection.close();
   await Deno.remove(folder, { recursive: true });
 });
 

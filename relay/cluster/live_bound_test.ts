@@ -1,6 +1,6 @@
 // The nodes' memory is bounded, and a relay that begins has everything although the nodes have dropped the oldest entries.
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
-import { DiscardPolicy, jetstreamManager, StorageType } from "@nats-io/jetstream";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { limits } from "../../proto/mod.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
@@ -26,20 +26,13 @@ function largestUpload(): PoolUpload {
 
 testWhen(
   natsInstalled,
-  "the nodes' memory is bounded, also that of a stream which an older relay has made",
+  "the nodes' memory is bounded, also that of a stream which was made with another bound",
   async () => {
     const prefix = freshPrefix();
     const connection = await connect({ servers: [...urls] });
     const manager = await jetstreamManager(connection);
-    await manager.streams.add({
-      name: `${prefix}_LIVE`,
-      subjects: [`${prefix}.live`],
-      storage: StorageType.Memory,
-      allow_direct: true,
-      discard: DiscardPolicy.New,
-      republish: { src: `${prefix}.live`, dest: `${prefix}.live_tail` },
-    });
     const options = { urls, prefix, liveBytes };
+    await (await openTestCluster({ ...options, liveBytes: 2 * liveBytes })).engine.close();
     const first = await openTestCluster({ ...options, relay: "relay-1" });
     const agents = Array.from({ length: 8 }, (_, index) => sampleAgent(index + 1));
     for (const agentId of agents) await first.engine.keyPackages.put(agentId, largestUpload());

@@ -199,14 +199,12 @@ export class LiveCluster {
   }
 
   /** The port for the core. */
-  cluster({ sessions, write, waitingMs, position, knowsBehind }: {
+  cluster({ sessions, write, waitingMs, position }: {
     readonly sessions: Sessions;
     readonly write: (command: Command, late?: Late) => Promise<unknown>;
     readonly waitingMs: () => number;
     /** The last entry of the log that this relay has read. */
     readonly position: () => number;
-    /** Every relay that writes knows sessions that say how far their relay had read. */
-    readonly knowsBehind: () => boolean;
   }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
@@ -227,7 +225,7 @@ export class LiveCluster {
       beginSession: (agentId, wish = { since: moment(), isWanted: () => true }) =>
         beginSession({
           begin: (behind, late) => {
-            const command: Command = { op: "session", agentId, nowMs: nowMs(), ...(knowsBehind() && { behind }) };
+            const command: Command = { op: "session", agentId, nowMs: nowMs(), behind };
             return write(command, late as Late) as Promise<number | undefined>; // cast: both are of its verdict
           },
           catchUp: () => this.#write({ op: "mark" }),

@@ -11,6 +11,7 @@ import {
   type JetStreamManager,
   type StoredMsg,
 } from "@nats-io/jetstream";
+import { makeStream } from "./make_stream.ts";
 import { patiently } from "./patience.ts";
 
 export interface LogCopiesOptions {
@@ -22,8 +23,8 @@ export interface LogCopiesOptions {
 
 export interface CopyHead {
   readonly position: number;
-  /** Of its parts and of this attempt alone: two relays, or a late answer, must not mix theirs. Older ones have the position. */
-  readonly name?: string;
+  /** Of its parts and of this attempt alone: two relays, or a late answer, must not mix theirs. */
+  readonly name: string;
   /** Of the copy before it, if there was one. */
   readonly before?: number;
   readonly beforeName?: string;
@@ -50,15 +51,12 @@ export class LogCopies {
   /** Makes the stream unless it is there. */
   async create(): Promise<void> {
     const { manager, prefix, replicas } = this.#options;
-    await patiently(async () => {
-      if (await manager.streams.info(this.#name).catch(() => undefined) !== undefined) return;
-      await manager.streams.add({
-        name: this.#name,
-        subjects: [`${prefix}.copy.>`],
-        num_replicas: replicas,
-        max_msgs_per_subject: 1,
-        discard: DiscardPolicy.Old,
-      });
+    await makeStream(manager, {
+      name: this.#name,
+      subjects: [`${prefix}.copy.>`],
+      num_replicas: replicas,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
     });
   }
 
@@ -89,7 +87,7 @@ export class LogCopies {
     const head: CopyHead = {
       position,
       name,
-      ...(before && { before: before.position, beforeName: nameOf(before) }),
+      ...(before && { before: before.position, beforeName: before.name }),
       ...content,
     };
     const stored = await this.#stored();
@@ -136,11 +134,11 @@ export class LogCopies {
 
   /** Writes a copy to a file. Throws when a part is missing or damaged. */
   async load(head: CopyHead, path: string): Promise<void> {
-    const { position, parts, sha256 } = head;
+    const { position, name, parts, sha256 } = head;
     const hash = createHash("sha256");
     using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
     for (let number = 0; number < parts; number++) {
-      const part = (await this.#read(`${this.#options.prefix}.copy.${nameOf(head)}.${number}`))?.data;
+      const part = (await this.#read(`${this.#options.prefix}.copy.${name}.${number}`))?.data;
       if (part === undefined) throw new Error(`Part ${number} of the copy at ${position} is missing`);
       hash.update(part);
       for (let at = 0; at < part.length;) at += await file.write(part.subarray(at));
@@ -167,9 +165,4 @@ export class LogCopies {
 /** Another head was there first. */
 function isLate(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === wrongLastSequence;
-}
-
-/** Of its parts. */
-function nameOf({ name, position }: CopyHead): string {
-  return name ?? String(position);
 }

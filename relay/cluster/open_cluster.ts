@@ -15,7 +15,7 @@ import { LogCopies } from "./log_copies.ts";
 import { type Late, LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { whileMoving } from "./patience.ts";
-import { knownCommands, Peers } from "./peers.ts";
+import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
 import { logNames, SharedLog } from "./shared_log.ts";
@@ -303,7 +303,6 @@ class ClusterRelay {
       write: this.#write,
       waitingMs: () => this.#writer.waitingMs,
       position: () => this.#replica.position,
-      knowsBehind: () => peers.allKnow(knownCommands),
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands

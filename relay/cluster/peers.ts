@@ -3,7 +3,7 @@
  * should two believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its sessions end, its
  * late batches are void, and its leases are settled from the log's own counts.
  */
-import { headers, type Msg, type NatsConnection } from "@nats-io/nats-core";
+import type { Msg, NatsConnection } from "@nats-io/nats-core";
 import { describeFailure, every, type Log } from "../../server/mod.ts";
 import type { Command } from "./command.ts";
 import type { ReplicaState } from "./replica_state.ts";
@@ -22,10 +22,6 @@ export interface PeersOptions {
   readonly silentMs?: number;
 }
 
-/** Of a relay's commands, beside its sign of life. Relays without it do not know `session_behind`, which is 1. */
-export const knownCommands = 1;
-const knownHeader = "Static-Commands";
-
 const beatMs = 1_000;
 const tendMs = 5_000;
 const aliveMs = 5_000;
@@ -41,8 +37,6 @@ export class Peers {
   readonly #wroteMs = new Map<string, number>();
   /** When relays that have not begun yet were heard of. */
   readonly #beginningMs = new Map<string, number>();
-  /** The commands that relays said they know, when they were last heard of. */
-  readonly #known = new Map<string, number>();
   /** Since when this relay hears: it cannot say of others that they were silent before. */
   #hearingMs: number;
   #ownMs: number;
@@ -96,12 +90,6 @@ export class Peers {
     return [...new Set([relay, ...others])].sort();
   }
 
-  /** Whether each relay that writes, or has until it is given up, knows these commands. */
-  allKnow(commands: number): boolean {
-    const { relay: own, state } = this.#options;
-    return [...state.writers].every(([, { relay }]) => relay === own || (this.#known.get(relay) ?? 0) >= commands);
-  }
-
   get count(): number {
     return this.alive.length;
   }
@@ -132,16 +120,13 @@ export class Peers {
 
   #tell(): void {
     const { connection, prefix, relay } = this.#options;
-    const known = headers();
-    known.set(knownHeader, String(knownCommands));
-    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay, { headers: known });
+    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
   }
 
   #heard(message: Msg, where: Map<string, number>): void {
     const nowMs = this.#options.nowMs();
     const relay = message.string();
     where.set(relay, nowMs);
-    this.#known.set(relay, Number(message.headers?.get(knownHeader) || 0));
     if (relay !== this.#options.relay) return;
     // Its nodes were away, or this process did not run.
     if (nowMs - this.#ownMs > deafMs) this.#hearingMs = nowMs;

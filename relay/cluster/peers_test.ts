@@ -1,13 +1,12 @@
-// A relay that is silent is given up, and a new command waits for relays that do not know it.
+// A relay that is silent is given up.
 import { assertEquals } from "@std/assert";
-import { headers, type NatsConnection } from "@nats-io/nats-core";
+import type { NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
-import { encodeBatch } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { knownCommands, Peers } from "./peers.ts";
+import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
 import { sharedUrls } from "./testing/shared_nats.ts";
@@ -67,36 +66,5 @@ testWhen(natsInstalled, "a relay whose beats do not come is not given up while i
     peers.wrote("relay-2");
   }
   assertEquals(givenUp, ["relay-3"]);
-  peers.close();
-});
-
-testWhen(natsInstalled, "relays use a new command when each that writes says that it knows it", async () => {
-  await using place = await openPlace();
-  const { connection, prefix, replica } = place;
-  const peers = new Peers({
-    connection,
-    prefix,
-    relay: "relay-1",
-    nowMs: Date.now,
-    state: replica.state,
-    write: () => Promise.resolve(),
-    log: ignore,
-    leaseHolders: () => Promise.resolve([]),
-  });
-  for (const [index, relay] of ["relay-1", "relay-2"].entries()) {
-    replica.take(index + 1, encodeBatch({ writer: relay, relay, number: 1, began: index, commands: [] }));
-  }
-  await replica.idle();
-  const heard = async (known?: number): Promise<boolean> => {
-    const head = headers();
-    if (known !== undefined) head.set("Static-Commands", String(known));
-    connection.publish(`${prefix}.beat`, "relay-2", { headers: head });
-    // The node sends what it was given before it answers.
-    await connection.flush();
-    return peers.allKnow(knownCommands);
-  };
-  const isKnownUnheard = peers.allKnow(knownCommands);
-  const known = [await heard(), await heard(knownCommands), await heard()];
-  assertEquals([isKnownUnheard, ...known], [false, false, true, false]);
   peers.close();
 });

@@ -28,7 +28,7 @@ interface Beginning {
   readonly position: number;
   readonly timeMs: number;
   /** The last entry that the relay had read when the agent asked. */
-  readonly behind?: number | undefined;
+  readonly behind: number;
 }
 
 type Run = { run(...values: (string | number | null | Uint8Array)[]): number };
@@ -57,7 +57,7 @@ export class Sessions {
    * Returns the session's number. Several may begin at one position: the later one is higher by a part. Undefined when it does not
    * begin: its agent has begun another one elsewhere since it asked for this one, or the relay was behind the log.
    */
-  begin(agentId: AgentId, { writer, relay, position, timeMs, behind = position }: Beginning): number | undefined {
+  begin(agentId: AgentId, { writer, relay, position, timeMs, behind }: Beginning): number | undefined {
     const place = this.#places.get(agentId);
     const unread = (behind + 1) * sessionsPerPosition;
     if (place?.isOpen && place.writer !== writer && place.session >= unread) return undefined;

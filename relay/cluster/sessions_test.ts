@@ -37,6 +37,6 @@ Deno.test("sessions of one relay begin in the order in which they were asked for
     const first = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
     const second = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
     assertEquals([second - first, sessions.isReplaced(agentId, first)], [1, true]);
-    assertEquals(typeof sessions.begin(agentId, { ...at("b"), position: 21 }), "number");
+    assertEquals(typeof sessions.begin(agentId, { ...at("b"), position: 21, behind: 20 }), "number");
   });
 });

@@ -7,6 +7,7 @@ import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nat
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import { after } from "../../server/mod.ts";
 import { readPage } from "./log_page.ts";
+import { makeStream } from "./make_stream.ts";
 import { patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
@@ -84,14 +85,11 @@ export class SharedLog {
       max_age: keptMs * nanosecondsPerMs,
       republish: { src: subject, dest: tail },
     };
-    await patiently(async () => {
-      const found = await manager.streams.info(name).catch(() => undefined);
-      if (found === undefined) await manager.streams.add(config);
-      // Made by a relay of another version.
-      else if (keptBytes !== undefined && found.config.max_bytes !== keptBytes) {
-        await manager.streams.update(name, { ...found.config, discard: DiscardPolicy.Old, max_bytes: keptBytes });
-      }
-    });
+    const found = await makeStream(manager, config);
+    // Made by a relay with another setting.
+    if (keptBytes !== undefined && found.max_bytes !== keptBytes) {
+      await patiently(() => manager.streams.update(name, { ...found, max_bytes: keptBytes }));
+    }
     await patiently(() => this.end());
   }
 

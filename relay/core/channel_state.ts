@@ -8,12 +8,9 @@ import {
   type CborValue,
   decodeMessageAad,
   generationOf,
-  type MessageAad,
   parseAgentId,
   readPrivateMessageHeader,
   type ReplyBody,
-  shortMessageAadBytes,
-  WireError,
 } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
 import { decodeCommitBody, decodeFoundingBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
@@ -49,17 +46,11 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-/** In its place, members counted the blocks of keys that they had reserved. */
-const blocksOfKeys = 0;
-const snapshots: ListFormat = {
-  what: "snapshot of a channel",
-  first: 2,
-  steps: [leftBecomesLapsed, sentUnknown, withoutState, nobodyAbsent],
-};
+const snapshots: ListFormat = { what: "snapshot of a channel", steps: [] };
 
 export class ChannelState {
   epoch = 0;
-  /** Of this epoch, as the commit's sender signed that began it; undefined before the first one, and after one from before. */
+  /** Of this epoch, as the commit's sender signed that began it; undefined before the first one. */
   epochState: Uint8Array | undefined;
   /** Members that the present generation's group has no leaf of yet. */
   absent: ReadonlySet<AgentId> = new Set();
@@ -222,7 +213,7 @@ export class ChannelState {
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
       sent === undefined
         ? null
-        : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null, blocksOfKeys, sent.keyNumber ?? 0],
+        : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null, sent.keyNumber ?? 0],
     ]);
     const former: CborValue[] = [...this.former].map((
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
@@ -268,62 +259,26 @@ export class ChannelState {
   }
 }
 
-/** From before version 2 of the protocol: the statement of a member that left cannot be judged any more. */
-function leftBecomesLapsed([epoch, sequence, members, ...rest]: readonly CborValue[]): CborValue[] {
-  const changed = list(members).map((item): CborValue => {
-    const [agentId, joined, since, welcome, leaving] = list(item);
-    const lapsed = leaving ? ["lapsed", ...list(leaving).slice(1)] : null;
-    return [agentId, joined, since, welcome, lapsed].map((field) => field ?? null);
-  });
-  return [epoch ?? null, sequence ?? null, changed, ...rest];
-}
-
-/** Counters from before they were kept are unknown until the member sends again. */
-function sentUnknown([epoch, sequence, members, ...rest]: readonly CborValue[]): CborValue[] {
-  const changed = list(members).map((item): CborValue => [...list(item), null]);
-  return [epoch ?? null, sequence ?? null, changed, ...rest];
-}
-
 function sentOf(entry: Entry): Pick<Sent, "counter" | "keyNumber"> {
   const { authenticatedData } = readPrivateMessageHeader(decodeMessageBody(entry).ciphertext);
-  const { counter, count, keyNumber } = readAad(authenticatedData);
+  const { counter, count, keyNumber } = decodeMessageAad(authenticatedData);
   return { counter: counter + count - 1, keyNumber };
 }
 
-/** A relay from before took what is malformed behind the counter: the log must be read all the same. */
-function readAad(bytes: Uint8Array): MessageAad {
-  try {
-    return decodeMessageAad(bytes);
-  } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    return decodeMessageAad(bytes.subarray(0, shortMessageAadBytes));
-  }
-}
-
-/** Nothing of a member whose messages do not name one. */
+/** Nothing of a member that has sent no message in the newest entry's epoch. */
 function keyNumberOf(keyNumber: number): Pick<Sent, "keyNumber"> {
   return keyNumber === 0 ? {} : { keyNumber };
 }
 
 function decodeSent(value: CborValue): Sent {
-  const [sequence, epoch, counter, hash, _blocksOfKeys, keyNumber] = list(value);
+  const [sequence, epoch, counter, hash, keyNumber] = list(value);
   return {
     sequence: int(sequence),
     epoch: int(epoch),
     counter: int(counter),
     ...(hash instanceof Uint8Array && { commitHash: hash }),
-    ...keyNumberOf(keyNumber === undefined ? 0 : int(keyNumber)),
+    ...keyNumberOf(int(keyNumber)),
   };
-}
-
-/** From before commits said which state they lead to. */
-function withoutState(fields: readonly CborValue[]): CborValue[] {
-  return [...fields, null];
-}
-
-/** From before channels had generations. */
-function nobodyAbsent(fields: readonly CborValue[]): CborValue[] {
-  return [...fields, []];
 }
 
 function decodeLeaving(value: CborValue): Leaving {

@@ -11,11 +11,8 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import {
   binaryIdFromBytes,
   binaryIdToBytes,
-  calls,
-  decodeCbor,
   decodeClientEnvelope,
   encodeRequest,
-  limits,
   type MessageId,
   type RequestBody,
 } from "../../proto/mod.ts";
@@ -34,25 +31,19 @@ interface MessageBody {
 }
 
 type Commit = RequestBody<"SendCommit">;
-type Signed = Pick<Commit, "signature" | "state" | "nextState">;
-/** One from before signatures covered the states of epochs has none of these, and never gets them. */
-export type StoredCommit = Omit<Commit, keyof Signed> & Partial<Signed>;
 
 export type LeaveBody = Pick<RequestBody<"LeaveChannel">, "leafHash" | "signature">;
 
 const messages: Readers<MessageBody> = [splitMessage];
-const commits: Readers<StoredCommit> = [readUnsignedCommit, readUnsignedCommit, readCommit];
+const commits: Readers<Commit> = [readCommit];
 const foundings: Readers<RequestBody<"FoundGeneration">> = [readFounding];
 const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
-const leaves: Readers<LeaveBody> = [refuseOldLeave, splitLeave];
+const leaves: Readers<LeaveBody> = [splitLeave];
 
 const messageIdBytes = 16;
 const leafHashBytes = 32;
 /** Stored requests answer to nobody. */
 const storedId = 1;
-/** Where an envelope has its body, and where a commit of version 1 had its proofs. */
-const storedBodyKey = 5;
-const oldProofKeys = [9, 10];
 
 /** Of a lapse, or of a channel's end. */
 export const emptyBody: EntryBody = { bodyVersion: 1, body: new Uint8Array(0) };
@@ -69,7 +60,7 @@ export function encodeCommitBody(commit: Commit): EntryBody {
   return { bodyVersion: commits.length, body: encodeRequest(storedId, "SendCommit", commit) };
 }
 
-export function decodeCommitBody(entry: StoredBody): StoredCommit {
+export function decodeCommitBody(entry: StoredBody): Commit {
   return readWith(commits, entry);
 }
 
@@ -117,30 +108,6 @@ function splitMessage(body: Uint8Array): MessageBody {
 
 function splitLeave(body: Uint8Array): LeaveBody {
   return { leafHash: body.subarray(0, leafHashBytes), signature: body.subarray(leafHashBytes) };
-}
-
-/** Such statements were about an epoch; the engine has made lapses of them. */
-function refuseOldLeave(): never {
-  throw new TypeError("A leave statement from before version 2 of the protocol is still in the log");
-}
-
-/**
- * Version 1 has proofs in fields of their own: they are of no use any more, their statements cannot be judged. Version 2 has a
- * signature that says nothing about states, which is as good as none.
- */
-function readUnsignedCommit(bytes: Uint8Array): StoredCommit {
-  const envelope = decodeCbor(bytes, limits.envelopeBytes);
-  const body = envelope instanceof Map ? envelope.get(storedBodyKey) : undefined;
-  if (!(body instanceof Map)) throw new TypeError("A commit's entry holds no request");
-  for (const proofs of oldProofKeys) body.delete(proofs);
-  const { shape } = calls.SendCommit.request;
-  body.set(shape.signature[0], new Uint8Array(64)).set(shape.generation[0], 0);
-  body.set(shape.state[0], new Uint8Array(32)).set(shape.nextState[0], new Uint8Array(32));
-  const { signature: _, state: _state, nextState: _next, ...commit } = calls.SendCommit.request.parse(
-    body,
-    "stored commit",
-  );
-  return commit;
 }
 
 function readCommit(bytes: Uint8Array): Commit {

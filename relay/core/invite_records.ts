@@ -16,12 +16,7 @@ import type { Channel } from "./channel.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
-/** Version 1 had no number, version 2 did not say who came. */
-const invites: ListFormat = {
-  what: "stored invite",
-  first: 1,
-  steps: [(fields) => fields, (fields) => [...fields, []]],
-};
+const invites: ListFormat = { what: "stored invite", steps: [] };
 
 export interface InviteRecord {
   readonly inviter: AgentId;

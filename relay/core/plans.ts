@@ -100,7 +100,7 @@ function keyOf(account: AccountId): string {
   return `plan/${account}`;
 }
 
-/** A byte for the plan, and since when it is known; records from before have the byte alone. */
+/** A byte for the plan, and since when it is known. */
 function encode({ plan, issuedAtMs }: PlanClaim): Uint8Array {
   const bytes = new Uint8Array(9);
   bytes[0] = plans.indexOf(plan);
@@ -111,5 +111,5 @@ function encode({ plan, issuedAtMs }: PlanClaim): Uint8Array {
 function decode(bytes: Uint8Array): PlanClaim {
   const plan = plans[bytes[0] ?? 0] ?? "free";
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return { plan, issuedAtMs: bytes.length < 9 ? 0 : view.getFloat64(1) };
+  return { plan, issuedAtMs: view.getFloat64(1) };
 }

@@ -9,8 +9,15 @@ import { type DiskSpace, readDiskSpace, roomInFile, unknownSpace } from "./disk_
 import type { StorageSize } from "./engine.ts";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
-import { checkFormat, migrate, type Migrated, type Migration, migrations as allMigrations } from "./migrations.ts";
-import { applicationId, pageBytes } from "./schema.ts";
+import {
+  checkFormat,
+  checkMark,
+  migrate,
+  type Migrated,
+  type Migration,
+  migrations as allMigrations,
+} from "./migrations.ts";
+import { pageBytes } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
 
@@ -308,9 +315,7 @@ function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migr
   const format = Number(pragma("user_version"));
   const empty = format === 0 && sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
   // Before anything is changed: the file may be somebody else's.
-  if (!empty && pragma("application_id") !== applicationId) {
-    throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
-  }
+  if (!empty) checkMark(path, Number(pragma("application_id")));
   checkFormat(path, format, migrations.length);
   pragma("journal_mode = WAL");
   sqlite.exec(`

@@ -221,15 +221,11 @@ export class Entries {
   }
 }
 
-/**
- * In a file of an older format, changes up to a snapshot may have been trimmed before anybody counted them: a relay that has counted
- * them must come to the same verdict as one that has not.
- */
-function isOvertaken({ head, snapshotSequence, changeSequence }: ChannelHead, { judgedAt = head }: NewEntry): boolean {
-  return judgedAt < head && judgedAt < Math.max(snapshotSequence, changeSequence);
+/** Whether members or owners have changed since its sender judged. */
+function isOvertaken({ changeSequence }: ChannelHead, { judgedAt = changeSequence }: NewEntry): boolean {
+  return judgedAt < changeSequence;
 }
 
-/** Entries from before routine commits were told apart count as changes. */
 function isChange({ kind, isRoutine = false }: NewEntry): boolean {
   return kind !== "message" && kind !== "welcome" && !isRoutine;
 }

@@ -7,7 +7,7 @@ export type EngineFault =
   | "locked"
   /** The file is damaged, or no file of an engine. */
   | "corrupt"
-  /** The file was written by a newer relay. */
+  /** Written by a newer relay, or by a checkout before 0.1.0. */
   | "unsupported_version"
   /** The disk refused (it is full, for instance); nothing was changed and it may be tried again. */
   | "io"

@@ -4,7 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Engine } from "./engine.ts";
-import { migrations } from "./migrations.ts";
 import { openSqliteEngine } from "./sqlite.ts";
 import { commit, createChannel, message, sampleAccount, sampleAgent, sampleChannelId } from "./testing/sample.ts";
 
@@ -73,25 +72,4 @@ Deno.test("the sums of what waits are those of the cursors after any history", (
     await engine.close();
     assert(ask(path, counted).length > 0);
     assertEquals(ask(path, sums), ask(path, counted), `STATIC_TEST_SEED=${random.seed}`);
-  }));
-
-Deno.test("what waits in a file from before is counted when it is opened", () =>
-  inFolder(async (path) => {
-    const before = migrations.slice(0, migrations.findIndex(({ name }) => name.startsWith("what waits")));
-    const sqlite = new DatabaseSync(path);
-    for (const { change } of before) {
-      if (typeof change === "string") sqlite.exec(change);
-      else change?.(sqlite);
-    }
-    const row = (channel: number, account: number, bytes: number): string =>
-      `(${channel}, '${sampleAgent(2)}', 0, '${sampleAccount(account)}', 0, ${bytes})`;
-    sqlite.exec(`PRAGMA user_version = ${before.length};
-      INSERT INTO cursor (channel, agent, consumed, joining, acknowledged, welcome_bytes)
-        VALUES ${row(1, 1, 10)}, ${row(2, 1, 20)}, ${row(3, 2, 40)}`);
-    sqlite.close();
-    const engine = await openSqliteEngine({ path });
-    const query = { agentId: sampleAgent(2), account: sampleAccount(1), except: sampleChannelId(9) };
-    assertEquals(await engine.joining(query), { channelsOfAccount: 2, bytesOfAccount: 30, otherAccounts: 1 });
-    await engine.close();
-    assertEquals(ask(path, sums), ask(path, counted));
   }));

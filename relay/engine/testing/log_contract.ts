@@ -78,16 +78,6 @@ export function logContract(test: ContractTest): void {
     assertEquals(await engine.findKey(channelId, "late"), undefined);
   });
 
-  test("a founding that was judged before the last snapshot is not taken: what changed up to there may be forgotten", async (engine) => {
-    const channelId = await createChannel(engine, 1);
-    const judgedAt = await appendAll(engine, channelId, [commit("a", 0)]);
-    const last = await appendAll(engine, channelId, [message("b", { epoch: 1 }), message("c", { epoch: 1 })]);
-    await engine.saveSnapshot(channelId, { sequence: last - 1, state: bytesOf(1) });
-    const late = founding("late", { epoch: 10, fromEpoch: 0 }, { judgedAt });
-    assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch: 1 });
-    appended(await engine.append(channelId, { ...late, judgedAt: last - 1 }));
-  });
-
   test("append() checks key, epoch and charge in this order", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await engine.leases.open(sampleLease({ granted: 0 }));
