@@ -10,7 +10,14 @@ import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+import {
+  type BlobStore,
+  checkDraft,
+  type KeyStorage,
+  RecordStore,
+  StoreError,
+  type StoreOptions,
+} from "../store/mod.ts";
 import { changeToCopy, copyLive, isMissing, settleCopies } from "./clean_copy.ts";
 import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
@@ -66,6 +73,9 @@ async function openDatabase(directory: string, repair: boolean): Promise<OpenDat
     }
   };
   try {
+    // Before any database is opened: opening one writes to its files.
+    const key = await keyFile(directory).read();
+    if (key !== undefined) checkDraft(key);
     await mkdir(directory, { recursive: true, mode: ownerFolder });
     unlock = await lock(join(directory, "lock"));
     await settleCopies(directory);

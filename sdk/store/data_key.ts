@@ -2,16 +2,17 @@
  * The data key and the file it lies in. Everything in a store is encrypted under keys derived from one random data key, so
  * a change of passphrase wraps that key anew and touches no record.
  *
- *   "STKY" | version 1 | protection 1 (owner) | key (32) | checksum
- *   "STKY" | version 1 | protection 2 (passphrase) | memory KiB u32 | iterations u32 | parallelism u8 | salt (16)
+ *   "STK" | draft | version 1 | protection 1 (owner) | key (32) | checksum
+ *   "STK" | draft | version 1 | protection 2 (passphrase) | memory KiB u32 | iterations u32 | parallelism u8 | salt (16)
  *          | nonce (12) | AES-256-GCM of the key, with all before it as associated data (48) | checksum
  *
- * The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
+ * The draft (`proto/draft.ts`) is that of the whole store: the key file is the first thing that is read. Checkouts without drafts
+ * had "Y" in its place. The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { argon2id } from "hash-wasm";
 import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
-import { equalBytes } from "../../proto/mod.ts";
+import { drafts, equalBytes, otherDraftText } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import type { RandomBytes } from "./parts.ts";
@@ -29,7 +30,8 @@ export const defaultCost: PassphraseCost = { memoryKiB: 64 * 1024, iterations: 3
 const maxCost: PassphraseCost = { memoryKiB: 1024 * 1024, iterations: 64, parallelism: 16 };
 const maxPassphraseCharacters = 1024;
 
-const magic = utf8("STKY");
+const magic = utf8("STK");
+const mark = concat(magic, encodeUint(drafts.agentStore, 1));
 const version = 1;
 const protection = { owner: 1, passphrase: 2 } as const;
 const headerBytes = 6;
@@ -74,7 +76,7 @@ export async function decodeKeyFile(
   passphrase: string | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const content = checkedContent(file);
-  const [fileVersion, kind] = [content[magic.length], content[magic.length + 1]];
+  const [fileVersion, kind] = [content[mark.length], content[mark.length + 1]];
   if (fileVersion !== version) {
     throw new StoreError(
       "unsupported_version",
@@ -159,20 +161,34 @@ function checkCost({ memoryKiB, iterations, parallelism }: PassphraseCost): void
 }
 
 function header(kind: number): Uint8Array<ArrayBuffer> {
-  return concat(magic, encodeUint(version, 1), encodeUint(kind, 1));
+  return concat(mark, encodeUint(version, 1), encodeUint(kind, 1));
 }
 
 function withChecksum(content: Uint8Array): Uint8Array<ArrayBuffer> {
   return concat(content, sha256(content).subarray(0, checksumBytes));
 }
 
+/** Throws `unsupported_version` for the key file of another draft. Says nothing about a damaged one. */
+export function checkDraft(file: Uint8Array): void {
+  const content = intactContent(file);
+  if (content === undefined || equalBytes(content.subarray(0, mark.length), mark)) return;
+  const advice = "Choose another directory, in which the agent begins anew";
+  throw new StoreError("unsupported_version", otherDraftText("the store", advice));
+}
+
 function checkedContent(file: Uint8Array): Uint8Array {
-  if (file.length < headerBytes + checksumBytes || file.length > passphraseFileBytes) throw damaged();
-  const content = file.subarray(0, file.length - checksumBytes);
-  const checksum = file.subarray(file.length - checksumBytes);
-  const intact = equalBytes(sha256(content).subarray(0, checksumBytes), checksum);
-  if (!intact || !equalBytes(content.subarray(0, magic.length), magic)) throw damaged();
+  checkDraft(file);
+  const content = intactContent(file);
+  if (content === undefined) throw damaged();
   return content;
+}
+
+/** Undefined for a file that is damaged, or none of a key. */
+function intactContent(file: Uint8Array): Uint8Array | undefined {
+  if (file.length < headerBytes + checksumBytes || file.length > passphraseFileBytes) return undefined;
+  const content = file.subarray(0, file.length - checksumBytes);
+  const isIntact = equalBytes(sha256(content).subarray(0, checksumBytes), file.subarray(content.length));
+  return isIntact && equalBytes(content.subarray(0, magic.length), magic) ? content : undefined;
 }
 
 function damaged(): StoreError {

@@ -7,7 +7,7 @@ export type StoreErrorCode =
   | "store_corrupt"
   /** The passphrase, or the key file, is not the one of this store. */
   | "passphrase_wrong"
-  /** Written by a newer version of this library. */
+  /** Written by a newer version of this library, or by a checkout before 0.1.0. */
   | "unsupported_version"
   | "invalid_request"
   | "payload_too_large"

@@ -1,4 +1,5 @@
 /** Promises of a store when its format changes: forward, once, all or nothing, and never back. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { Aes256Gcm, nonceBytes } from "../../wasm/mod.ts";
@@ -74,6 +75,26 @@ Deno.test("a store of a newer format is refused with what to do, whatever its op
   await (await openOn(disk, { migrations: [named] })).close();
   assertEquals(formatOf(disk), 2);
   for (const damaged of ["refuse", "read", "accept"] as const) await refusedAsNewer(disk, { damaged });
+});
+
+Deno.test("a store of another draft is refused with what to do, whatever its opener accepts, and is not changed", async () => {
+  const disk = await firstDisk();
+  assert(disk.key !== undefined);
+  // Of checkouts without drafts, and of another draft.
+  for (const draft of ["Y", "\0"]) {
+    const content = concat(utf8(`STK${draft}`), disk.key.subarray(4, -8));
+    disk.key = concat(content, sha256(content).subarray(0, 8));
+    const before = structuredClone(disk);
+    for (const damaged of ["refuse", "read", "accept"] as const) {
+      const error = await assertRejects(() => openOn(disk, { damaged }), StoreError);
+      assertEquals([error.code, error.message], [
+        "unsupported_version",
+        "Cannot open the store: it was made by a checkout before 0.1.0; this version cannot open it. " +
+        "Choose another directory, in which the agent begins anew. Nothing was changed",
+      ]);
+      assertEquals(disk, before);
+    }
+  }
 });
 
 Deno.test("a newer store is told from a damaged one by a head that has grown", async () => {
