@@ -17,10 +17,10 @@ import { encodeVectorLength, type MlsReader } from "./reader.ts";
 export const supportedCipherSuites: readonly number[] = [1, 3];
 
 /**
- * Extensions that the relay requires of a leaf: a channel's name, its owners in two forms, its generation. A list that grew would keep agents
+ * Extensions that the relay requires of a leaf: a channel's name, its owners, its generation. A list that grew would keep agents
  * out that have not updated and want to come back.
  */
-const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
+const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c2, 0xf5c3];
 
 /**
  * Extensions that a channel may have in its GroupContext: those, and its policy. Every leaf that this version makes lists them all, so that

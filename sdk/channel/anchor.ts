@@ -45,7 +45,7 @@ export function putAnchor(channelId: ChannelId, anchor: Anchor): RecordChange {
   return { type: "put", kind: anchors, id: channelId, value };
 }
 
-/** A store from before it was kept has none: the relay is asked, and believed once. */
+/** Before the first membership there is none. */
 export async function readAnchor(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Anchor> {
   const record = await store.get(anchors, channelId);
   if (record === undefined) return newAnchor(undefined);

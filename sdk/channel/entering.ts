@@ -28,6 +28,7 @@ import {
   listSenders,
   newChannelRecord,
   noCounters,
+  noLandmarks,
   putChannel,
   putCounters,
   putLandmarks,
@@ -42,7 +43,6 @@ import {
   type SenderRecord,
 } from "./records.ts";
 
-const noLandmarks: Landmarks = { ownCommits: [], endings: [] };
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A channel as it is entered, with what goes on from there. */
@@ -63,10 +63,9 @@ export interface EnteredChannel {
   readonly foreign: ForeignGeneration | undefined;
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
-  /** The log that the position is of; undefined in an older store, or just joined. */
+  /** The log that the position is of; undefined when it has just joined. */
   readonly log: Uint8Array | undefined;
-  /** Undefined in an older store. */
-  readonly landmarks: Landmarks | undefined;
+  readonly landmarks: Landmarks;
   readonly counters: CounterRecord;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
   readonly confirmations: KeptConfirmations;

@@ -4,7 +4,7 @@
  * sequences of our own, which the relay does not deliver to us; it is stored with the position.
  */
 
-/** A place in the log, and the epoch of the entries that follow it; undefined when an older store did not say. */
+/** A place in the log, and the epoch of the entries that follow it; undefined while it is not certain: see `lose`. */
 export interface LogPosition {
   readonly sequence: number;
   readonly epoch: number | undefined;
@@ -70,7 +70,7 @@ export class LogPlace {
     return Math.max(this.#epoch, ...between.map((own) => own.epoch + 1));
   }
 
-  /** `groupEpoch` is where our group is: the log of an older store may be anywhere up to there. */
+  /** `groupEpoch` is where our group is: while its epoch is not certain, the log may be anywhere up to there. */
   judge({ sequence, epoch }: { sequence: number; epoch: number }, groupEpoch: number): EpochVerdict {
     const expected = this.epochAt(sequence);
     if (epoch === expected || (!this.#certain && epoch > expected && epoch <= groupEpoch)) return "here";

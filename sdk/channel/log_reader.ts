@@ -57,8 +57,7 @@ export interface LogReaderParts {
 export interface ReadingStart {
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
-  /** Undefined in an older store. */
-  readonly landmarks: Landmarks | undefined;
+  readonly landmarks: Landmarks;
   readonly joinedEpoch: number;
 }
 
@@ -78,9 +77,9 @@ export class LogReader {
   #againUntil = 0;
 
   constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
-    const epoch = position === undefined && landmarks !== undefined ? joinedEpoch : position?.epoch;
-    this.#place = new LogPlace(position?.sequence, epoch, landmarks?.ownCommits ?? []);
-    this.#endings = new Endings(landmarks?.endings);
+    const epoch = position === undefined ? joinedEpoch : position.epoch;
+    this.#place = new LogPlace(position?.sequence, epoch, landmarks.ownCommits);
+    this.#endings = new Endings(landmarks.endings);
     this.#parts = parts;
     this.#intake = new Intake({ ...parts, endings: this.#endings });
     this.#lookahead = new Lookahead({ ...parts, intake: this.#intake });
@@ -457,7 +456,7 @@ export class LogReader {
     return { kind: "out_of_step", reason, named: true };
   }
 
-  /** Senders sign their commits: one from before they did, or whose signature the relay took away, is as good as withheld. */
+  /** Senders sign their commits: one whose signature the relay took away is as good as withheld. */
   #unsigned(entry: DeliverCommit): Verdict {
     if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
     const reason = `the relay delivers the commit that ended epoch ${entry.epoch} without its sender's signature`;

@@ -59,7 +59,7 @@ export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
 
 export type Followed =
   | Outcome
-  /** From before senders signed their commits, or the relay took the signature away: as good as not delivered. */
+  /** The relay took the signature away: as good as not delivered. */
   | { readonly kind: "unsigned" }
   /** The relay's statement about it differs from its sender's: the relay lies. */
   | { readonly kind: "misattributed" }
@@ -75,7 +75,7 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   /** Which it ended. */
   readonly epoch: number;
   readonly hash: Uint8Array;
-  /** As its author signed it; undefined for one from before they did. */
+  /** As its author signed it; undefined for a founding of ours. */
   readonly signed: KeptCommit | undefined;
   /** A generation that this agent began; the commit stands then for what it did to the one before. */
   readonly founded?: OwnCommit;
@@ -326,13 +326,9 @@ export class Membership {
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
-  /**
-   * Whether an agent was removed against its will after this epoch, as far as that can be ruled out. Undefined: an agent that is
-   * not known, which may be any.
-   */
-  wasExpelledSince(agentId: AgentId | undefined, epoch: number): boolean {
+  /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, expelled } = this.#record;
-    if (agentId === undefined) return knownFrom > epoch || [...expelled.values()].some((each) => each > epoch);
     return (expelled.get(agentId) ?? 0) > epoch || (knownFrom > epoch && !this.isMember(agentId));
   }
 
@@ -419,21 +415,19 @@ export class Membership {
     const { epoch, sequence } = commit;
     const hash = sha256(commit.commit);
     const signed = signedCommitOf(this.channelId, commit);
-    if (signed === undefined && !this.#record.unsigned) return { kind: "unsigned" };
-    const standing = signed === undefined ? "here" : this.#placeOf(commit.sender, signed);
+    if (signed === undefined) return { kind: "unsigned" };
+    const standing = this.#placeOf(commit.sender, signed);
     if (standing !== "here") return { kind: standing };
-    const kept = signed && keptCommitOf(signed, commit.commit, this.leafOf(commit.sender)?.leaf);
+    const kept = keptCommitOf(signed, commit.commit, this.leafOf(commit.sender)?.leaf);
     const { outcome } = await this.#durable.receive(
       commit.commit,
-      createRules(signed?.declared, this.#deps.signatures),
+      createRules(signed.declared, this.#deps.signatures),
       (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence, signed: kept }),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch, hash };
       this.#moved(outcome.summary);
     }
-    // Its proofs, from before they were inside the commit, are gone: it may be right, and nobody can tell.
-    if (outcome.kind === "refused" && signed === undefined) return { kind: "unsigned" };
     if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
       return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
     }
@@ -506,10 +500,7 @@ export class Membership {
     const { removed } = summary;
     const silenced = silencedIn(this.group.current, this.group.parent?.base);
     const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed, silenced })).flat();
-    const first = place.signed !== undefined && this.#record.unsigned;
-    if (first) this.#record = { ...this.#record, unsigned: false };
-    const changes = this.#memberChanges(summary);
-    return [...heard, ...(first && changes.length === 0 ? [putChannel(this.#record)] : changes)];
+    return [...heard, ...this.#memberChanges(summary)];
   }
 
   #memberChanges(summary: CommitSummary): RecordChange[] {

@@ -12,7 +12,6 @@ import {
 } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { signerOf } from "../mls/owners_chain.ts";
-import { canBeginChain } from "../mls/owners_rules.ts";
 import { lackingPolicy, policyOf } from "../mls/policy_rules.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { Membership } from "./membership.ts";
@@ -62,7 +61,6 @@ export async function setPolicy(
   { membership, committer }: OwnershipParts,
 ): Promise<void> {
   for (const scope of [wanted.admission, wanted.posting]) checkScope(scope);
-  const { group } = membership;
   const next = (): ChannelPolicy | undefined => {
     checkOwner(membership, "change the policy");
     const before = policyOf(membership.group.binding);
@@ -71,18 +69,12 @@ export async function setPolicy(
     const policy = { admission, posting };
     return samePolicy(before, policy) ? undefined : policy;
   };
-  // In a channel from before, the chain that will record it begins first.
-  if (group.binding.chain === undefined && next() !== undefined) {
-    await committer.commit(() =>
-      canBeginChain(membership.group.current, membership.group.binding) ? { change: {} } : undefined
-    );
-  }
   await committer.commit((): Plan | undefined => {
     const policy = next();
     if (policy === undefined) return undefined;
-    const { current, binding } = membership.group;
+    const { current } = membership.group;
     const lacking = lackingPolicy(current, membership.leavers.map((leaver) => leaver.agentId));
-    if (lacking.length > 0 || binding.chain === undefined) throw mustUpdate(lacking);
+    if (lacking.length > 0) throw mustUpdate(lacking);
     return { change: { policy } };
   });
 }

@@ -65,10 +65,8 @@ export interface ChannelRecord {
   readonly expelled: ReadonlyMap<AgentId, number>;
   /** We came back into it: then our leaf is renewed once, so that it names its group. */
   readonly rejoined: boolean;
-  /** SHA-256 of the leaf with which we joined; empty in a record from before it was kept. */
+  /** SHA-256 of the leaf with which we joined. */
   readonly joinedLeaf: Uint8Array;
-  /** From before senders signed their commits: unsigned ones are followed until the first that is signed. */
-  readonly unsigned: boolean;
 }
 
 export interface Beginning
@@ -90,7 +88,6 @@ export function newChannelRecord({ removed = [], ...beginning }: Beginning): Cha
     knownFrom: joinedEpoch,
     removals,
     expelled: new Map(),
-    unsigned: false,
   };
 }
 
@@ -106,7 +103,6 @@ export function putChannel(record: ChannelRecord): RecordChange {
     record.knownFrom,
     [...record.removals].map(([agentId, epoch]) => [agentId, epoch]),
     record.rejoined,
-    record.unsigned,
     record.joinedLeaf,
     [...record.expelled].map(([agentId, epoch]) => [agentId, epoch]),
   ]);
@@ -142,9 +138,8 @@ function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
     knownFrom: fields.number(5),
     removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
     rejoined: fields.flag(7),
-    unsigned: fields.flag(8),
-    joinedLeaf: fields.bytes(9),
-    expelled: new Map(fields.rows(10).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+    joinedLeaf: fields.bytes(8),
+    expelled: new Map(fields.rows(9).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
   };
 }
 
@@ -188,7 +183,7 @@ export function putLog(channelId: ChannelId, log: Uint8Array): RecordChange {
   return { type: "put", kind: logs, id: channelId, value: encodeFields([log]) };
 }
 
-/** Undefined in a store from before logs had names. */
+/** Undefined until the relay was first asked. */
 export async function readLog(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Uint8Array | undefined> {
   const record = await store.get(logs, channelId);
   return record === undefined ? undefined : decodeFields(record, logs).bytes(0);
@@ -200,6 +195,8 @@ export interface Landmarks {
   readonly endings: readonly Ending[];
 }
 
+export const noLandmarks: Landmarks = { ownCommits: [], endings: [] };
+
 export function putLandmarks(channelId: ChannelId, { ownCommits, endings }: Landmarks): RecordChange {
   const value = encodeFields([
     ownCommits.map(({ sequence, epoch, hash }) => [sequence, epoch, hash]),
@@ -208,13 +205,9 @@ export function putLandmarks(channelId: ChannelId, { ownCommits, endings }: Land
   return { type: "put", kind: landmarks, id: channelId, value };
 }
 
-/** Undefined in a store from before they were kept. */
-export async function readLandmarks(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<Landmarks | undefined> {
+export async function readLandmarks(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Landmarks> {
   const record = await store.get(landmarks, channelId);
-  if (record === undefined) return undefined;
+  if (record === undefined) return noLandmarks;
   const fields = decodeFields(record, landmarks);
   return {
     ownCommits: fields.rows(0).map((row) => ({ sequence: row.number(0), epoch: row.number(1), hash: row.bytes(2) })),
@@ -245,9 +238,7 @@ export async function readCounters(store: Pick<ChannelStore, "get">, channelId: 
   const record = await store.get(counters, channelId);
   if (record === undefined) return noCounters;
   const fields = decodeFields(record, counters);
-  const reserved = fields.number(0);
-  // In an older store it was written with every message.
-  return { reserved, known: fields.optionalNumber(1) ?? reserved };
+  return { reserved: fields.number(0), known: fields.number(1) };
 }
 
 /** Messages that arrived from a sender; see `senders.ts`. */

@@ -1,12 +1,11 @@
 /**
- * Brings a channel from an earlier version of the program up to this one, without being asked. A member whose leaf does not
- * tell what this version is capable of renews it; when all leaves know versions of owners, an owner begins them. Both at a
- * random moment, so that the members of a large channel do not commit all at once; any other commit does it on its way.
+ * Brings a leaf from an earlier version of the program up to this one, without being asked: a member whose leaf does not tell
+ * what this version is capable of renews it. It does so at a random moment, so that the members of a large channel do not commit
+ * all at once; any other commit does it on its way.
  */
 import { leafExtensions } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
 import { listsExtension } from "../mls/leaf.ts";
-import { canBeginChain } from "../mls/owners_rules.ts";
 import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
@@ -65,9 +64,8 @@ export class Renewal {
   }
 
   #isWanted(): boolean {
-    const { current, binding, self } = this.#parts.membership.group;
+    const { current } = this.#parts.membership.group;
     const own = current.tree.leaf(current.ownLeaf);
-    const isOlder = own !== undefined && !leafExtensions.every((type) => listsExtension(own.node, type));
-    return isOlder || (self.owner && canBeginChain(current, binding));
+    return own !== undefined && !leafExtensions.every((type) => listsExtension(own.node, type));
   }
 }

@@ -17,7 +17,7 @@ export interface SignedCommit {
   readonly signature: Uint8Array;
 }
 
-/** Undefined for one from before senders signed their commits so, or when the relay took something of it away. */
+/** Undefined when the relay took something of it away. */
 export function signedCommitOf(channelId: ChannelId, entry: NoticeBody<"DeliverCommit">): SignedCommit | undefined {
   const { signature, state, nextState, generation, epoch, added, removed, owners } = entry;
   if (signature === undefined || state === undefined || nextState === undefined) return undefined;

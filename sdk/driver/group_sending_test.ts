@@ -11,7 +11,7 @@ import { StaticError } from "../mod.ts";
 import { createError } from "../testing/agents.ts";
 import type { Fields } from "../host/fields.ts";
 import type { Header } from "../host/frames.ts";
-import { addOlderMember } from "../../tests/support/scenario/older_channel.ts";
+import { addOlderMember } from "../../tests/support/scenario/older_member.ts";
 import { type Actor, name, read, Stage, until } from "../../tests/support/scenario/stage.ts";
 import { programOf } from "./testing/memory_program.ts";
 

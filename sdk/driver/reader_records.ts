@@ -55,27 +55,14 @@ export function createReaderRecords(
   };
 }
 
-/**
- * First stands the place before everything that is open. A library of before knows no more: it shows messages again, and loses none. Its own
- * records have no reach besides.
- */
 function encodeRecord({ position: { reach, open, beyond }, deleted, missed }: ReaderRecord): Uint8Array {
-  const before = open.reduce((lowest, { sequence }) => Math.min(lowest, sequence - 1), reach.sequence);
-  const fields = [before, reach.timeMs, beyond.map(rowOf), deleted, missed];
-  return encodeFields(open.length === 0 ? fields : [...fields, reach.sequence, open.map(rowOf)]);
+  return encodeFields([reach.sequence, reach.timeMs, open.map(rowOf), beyond.map(rowOf), deleted, missed]);
 }
 
 function decodeRecord(fields: StoredFields): Omit<ReaderRecord, "name"> {
-  return { position: positionOf(fields), deleted: fields.flag(3), missed: fields.optionalNumber(4) ?? 0 };
-}
-
-function positionOf(fields: StoredFields): PositionState {
-  const reached = fields.optionalNumber(5);
-  return {
-    reach: { sequence: reached ?? fields.number(0), timeMs: fields.number(1) },
-    open: reached === undefined ? [] : placesOf(fields, 6),
-    beyond: placesOf(fields, 2),
-  };
+  const reach = { sequence: fields.number(0), timeMs: fields.number(1) };
+  const position = { reach, open: placesOf(fields, 2), beyond: placesOf(fields, 3) };
+  return { position, deleted: fields.flag(4), missed: fields.number(5) };
 }
 
 function rowOf({ sequence, timeMs, id }: Place): [number, number, string | null] {

@@ -53,8 +53,7 @@ interface Admitted {
    * has been a member since then.
    */
   readonly epoch: number;
-  /** Undefined in what was written before it was kept. */
-  readonly agentId: AgentId | undefined;
+  readonly agentId: AgentId;
 }
 
 /** The invite's record, as far as it is about one request to join. */
@@ -69,8 +68,7 @@ export interface RequestNote {
 export interface InviteScene {
   readonly channelId: ChannelId;
   readonly epoch: number;
-  /** Undefined: of an agent that is not known. */
-  wasExpelledSince(agentId: AgentId | undefined, epoch: number): boolean;
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean;
 }
 
 export interface InviteBookDeps {
@@ -305,7 +303,7 @@ export class InviteBook {
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
     const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, replaces, admitted, pass, ended } = invite;
-    const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId ?? ""]);
+    const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId]);
     const passFields = pass === undefined ? null : [pass.id, pass.expiresAtMs];
     const times = [expiresAtMs, expiresHereAtMs];
     const value = encodeFields([name, secret, ...times, uses, rows, passFields, ended, replaces ?? null]);
@@ -331,8 +329,7 @@ function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
 }
 
 function admittedOf(row: StoredFields): Admitted {
-  const agentId = row.text(2);
-  return { epoch: row.number(1), agentId: agentId === "" ? undefined : parseAgentId(agentId) };
+  return { epoch: row.number(1), agentId: parseAgentId(row.text(2)) };
 }
 
 function passOf(fields: StoredFields): Pass {

@@ -31,9 +31,6 @@ export interface Entry {
   readonly admissions: readonly Admission[];
 }
 
-/** Of memberships from before they had names. */
-export const unnamedEntry: Entry = { membership: new Uint8Array(membershipNameBytes), admissions: [] };
-
 export function createEntry(admissions: readonly Admission[], randomBytes: (length: number) => Uint8Array): Entry {
   return { membership: randomBytes(membershipNameBytes), admissions };
 }

@@ -25,7 +25,7 @@ export interface BaseEpoch {
   /** SHA-256 of the ids of its members, with and without a leaf, ascending and joined. */
   readonly members: Uint8Array;
   readonly owners: readonly AgentId[];
-  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange">;
   readonly generation: number;
   readonly policy: ChannelPolicy | undefined;
   readonly resumption: Uint8Array;

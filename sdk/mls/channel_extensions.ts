@@ -16,7 +16,6 @@ import {
   encodeOwnersVersion,
   encodePolicy,
   type OwnersVersion,
-  parseAgentId,
   parseChannelName,
 } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
@@ -25,7 +24,6 @@ import {
   channelNameExtension,
   checkChannelExtensions,
   generationExtension,
-  listedOwnersExtension,
   ownersExtension,
   policyExtension,
 } from "./leaf.ts";
@@ -33,22 +31,17 @@ import {
 export interface ChannelBinding {
   readonly name: ChannelName;
   readonly owners: readonly AgentId[];
-  /** Undefined in a channel from before there were versions of owners. */
-  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange">;
   /** Absent in generation 0. */
   readonly generation?: GenerationBinding;
   /** Absent until it was changed once. */
   readonly policy?: ChannelPolicy;
 }
 
-const agentIdBytes = 22;
-
 export function encodeBinding({ name, owners, chain, generation, policy }: ChannelBinding): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
-    chain === undefined
-      ? { extensionType: listedOwnersExtension, extensionData: utf8ToBytes(owners.join("")) }
-      : { extensionType: ownersExtension, extensionData: encodeOwnersVersion({ ...chain, owners }) },
+    { extensionType: ownersExtension, extensionData: encodeOwnersVersion({ ...chain, owners }) },
     ...(generation === undefined
       ? []
       : [{ extensionType: generationExtension, extensionData: encodeGeneration(generation) }]),
@@ -71,14 +64,13 @@ export function decodeBinding(extensions: readonly Extension[]): ChannelBinding 
     throw new MlsFault("A channel has a name, owners, perhaps a generation and a policy, and no other extension");
   }
   if (typeOf(name) !== channelNameExtension) throw new MlsFault("A channel's first extension is its name");
+  if (typeOf(owners) !== ownersExtension) throw new MlsFault("A channel's second extension is its owners");
   try {
-    const listed = decodeOwners(owners);
-    if (policy !== undefined && listed.chain === undefined) {
-      throw new MlsFault("A channel without versions of owners has no policy");
-    }
+    const { owners: agentIds, version, lastChange } = decodeOwnersVersion(owners.extensionData);
     return {
       name: parseChannelName(new TextDecoder().decode(name.extensionData)),
-      ...listed,
+      owners: agentIds,
+      chain: { version, lastChange },
       ...(generation !== undefined && { generation: decodeGeneration(generation.extensionData) }),
       ...(policy !== undefined && { policy: decodePolicy(policy.extensionData) }),
     };
@@ -91,30 +83,6 @@ export function decodeBinding(extensions: readonly Extension[]): ChannelBinding 
 /** The channel that a group is of: the first generation has its id as its own. */
 export function channelIdOf({ groupId, extensions }: Pick<GroupContext, "groupId" | "extensions">): ChannelId {
   return decodeBinding(extensions).generation?.channelId ?? binaryIdFromBytes<ChannelId>(groupId);
-}
-
-function decodeOwners(extension: Extension): Pick<ChannelBinding, "owners" | "chain"> {
-  const { extensionData } = extension;
-  switch (typeOf(extension)) {
-    case listedOwnersExtension:
-      return { owners: decodeList(extensionData), chain: undefined };
-    case ownersExtension: {
-      const { owners, version, lastChange } = decodeOwnersVersion(extensionData);
-      return { owners, chain: { version, lastChange } };
-    }
-    default:
-      throw new MlsFault("A channel's second extension is its owners");
-  }
-}
-
-/** The ids, one after the other. */
-function decodeList(bytes: Uint8Array): AgentId[] {
-  if (bytes.length % agentIdBytes !== 0) throw new MlsFault("A channel's list of owners is malformed");
-  const text = new TextDecoder();
-  return Array.from(
-    { length: bytes.length / agentIdBytes },
-    (_, i) => parseAgentId(text.decode(bytes.subarray(i * agentIdBytes, (i + 1) * agentIdBytes))),
-  );
 }
 
 function typeOf(extension: Extension | undefined): number | undefined {

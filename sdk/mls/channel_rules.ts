@@ -35,12 +35,12 @@ export interface Declared extends Pick<CommitSummary, "added" | "removed" | "own
   readonly nextState: Uint8Array;
 }
 
-/** The rules for one commit. They answer why it must not be followed, or undefined. One that nobody signed declares nothing. */
-export function createRules(declared: Declared | undefined, signatures: Signatures): CommitRules {
+/** The rules for one commit. They answer why it must not be followed, or undefined. */
+export function createRules(declared: Declared, signatures: Signatures): CommitRules {
   return (commit) => {
     try {
       checkProposals(commit);
-      if (declared !== undefined) checkDeclared(commit, declared);
+      checkDeclared(commit, declared);
       checkIdentities(commit);
       const aad = decodeCommitAad(commit.authenticatedData);
       checkProofs(commit, aad, signatures);

@@ -138,7 +138,7 @@ export interface ExpectedGroup {
 /** A group as it goes on from what was stored or made. */
 export interface GroupParts {
   readonly epoch: Epoch;
-  /** The latest changes of the owners, oldest first; none in a channel from before there were versions. */
+  /** The latest changes of the owners, oldest first. */
   readonly changes: readonly OwnersChange[];
   /** How this member came in. */
   readonly entry: Entry;

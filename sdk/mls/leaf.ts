@@ -33,8 +33,6 @@ export type CredentialPolicy = (credential: MemberCredential) => string | undefi
  * another number: `docs/protocol.md` has the steps.
  */
 export const channelNameExtension = 0xf5c0;
-/** Owners without versions, in channels from before. */
-export const listedOwnersExtension = 0xf5c1;
 export const ownersExtension = 0xf5c2;
 /** Generations after the first. */
 export const generationExtension = 0xf5c3;
@@ -45,7 +43,6 @@ export const admissionsExtension = 0xf5c9;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
 const readableExtensions: readonly number[] = [
   channelNameExtension,
-  listedOwnersExtension,
   ownersExtension,
   generationExtension,
   policyExtension,

@@ -79,7 +79,7 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
       added.map(({ keyPackage }) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
     ),
     removed: [...removed.map(({ leaf }) => agentOf(leaf)), ...struckBetween(before, after, joined)],
-    owners: sameOwners(before.owners, after.owners) ? undefined : after.owners,
+    owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
     ownersBefore: before.owners,
   };
 }
@@ -119,11 +119,6 @@ function checkGroupId({ groupId, epoch }: GroupContext, { generation: binding }:
   if (binding !== undefined && !equalBytes(binaryIdToBytes(groupIdOf(binding.channelId, generation)), groupId)) {
     throw new MlsFault("The group's id is not that of its channel and generation");
   }
-}
-
-/** Channels from before list them in any order. */
-function sameOwners(before: readonly AgentId[], after: readonly AgentId[]): boolean {
-  return [...before].sort().join() === [...after].sort().join();
 }
 
 function describe(leafIndex: number, credential: MemberCredential, binding: ChannelBinding): Member {

@@ -104,8 +104,7 @@ export function followChanges(
 /** The owners as a member that comes back remembers them. */
 export interface KnownOwners {
   readonly owners: readonly AgentId[];
-  /** Undefined when its channel had no chain yet. */
-  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange">;
   /** Absent in generation 0. */
   readonly generation?: { readonly generation: number };
   readonly policy?: ChannelPolicy | undefined;
@@ -136,14 +135,6 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   const [first] = shown.changes;
   const { chain } = known;
   const founding = firstFoundingAfter(known, shown);
-  if (chain === undefined) {
-    if (version > keptChanges) throw tooLong();
-    checkChain(shown, signatures);
-    if (first === undefined || !known.owners.includes(signerOf(first))) {
-      throw new MlsFault("The chain of owners was not begun by an owner that this agent knew");
-    }
-    return;
-  }
   const rolledBack = founding !== undefined && founding.version <= chain.version;
   if (version < chain.version && !rolledBack) {
     throw new MlsFault("The owners are of an older version than this agent knew");

@@ -243,13 +243,3 @@ Deno.test("where the first change that is shown follows what the member knew, it
   assertEquals(rival.shown.changes[0]?.version, 2);
   refuse("not signed by an owner", () => checkContinuation(then.known, rival.shown, portableSignatures));
 });
-
-Deno.test("to a member that knew no chain, version 1 is signed by an owner that it knew", async () => {
-  const legacy: KnownOwners = { owners: [alice.id], chain: undefined };
-  const chain = await (await start()).set(alice, alice, bob);
-  checkContinuation(legacy, chain.shown, portableSignatures);
-  const false1 = await (await new Chain().set(mallory, mallory, alice)).set(mallory, mallory);
-  refuse("begun by an owner", () => checkContinuation(legacy, false1.shown, portableSignatures));
-  const long = await chain.copy().grow(alice, limits.ownersChanges);
-  refuse("new invite", () => checkContinuation(legacy, long.shown, portableSignatures));
-});

@@ -22,9 +22,9 @@ import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import type { MlsIdentity } from "./identity.ts";
-import { agentOf, credentialOf, listsExtension, ownersExtension } from "./leaf.ts";
+import { agentOf, credentialOf } from "./leaf.ts";
 import { type CommitSummary, type Member, memberAt } from "./members.ts";
-import { followChanges, leaveChange, noVersion, signChange, versionOf } from "./owners_chain.ts";
+import { followChanges, leaveChange, signChange, versionOf } from "./owners_chain.ts";
 import { policyOf } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
 
@@ -78,14 +78,10 @@ async function planOwners(
   const added = add.map(({ leafNode }) => agentOf(leafNode));
   const owners = intent.owners ?? remainingOwners(before.owners, { added, removed: remove, leaves });
   const unchanged = sameAgents(owners, before.owners);
-  const begins = self.owner && owners.includes(self.agentId) && canBeginChain(epoch, before, { owners, add, remove });
-  if (policy !== undefined && (!self.owner || intent.owners !== undefined || before.chain === undefined)) {
-    throw new MlsFault("Only an owner changes the policy, without other owners, in a channel with versions of owners");
+  if (policy !== undefined && (!self.owner || intent.owners !== undefined)) {
+    throw new MlsFault("Only an owner changes the policy, without other owners");
   }
-  if (before.chain === undefined && !begins) {
-    return { binding: unchanged ? undefined : { ...before, owners }, changes: [] };
-  }
-  if (unchanged && !begins && policy === undefined) return { binding: undefined, changes: [] };
+  if (unchanged && policy === undefined) return { binding: undefined, changes: [] };
   if (owners.length > limits.ownersPerChannel || (self.owner && owners.length === 0)) {
     throw new MlsFault(`A channel has 1 to ${limits.ownersPerChannel} owners`);
   }
@@ -100,23 +96,6 @@ async function planOwners(
     ),
   ];
   return { binding: bindingAfter(before, changes), changes };
-}
-
-/**
- * Whether an owner's commit can give a channel from before its first version: every leaf that will be in the group supports
- * the extension. The committer's own is made anew with the commit.
- */
-export function canBeginChain(
-  { tree, ownLeaf }: Epoch,
-  { chain, owners: present }: ChannelBinding,
-  { owners = present, add = [], remove = [] }: OwnersIntent = {},
-): boolean {
-  if (chain !== undefined || owners.length > limits.ownersPerChannel) return false;
-  const staying = Array.from(tree.leaves()).filter(([leafIndex, { agentId }]) =>
-    leafIndex !== ownLeaf && !remove.includes(agentId)
-  );
-  const nodes = [...staying.map(([, { node }]) => node), ...add.map(({ leafNode }) => leafNode)];
-  return nodes.every((node) => listsExtension(node, ownersExtension));
 }
 
 /** A commit that verifies, as far as it concerns the owners. */
@@ -134,7 +113,6 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const before = decodeBinding(commit.before.context.extensions);
   const changes = decodeOwnersChanges(aad.changes);
   const remaining = remainingOwners(before.owners, { ...commit.summary, leaves: aad.leaves });
-  if (before.chain === undefined && changes.length === 0) return checkListed(commit, remaining);
   const made = commit.committer.owner
     ? signedChanges(commit, changes, remaining, signatures)
     : leftChanges(commit, aad);
@@ -143,17 +121,6 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault("The owners or the policy after the commit are not the result of its changes");
   }
-}
-
-/** In a channel from before there were versions. */
-function checkListed({ before: epoch, committer, extensions }: OwnersCommit, remaining: readonly AgentId[]): void {
-  const { owners, chain } = decodeBinding(extensions);
-  const expected = { ...decodeBinding(epoch.context.extensions), owners };
-  if (chain !== undefined) throw new MlsFault("The commit begins the versions of owners without a change");
-  if (!sameExtensions(extensions, encodeBinding(expected))) {
-    throw new MlsFault("The commit changes more than the owners");
-  }
-  if (!committer.owner && !sameAgents(owners, remaining)) throw new MlsFault("Only owners change the owners");
 }
 
 /** An owner makes at most one change, and strikes every owner that its commit removes and does not bring back. */
@@ -198,7 +165,6 @@ function checkPolicyChange(
 /** There is one way to write the changes that leaves make. */
 function leftChanges({ before: epoch }: OwnersCommit, { leaves, changes }: CommitAad): readonly OwnersChange[] {
   const binding = decodeBinding(epoch.context.extensions);
-  if (binding.chain === undefined) throw new MlsFault("Only owners begin the versions of owners");
   const expected = leaveChanges(epoch, versionIn(binding), leaves);
   if (!equalBytes(encodeOwnersChanges(expected), changes)) {
     throw new MlsFault("Only owners change the owners, but for those that leave");
@@ -232,9 +198,9 @@ export function remainingOwners(
   );
 }
 
-/** The version of owners that a channel has; before the first there is none. */
+/** The version of owners that a channel has. */
 export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
-  return chain === undefined ? noVersion : { ...chain, owners };
+  return { ...chain, owners };
 }
 
 /** Returns the channel's binding after allowed changes. */

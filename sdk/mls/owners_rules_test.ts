@@ -17,8 +17,8 @@ import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { type Epoch, stateOf } from "./epoch.ts";
 import { listsExtension, ownersExtension } from "./leaf.ts";
-import { isChainOf, leaveChange, noVersion, signChange, versionOf } from "./owners_chain.ts";
-import { canBeginChain, versionIn } from "./owners_rules.ts";
+import { isChainOf, leaveChange, signChange, versionOf } from "./owners_chain.ts";
+import { versionIn } from "./owners_rules.ts";
 import { createLeaf } from "./ratchet_tree.ts";
 import { type Agent, World, type WorldOptions } from "./testing/world.ts";
 
@@ -41,8 +41,7 @@ async function syncAll({ world }: Pick<Members, "world">): Promise<void> {
   for (const agent of world.active()) await agent.sync();
   assertEquals(world.authenticators().length, 1);
   for (const { member } of world.active()) {
-    const { chain } = member.binding;
-    assert(chain === undefined ? member.changes.length === 0 : isChainOf(versionIn(member.binding), member.changes));
+    assert(isChainOf(versionIn(member.binding), member.changes));
   }
 }
 
@@ -73,7 +72,7 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
   const extensions = binding === undefined ? before : encodeBinding(binding);
   const packages = await Promise.all(added.map((agent) => agent.createKeyPackage()));
   const { message, next } = await createCommit(
-    binding?.chain === undefined ? by.member.current : trusting(by.member.current),
+    binding === undefined ? by.member.current : trusting(by.member.current),
     {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions: [...extensions] } },
@@ -135,7 +134,7 @@ Deno.test("a new channel has version 1, and every member that joins holds the ch
   const members = await createMembers();
   for (const { member } of members.world.active()) {
     assertEquals(member.binding.owners, [members.owner.id]);
-    assertEquals(member.binding.chain?.version, 1);
+    assertEquals(member.binding.chain.version, 1);
     assertEquals(member.changes, members.owner.member.changes);
   }
   await syncAll(members);
@@ -157,7 +156,7 @@ Deno.test("an owner's changes make versions, which survive a crash before and af
     await agent.acknowledge();
     await agent.crash();
     assertEquals(agent.member.binding.owners, ids(owner, bob));
-    assertEquals(agent.member.binding.chain?.version, 2);
+    assertEquals(agent.member.binding.chain.version, 2);
     assertEquals(agent.member.changes.length, 2);
   }
 });
@@ -169,7 +168,7 @@ Deno.test("a member that owns nothing strikes an owner that leaves, with what th
   await world.commit(carol, () => ({ remove: [bob.id], leaves }));
   await syncAll(members);
   assertEquals(owner.member.binding.owners, [owner.id]);
-  assertEquals(owner.member.binding.chain?.version, 3);
+  assertEquals(owner.member.binding.chain.version, 3);
   assertEquals(owner.member.changes.at(-1)?.kind, "left");
 });
 
@@ -179,7 +178,7 @@ Deno.test("two owners that leave at once are struck one after the other, and nob
   const leaves = [bob.leave(), owner.leave()];
   await world.commit(carol, () => ({ remove: [owner.id, bob.id], leaves }));
   assertEquals(carol.member.binding.owners, []);
-  assertEquals(carol.member.binding.chain?.version, 4);
+  assertEquals(carol.member.binding.chain.version, 4);
   const late = world.newAgent();
   await world.add(carol, late);
   await syncAll(members);
@@ -205,7 +204,7 @@ Deno.test("a rejoin keeps ownership and changes nothing; a leave followed by an 
   await bob.join();
   await syncAll(members);
   assert(bob.member.self.owner);
-  assertEquals(bob.member.binding.chain?.version, 2);
+  assertEquals(bob.member.binding.chain.version, 2);
   const again = await bob.createKeyPackage();
   const leaves = [bob.leave()];
   await world.commit(carol, () => ({ remove: [bob.id], add: [again.keyPackage], leaves }));
@@ -213,7 +212,7 @@ Deno.test("a rejoin keeps ownership and changes nothing; a leave followed by an 
   await bob.join();
   await syncAll(members);
   assert(!bob.member.self.owner);
-  assertEquals(bob.member.binding.chain?.version, 3);
+  assertEquals(bob.member.binding.chain.version, 3);
 });
 
 Deno.test("who owns nothing makes no owner: not by its own change, an old one, one that another signed, or without", async () => {
@@ -229,7 +228,7 @@ Deno.test("who owns nothing makes no owner: not by its own change, an old one, o
   const result = "not the result";
   const { binding } = carol.member;
   refuses(result, await verdict(carol, bob, { binding: { ...binding, owners: ids(bob, carol) } }));
-  refuses(result, await verdict(carol, bob, { binding: { ...binding, owners: [], chain: undefined } }));
+  refuses(result, await verdict(carol, bob, { binding: { ...binding, owners: [] } }));
 });
 
 Deno.test("who owns nothing strikes exactly the owners whose leave it carries", async () => {
@@ -268,13 +267,12 @@ Deno.test("an owner makes one change at most, signs it itself, and its GroupCont
   const result = "not the result";
   refuses(result, await verdict(owner, bob, { changes: [change] }));
   refuses(result, await verdict(owner, bob, { binding }));
-  const [version, lastChange] = [binding.chain?.version ?? 0, new Uint8Array(32)];
+  const [version, lastChange] = [binding.chain.version, new Uint8Array(32)];
   refuses(result, await verdict(owner, bob, { binding: { ...binding, owners: [owner.id] }, changes: [change] }));
   refuses(
     result,
     await verdict(owner, bob, { binding: { ...binding, chain: { version, lastChange } }, changes: [change] }),
   );
-  refuses(result, await verdict(owner, bob, { binding: { ...binding, chain: undefined }, changes: [change] }));
 });
 
 Deno.test("a change that skips a version, was made before, or whose signature is wrong is refused of owners too", async () => {
@@ -309,79 +307,4 @@ Deno.test("a demoted owner changes nothing any more", async () => {
   await syncAll(members);
   const change = await sign(owner, [owner]);
   refuses("Only owners change", await verdict(owner, carol, { binding: after(owner, change), changes: [change] }));
-});
-
-Deno.test("a channel from before is as it was while a leaf does not know versions of owners", async () => {
-  const members = await createMembers({ listedOwners: true });
-  const { world, owner, bob, carol } = members;
-  // A member that never commits keeps its leaf from before.
-  await world.add(owner, world.newAgent());
-  await syncAll(members);
-  await world.commit(owner, () => ({ owners: [owner.id, bob.id] }));
-  await syncAll(members);
-  assertEquals(carol.member.binding, { name: carol.member.binding.name, owners: [owner.id, bob.id], chain: undefined });
-  await world.commit(carol, () => ({ remove: [bob.id], leaves: [bob.leave()] }));
-  await syncAll(members);
-  assertEquals(carol.member.binding.owners, [owner.id]);
-  const list = (...owners: Agent[]): ChannelBinding => ({ ...carol.member.binding, owners: ids(...owners) });
-  refuses("Only owners change", await verdict(carol, owner, { binding: list(carol) }));
-  const change = await sign(owner, [owner], noVersion);
-  const begun = { binding: after(owner, change), changes: [change] };
-  refuses("not every member supports", await verdict(owner, carol, begun));
-});
-
-Deno.test("once all leaves know them, an owner's next commit begins the versions, and there is no way back", async () => {
-  const members = await createMembers({ listedOwners: true });
-  const { world, owner, bob, carol } = members;
-  const canBegin = (): boolean => canBeginChain(owner.member.current, owner.member.binding);
-  for (const agent of [owner, bob, carol]) {
-    assert(!canBegin());
-    await world.commit(agent, () => ({}));
-    await syncAll(members);
-  }
-  assert(canBegin());
-  const change = await sign(owner, [owner], noVersion);
-  const binding = after(owner, change);
-  refuses("Only owners", await verdict(bob, carol, { binding, changes: [change] }));
-  refuses("without a change", await verdict(owner, carol, { binding }));
-  refuses("not signed by an owner", await verdict(owner, carol, await begunFor(owner, bob)));
-  await world.commit(bob, () => ({}));
-  await syncAll(members);
-  assertEquals(owner.member.binding.chain, undefined, "only owners begin them");
-  await world.commit(owner, () => ({}));
-  await syncAll(members);
-  for (const { member } of world.active()) {
-    assertEquals([member.binding.owners, member.binding.chain?.version], [[owner.id], 1]);
-  }
-  const back = { ...owner.member.binding, chain: undefined };
-  refuses("not the result", await verdict(owner, carol, { binding: back }));
-  world.listedOwners = false;
-  const late = world.newAgent();
-  await world.add(carol, late);
-  assertEquals(late.member.changes, owner.member.changes);
-});
-
-/** Version 1 for others than its signer. */
-async function begunFor(by: Agent, ...owners: Agent[]): Promise<Forged> {
-  const change = await sign(by, owners, noVersion);
-  return { binding: after(by, change), changes: [change] };
-}
-
-Deno.test("a commit that adds and one that removes begin the versions on the way", async () => {
-  const members = await createMembers({ listedOwners: true });
-  const { world, owner, bob, carol } = members;
-  await world.commit(owner, () => ({ owners: [owner.id, bob.id] }));
-  await syncAll(members);
-  await world.commit(carol, () => ({}));
-  await syncAll(members);
-  // Bob's leaf is from before; with him it could not begin.
-  world.listedOwners = false;
-  const late = world.newAgent();
-  const own = await late.createKeyPackage();
-  await world.commit(owner, () => ({ remove: [bob.id], add: [own.keyPackage] }));
-  await late.join();
-  await syncAll(members);
-  for (const { member } of [carol, late]) {
-    assertEquals([member.binding.owners, member.binding.chain?.version], [[owner.id], 1]);
-  }
 });

@@ -236,7 +236,7 @@ Deno.test("a message tells whether its sender might speak in its own epoch", asy
 Deno.test("a leaf that does not list the extension stands in the way, and is named", async () => {
   const { world, owner, bob } = await createMembers();
   const older = world.newAgent();
-  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3]);
+  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [0xf5c0, 0xf5c2, 0xf5c3]);
   older.own = own;
   await world.commit(owner, () => ({ add: [own.keyPackage] }));
   await older.join();

@@ -4,7 +4,7 @@
  */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import { decodeOwnersChanges, encodeOwnersChanges, MlsReader, type OwnersChange, WireError } from "../../proto/mod.ts";
-import { type ChannelBinding, channelIdOf, decodeBinding } from "./channel_extensions.ts";
+import { channelIdOf, decodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { ownersExtension } from "./leaf.ts";
@@ -12,9 +12,7 @@ import { checkChain, checkContinuation, type KnownOwners } from "./owners_chain.
 import { versionIn } from "./owners_rules.ts";
 import type { Joined } from "./welcome.ts";
 
-/** None in a channel from before there were versions. */
 export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[] {
-  if (changes.length === 0) return [];
   return [{ extensionType: ownersExtension, extensionData: vector(encodeOwnersChanges(changes)) }];
 }
 
@@ -29,11 +27,6 @@ export function believeOwners(
 ): readonly OwnersChange[] {
   const binding = decodeBinding(context.extensions);
   const changes = decodeShownChanges(extensions);
-  if (binding.chain === undefined) {
-    if (changes !== undefined) throw new MlsFault("A Welcome shows changes of owners that its group does not have");
-    if (known !== undefined) checkListed(binding, known);
-    return [];
-  }
   if (changes === undefined) throw new MlsFault("A Welcome does not show how its group's owners came to be");
   const shown = {
     channelId: channelIdOf(context),
@@ -45,14 +38,6 @@ export function believeOwners(
   if (known === undefined) checkChain(shown, signatures);
   else checkContinuation(known, shown, signatures);
   return changes;
-}
-
-/** Without a chain only the owners that it remembers are left to a member that comes back. */
-function checkListed({ owners }: ChannelBinding, known: KnownOwners): void {
-  if (known.chain !== undefined) throw new MlsFault("The Welcome's owners have no versions, and those known have");
-  if (owners.some((owner) => !known.owners.includes(owner))) {
-    throw new MlsFault("The Welcome names an owner that this agent did not know");
-  }
 }
 
 function decodeShownChanges(extensions: readonly Extension[]): OwnersChange[] | undefined {

@@ -1,5 +1,5 @@
 /** Which Welcomes a joiner and a returning member believe, by real groups and a member that writes its own. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Extension } from "ts-mls/extension.js";
 import { encodeOwnersChange, encodeOwnersChanges, limits, type OwnersChange } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
@@ -108,7 +108,7 @@ Deno.test("a member that comes back finds the owners that it knew, or those that
     await world.commit(owner, () => ({ owners: i % 2 === 0 ? [owner.id, mallory.id] : [owner.id] }));
   }
   await sync(members, victim);
-  assertEquals(victim.member.binding.chain?.version, 1);
+  assertEquals(victim.member.binding.chain.version, 1);
   assertEquals(await verdicts(victim, mallory, {}), ["", ""]);
 });
 
@@ -124,7 +124,6 @@ Deno.test("a member that made itself the owner convinces nobody that comes back,
     ["has 1 changes", { extensions: next.extensions, shown: encodeShownChanges([next.change]) }],
     ["does not follow", { extensions: next.extensions, shown: encodeShownChanges([...honest, ...honest]) }],
     ["does not show", { extensions: next.extensions, shown: [] }],
-    ["have no versions", { extensions: encodeBinding({ name, owners: [mallory.id], chain: undefined }), shown: [] }],
   ];
   for (const [why, written] of chains) {
     const [returning] = await verdicts(victim, mallory, written);
@@ -162,7 +161,6 @@ Deno.test("a newcomer refuses what does not fit together", async () => {
       extensions: encodeBinding({ name, owners, chain: { version, lastChange } }),
       shown: encodeShownChanges([wrong]),
     }],
-    ["does not have", { extensions: encodeBinding({ name, owners, chain: undefined }) }],
   ];
   for (const [why, written] of cases) {
     const [returning, joining] = await verdicts(victim, mallory, written);
@@ -186,40 +184,4 @@ Deno.test("longer away than the changes that are kept: a new invite, which every
   assert(returning.includes("new invite"), returning);
   assertEquals(joining, "");
   assertEquals(mallory.member.changes.length, limits.ownersChanges);
-});
-
-Deno.test("in a channel from before a member that comes back believes only owners that it knew", async () => {
-  const members = await createMembers({ listedOwners: true });
-  const { world, owner, victim, mallory } = members;
-  assertEquals(await verdicts(victim, mallory, {}), ["", ""]);
-  const list = (...owners: Agent[]): Extension[] =>
-    encodeBinding({ name, owners: owners.map(({ id }) => id), chain: undefined });
-  for (const extensions of [list(mallory), list(owner, mallory)]) {
-    const [returning, joining] = await verdicts(victim, mallory, { extensions });
-    assert(returning.includes("did not know"), returning);
-    assertEquals(joining, "");
-  }
-  assertEquals(await verdicts(victim, mallory, { extensions: list() }), ["", ""]);
-  assert(world.listedOwners);
-});
-
-Deno.test("a member that slept while the versions began believes them from an owner that it knew, and from nobody else", async () => {
-  const members = await createMembers({ listedOwners: true });
-  const { world, owner, victim, mallory } = members;
-  for (const agent of [owner, victim, mallory]) {
-    await world.commit(agent, () => ({}));
-    await sync(members);
-  }
-  assertEquals(victim.member.binding.chain, undefined);
-  world.listedOwners = false;
-  const usurped = await usurp(mallory, noVersion);
-  const shown = encodeShownChanges([usurped.change]);
-  const [refused] = await verdicts(victim, mallory, { extensions: usurped.extensions, shown });
-  assert(refused.includes("begun by an owner"), refused);
-  await world.commit(owner, () => ({}));
-  await world.commit(owner, () => ({ owners: [owner.id, mallory.id] }));
-  await sync(members, victim);
-  assertEquals(mallory.member.binding.chain?.version, 2);
-  assertEquals(await verdicts(victim, mallory, {}), ["", ""]);
-  assertThrows(() => enter(victim, new Uint8Array(3)), MlsFault);
 });

@@ -113,19 +113,15 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
 /** The rest of the epoch before the present one. */
 export function encodeParent({ base, commitHash }: Parent): Uint8Array {
   const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, resumption } = base;
-  const version = chain === undefined ? null : [chain.version, chain.lastChange];
-  const lists = [members, [...owners], version];
-  // A channel without a policy keeps the form that earlier versions read.
-  const last = policy === undefined ? [] : [encodePolicy(policy)];
-  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, ...last]);
+  const lists = [members, [...owners], [chain.version, chain.lastChange]];
+  const last = policy === undefined ? null : encodePolicy(policy);
+  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, last]);
 }
 
 export function decodeParent(record: Uint8Array): Parent {
-  const fields = list(decodeCbor(record, maxValueBytes));
-  if (fields.length !== 10 && fields.length !== 11) throw malformed();
-  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = fields;
+  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = open(record, 11);
   const [generation, resumption, policy] = rest;
-  const [version, lastChange] = chain === null ? [] : list(chain, 2);
+  const [version, lastChange] = list(chain, 2);
   return {
     commitHash: bytes(commitHash),
     base: {
@@ -135,9 +131,9 @@ export function decodeParent(record: Uint8Array): Parent {
       transcriptHash: bytes(transcriptHash),
       members: bytes(members),
       owners: list(owners).map(agent),
-      chain: chain === null ? undefined : { version: number(version), lastChange: bytes(lastChange) },
+      chain: { version: number(version), lastChange: bytes(lastChange) },
       generation: number(generation),
-      policy: policy === undefined ? undefined : decodePolicy(bytes(policy)),
+      policy: policy === null ? undefined : decodePolicy(bytes(policy)),
       resumption: bytes(resumption),
     },
   };

@@ -5,7 +5,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
 import type { StoredRecord } from "../store/mod.ts";
-import { type Entry, unnamedEntry } from "./admissions.ts";
+import type { Entry } from "./admissions.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -107,11 +107,12 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
   const [candidate, entry] = [stored.get("candidate"), stored.get(entryId)];
   const [founding, parent] = [stored.get(foundingId), stored.get(parentId)];
+  if (entry === undefined) throw new MlsFault("Stored MLS state is incomplete: how this member came in is missing");
   return {
     founding: founding && decodeFounding(founding),
     parent: parent && decodeParent(parent),
     changes: changesOf(epoch, stored.get(changesId)),
-    entry: entry === undefined ? unnamedEntry : decodeEntry(entry),
+    entry: decodeEntry(entry),
     current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
     past: new PastEpochs(
       under(stored, "past/").map(([number, value]) => [BigInt(number), whenNeeded(value, treeOf(number))]),
@@ -121,12 +122,11 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   };
 }
 
-/** A channel from before there were versions of owners has none. */
 function changesOf({ context }: Pick<Epoch, "context">, record: Uint8Array | undefined): readonly OwnersChange[] {
-  const binding = decodeBinding(context.extensions);
   const changes = record === undefined ? [] : decodeChanges(record);
-  const fits = binding.chain === undefined ? changes.length === 0 : isChainOf(versionIn(binding), changes);
-  if (!fits) throw new MlsFault("Stored MLS state is incomplete: the changes of the owners are missing");
+  if (!isChainOf(versionIn(decodeBinding(context.extensions)), changes)) {
+    throw new MlsFault("Stored MLS state is incomplete: the changes of the owners are missing");
+  }
   return changes;
 }
 

@@ -48,9 +48,9 @@ export class StoredFields {
     return this.#fields[index] === null;
   }
 
-  /** Records of before it was written have none. */
+  /** Undefined where null was written. */
   optionalNumber(index: number): number | undefined {
-    return (this.#fields[index] ?? null) === null ? undefined : this.number(index);
+    return this.isNull(index) ? undefined : this.number(index);
   }
 
   text(index: number): string {
@@ -58,9 +58,9 @@ export class StoredFields {
     return typeof value === "string" ? value : this.#refuse();
   }
 
-  /** Records of before it was written have none. */
+  /** Undefined where null was written. */
   optionalText(index: number): string | undefined {
-    return (this.#fields[index] ?? null) === null ? undefined : this.text(index);
+    return this.isNull(index) ? undefined : this.text(index);
   }
 
   flag(index: number): boolean {

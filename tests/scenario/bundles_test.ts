@@ -14,7 +14,7 @@ import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { type Channel, QuotaExceededError, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { addOlderMember } from "../support/scenario/older_channel.ts";
+import { addOlderMember } from "../support/scenario/older_member.ts";
 import { type Actor, name, read, readEnvelopes, Stage, until } from "../support/scenario/stage.ts";
 
 type SendMessage = RequestBody<"SendMessage">;

@@ -198,7 +198,7 @@ Deno.test("a request to rejoin with a KeyPackage that only one of two decoders r
   const { id: channelId } = await alice.channel();
   const { agentId } = bob.client;
   const two = mlsVector(mlsUint(1, 2), mlsUint(2, 2));
-  const types = mlsVector(...[0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2)));
+  const types = mlsVector(...[0xf5c0, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2)));
   const [suites, credentials] = [mlsVector(mlsUint(3, 2)), mlsVector(mlsUint(1, 2))];
   const nowMs = stage.world.time.nowMs();
   const keyPackage = createKeyPackage({

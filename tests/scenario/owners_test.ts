@@ -1,12 +1,9 @@
-/**
- * The owners of a channel, for members that leave and come back, and in channels from before there were versions of
- * owners.
- */
+/** The owners of a channel, for members that leave and come back. */
 import { assert, assertEquals } from "@std/assert";
-import { type AgentId, limits } from "../../proto/mod.ts";
+import { type AgentId, leafExtensions, limits } from "../../proto/mod.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";
-import { usurp, withholdCommits } from "../support/scenario/hostile.ts";
-import { addOlderMember, createOlderChannel } from "../support/scenario/older_channel.ts";
+import { withholdCommits } from "../support/scenario/hostile.ts";
+import { createOlderOwner } from "../support/scenario/older_member.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const saw = (channel: Channel, wanted: IssueKind): boolean =>
@@ -118,52 +115,18 @@ Deno.test("who was away for more changes of the owners than are kept comes back 
   assertEquals(await read(await bob.channel(), 1), ["welcome back"]);
 });
 
-async function versionSeenBy(actor: Actor): Promise<number | undefined> {
-  return (await actor.live()).membership.group.binding.chain?.version;
-}
-
-Deno.test("a channel from before gets versions of owners by itself, and goes on", async () => {
+Deno.test("a member whose leaf does not list what this version is capable of renews it by itself", async () => {
   await using stage = await Stage.open();
-  const alice = await createOlderChannel(stage);
-  assertEquals(await versionSeenBy(alice), undefined);
+  const alice = await createOlderOwner(stage);
   alice.hurried = true;
   await alice.restart();
-  await until("the versions have begun", async () => await versionSeenBy(alice) === 1);
+  await until("its leaf lists everything", async () => {
+    const { current } = (await alice.live()).membership.group;
+    const listed = current.tree.leaf(current.ownLeaf)?.node.capabilities.extensions ?? [];
+    return leafExtensions.every((type) => listed.includes(type));
+  });
   const bob = await stage.actor("bob");
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
-  assertEquals(await versionSeenBy(bob), 1);
-  assertEquals(await ownersSeenBy(bob), [alice.client.agentId]);
-  await alice.restart();
   await alice.manager.send(name, "as before");
   assertEquals(await read(await bob.channel(), 1), ["as before"]);
-});
-
-Deno.test("a commit that is made anyway begins the versions on its way", async () => {
-  await using stage = await Stage.open();
-  const alice = await createOlderChannel(stage);
-  const bob = await stage.actor("bob");
-  await bob.manager.joinWithToken(name, await alice.manager.invite(name));
-  for (const actor of [alice, bob]) assertEquals(await versionSeenBy(actor), 1);
-});
-
-Deno.test("a member that slept while the versions began comes back, and believes no false beginning", async () => {
-  await using stage = await Stage.open();
-  const alice = await createOlderChannel(stage);
-  const away = await stage.actor("dave");
-  await addOlderMember(alice, away, stage);
-  const [bob, mallory] = [await stage.actor("bob"), await stage.actor("carol")];
-  for (const guest of [bob, mallory]) await guest.manager.joinWithToken(name, await alice.manager.invite(name));
-  await allAgree(alice, bob, mallory);
-  assertEquals(await versionSeenBy(bob), undefined);
-  const channel = await bob.channel();
-  const lies = usurp(bob, mallory, 2);
-  await (await alice.channel()).removeMember(away.client.agentId);
-  assertEquals(await versionSeenBy(alice), 1);
-  await alice.manager.send(name, "in an epoch that bob was not told of");
-  await until("bob is back", () => saw(channel, "rejoined"));
-  assertEquals(lies(), 2);
-  assert(saw(channel, "refused_welcome"));
-  await allAgree(alice, bob, mallory);
-  assertEquals(await versionSeenBy(bob), 1);
-  assertEquals(await ownersSeenBy(bob), [alice.client.agentId]);
 });

@@ -4,7 +4,7 @@ import type { AgentId } from "../../proto/mod.ts";
 import { type Channel, ChannelError, type ChannelEvent, type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
-import { addOlderMember, createOlderChannel } from "../support/scenario/older_channel.ts";
+import { addOlderMember } from "../support/scenario/older_member.ts";
 import { allStopped, recover, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -259,7 +259,7 @@ Deno.test("a channel that is begun anew keeps its policy, and what the stopped c
 
 Deno.test("members whose version knows no policies are named, and the channel stays as it was", async () => {
   await using stage = await Stage.open();
-  const alice = await createOlderChannel(stage);
+  const { alice } = await stage.pair();
   const older = await stage.actor("dave");
   await addOlderMember(alice, older, stage);
   const channel = await alice.channel();

@@ -20,7 +20,7 @@ export function mlsUint(value: number | bigint, size: 1 | 2 | 4 | 8): Uint8Array
 }
 
 /** Those of channels, which every leaf lists. */
-const extensionTypes = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2));
+const extensionTypes = [0xf5c0, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2));
 
 export interface KeyPackageOptions {
   /** Ed25519 seed that signs. */

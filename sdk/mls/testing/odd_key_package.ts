@@ -6,7 +6,13 @@ import { label } from "../codec.ts";
 import { signContent } from "../crypto/labelled.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { encodeKeyPackageMessage, type KeyPackage, keyPackageReference, type OwnKeyPackage } from "../key_package.ts";
-import { channelNameExtension, lastResortExtension, leafToVerify, listedOwnersExtension } from "../leaf.ts";
+import {
+  channelNameExtension,
+  generationExtension,
+  lastResortExtension,
+  leafToVerify,
+  ownersExtension,
+} from "../leaf.ts";
 
 export interface KeyPackageChange {
   readonly leafNode?: Partial<LeafNodeKeyPackage>;
@@ -33,11 +39,11 @@ export function signedAnew(
   };
 }
 
-/** Its leaf as an earlier version made it: without what came later among its capabilities; by default without versions of owners. */
+/** Its leaf as an earlier version made it: without what came later among its capabilities; by default without policies. */
 export function withOlderLeaf(
   own: OwnKeyPackage,
   identity: MlsIdentity,
-  types: readonly number[] = [channelNameExtension, listedOwnersExtension],
+  types: readonly number[] = [channelNameExtension, ownersExtension, generationExtension],
 ): OwnKeyPackage {
   const extensions = [...types, lastResortExtension];
   const { capabilities } = own.keyPackage.leafNode;

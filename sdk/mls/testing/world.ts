@@ -24,7 +24,6 @@ import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { stateOf } from "../epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
-import { withOlderLeaf } from "./odd_key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
@@ -60,8 +59,6 @@ export interface Entry {
 export interface WorldOptions {
   readonly signatures?: Signatures;
   readonly suiteId?: SuiteId;
-  /** A channel from before there were versions of owners. */
-  readonly listedOwners?: boolean;
 }
 
 export class Agent {
@@ -144,7 +141,7 @@ export class Agent {
   }
 
   async createKeyPackage(): Promise<OwnKeyPackage> {
-    const own = await createKeyPackage({
+    this.own = await createKeyPackage({
       suiteId: this.world.suiteId,
       identity: this.identity,
       notBeforeMs: nowMs - 3_600_000,
@@ -153,7 +150,6 @@ export class Agent {
       randomBytes: this.deps.randomBytes,
       signatures: this.world.signatures,
     });
-    this.own = this.world.listedOwners ? withOlderLeaf(own, this.identity) : own;
     return this.own;
   }
 
@@ -206,7 +202,7 @@ export class Agent {
     return loaded.durable;
   }
 
-  /** A record that an older version did not write. */
+  /** A record is lost. */
   async forget(id: string): Promise<void> {
     await (await this.#open()).batch([{ type: "delete", kind: kindOf(this.world.channelId), id }]);
   }
@@ -233,8 +229,6 @@ export class World {
   /** The delivery service's fold of the log. */
   epoch = 0;
   members = new Set<AgentId>();
-  /** A channel from before there were versions of owners, with leaves from before. */
-  listedOwners: boolean;
   /** Pre-shared keys that every agent has, by their ids in hexadecimal. */
   readonly psks = new Map<string, Uint8Array>();
 
@@ -242,7 +236,6 @@ export class World {
     this.random = random;
     this.signatures = options.signatures ?? portableSignatures;
     this.suiteId = options.suiteId ?? defaultSuiteId;
-    this.listedOwners = options.listedOwners ?? false;
     this.channelId = binaryIdFromBytes<ChannelId>(random.bytes(16));
   }
 
@@ -255,16 +248,9 @@ export class World {
   async create(): Promise<Agent> {
     const creator = this.newAgent();
     const own = await creator.createKeyPackage();
-    await creator.enter(await this.#begin(creator, own), 0);
+    await creator.enter(await Group.create({ channelId: this.channelId, name }, own, creator.deps), 0);
     this.members = new Set([creator.id]);
     return creator;
-  }
-
-  async #begin(creator: Agent, own: OwnKeyPackage): Promise<Group> {
-    const { channelId } = this;
-    if (!this.listedOwners) return await Group.create({ channelId, name }, own, creator.deps);
-    const binding = { name, owners: [creator.id], chain: undefined };
-    return Group.begin({ channelId, binding, changes: [] }, own, creator.deps);
   }
 
   /** The delivery service takes a commit of the current epoch, or refuses it. */

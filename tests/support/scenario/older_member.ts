@@ -1,4 +1,4 @@
-/** Channels as the SDK made them before there were versions of owners. */
+/** Members whose leaves do not list all that this version is capable of. */
 import {
   createKeyPackage,
   DurableGroup,
@@ -12,15 +12,15 @@ import { type Actor, name, type Stage } from "./stage.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** An owner with a channel and nobody else in it. */
-export async function createOlderChannel(stage: Stage): Promise<Actor> {
+/** An older owner with a channel and nobody else in it. */
+export async function createOlderOwner(stage: Stage): Promise<Actor> {
   const owner = await stage.actor("alice");
   await owner.manager.create(name);
-  const { membership: { channelId, group: { binding } } } = await owner.live();
+  const { membership: { channelId, group: { binding, changes } } } = await owner.live();
   const { identity } = owner.agent.parts;
   const nowMs = stage.world.time.nowMs();
   const own = await createOlderKeyPackage(identity, nowMs);
-  const group = Group.begin({ channelId, binding: { ...binding, chain: undefined }, changes: [] }, own, {
+  const group = Group.begin({ channelId, binding, changes }, own, {
     signatures: portableSignatures,
     policy: () => undefined,
     randomBytes,
@@ -33,7 +33,7 @@ export async function createOlderChannel(stage: Stage): Promise<Actor> {
   return owner;
 }
 
-/** Adds a member that stays away: while it is in the group, versions of owners cannot begin. */
+/** Adds a member that stays away; by default its leaf knows no policies. */
 export async function addOlderMember(
   owner: Actor,
   member: Actor,
