@@ -93,16 +93,16 @@ export const source =
   "cel()}}var b=class extends Error{name=\"StaticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;memb" +
   "ers;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retrya" +
   "ble??C[e].retryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachabl" +
-  "e=n.unreachable,this.members=n.members}},M=class extends b{name=\"TransportError\"},V=class extends M{name=\"Unav" +
-  "ailableError\"},J=class extends M{name=\"InternalError\"},z=class extends b{name=\"AuthError\"},W=class extends b{n" +
+  "e=n.unreachable,this.members=n.members}},T=class extends b{name=\"TransportError\"},V=class extends T{name=\"Unav" +
+  "ailableError\"},J=class extends T{name=\"InternalError\"},z=class extends b{name=\"AuthError\"},W=class extends b{n" +
   "ame=\"ChannelError\"},G=class extends W{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n" +
   ".by,this.atMs=n.atMs}},Q=class extends b{name=\"QuotaExceededError\"},X=class extends b{name=\"MlsError\"},Y=class" +
   " extends b{name=\"InvalidArgumentError\"},Z=class extends b{name=\"StoreError\"},ee=class extends b{name=\"RemoteEr" +
   "ror\";remoteCode;constructor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};f" +
-  "unction g(t){return(e,r,n)=>new t(e,r,n)}var Ue={TransportError:g(M),AuthError:g(z),ChannelError:g(W),QuotaExc" +
+  "unction g(t){return(e,r,n)=>new t(e,r,n)}var Ue={TransportError:g(T),AuthError:g(z),ChannelError:g(W),QuotaExc" +
   "eededError:g(Q),MlsError:g(X),InvalidArgumentError:g(Y),StoreError:g(Z),UnavailableError:g(V),RemovedError:g(G" +
   "),RemoteError:(t,e,r)=>new ee(e,r),InternalError:g(J)};function re(t,e,r){return Ue[C[t].errorClass](t,e,r)}va" +
-  "r le=2,E=5,Se=64*1024,Pe=10;function ce(t){let e=new Uint8Array(E+t.length);return Me(e,1,t.length),e.set(t,E)" +
+  "r le=2,E=5,Se=64*1024,Pe=10;function ce(t){let e=new Uint8Array(E+t.length);return Te(e,1,t.length),e.set(t,E)" +
   ",e}function ue(t){let{value:e,end:r}=ne(t,0,Pe);if(r!==t.length)throw new f(\"protocol_error\",\"A cell's message" +
   " holds more than a cell\");return e}function ye(t,e,r){let[n,o]=[te(10,t.length),te(26,r.length)],s=new Uint8Ar" +
   "ray(9);return s[0]=17,new DataView(s.buffer).setBigUint64(1,BigInt(e),!0),L([n,t,s,o,r])}function he(t){return" +
@@ -119,9 +119,9 @@ export const source =
   "n ne(t,e,r){if(t[e]!==r)throw new f(\"protocol_error\",\"A message without the field that it must have\");let[n,o]" +
   "=[0,e+1];for(let s=1;s<=2**14;s*=128){let l=t[o++]??0;if(n+=(l&127)*s,l<128){if(n>t.length-o)break;return{valu" +
   "e:t.subarray(o,o+n),end:o+n}}}throw new f(\"protocol_error\",\"A field goes beyond the end of its message\")}funct" +
-  "ion Me(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var Te=\"static.relay.v1.ErrorDetail\";function" +
+  "ion Te(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var Me=\"static.relay.v1.ErrorDetail\";function" +
   " se(t,e){let r=Re(t),{message:n,details:o}=oe(r.error??r);for(let s of Array.isArray(o)?o:[]){let{type:l,value" +
-  ":u}=oe(s);if(!(l!==Te||typeof u!=\"string\"))try{let c=pe(Uint8Array.from(atob(u),a=>a.charCodeAt(0)));if(k(c.co" +
+  ":u}=oe(s);if(!(l!==Me||typeof u!=\"string\"))try{let c=pe(Uint8Array.from(atob(u),a=>a.charCodeAt(0)));if(k(c.co" +
   "de))return{code:c.code,message:c.message}}catch{}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}functio" +
   "n Re(t){try{return oe(JSON.parse(t))}catch{return{}}}function oe(t){return typeof t==\"object\"&&t!==null?t:{}}f" +
   "unction A(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:void 0){let n=r instance" +
@@ -129,7 +129,7 @@ export const source =
   ",Ie=64*1024,Le={\"connect-protocol-version\":\"1\"};function fe(t){let{openHttp:e,unusable:r,randomBytes:n}=t;retu" +
   "rn{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)=>{let l=e(o.trust),u=new AbortController;u.signal." +
   "addEventListener(\"abort\",()=>l.close());let c=Ke(l,o,u.signal),a=n(Oe),y=c(\"CellDown\",\"application/connect+pro" +
-  "to\",ce(he(a))),v=(T,D)=>c(\"CellUp\",\"application/proto\",ye(a,T,D)),_=new ie(y,v,u,t);return s.aborted&&_.close(" +
+  "to\",ce(he(a))),v=(M,D)=>c(\"CellUp\",\"application/proto\",ye(a,M,D)),_=new ie(y,v,u,t);return s.aborted&&_.close(" +
   "),Promise.resolve(_)}}}function Ke(t,{host:e,port:r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return asyn" +
   "c(s,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${s}`,{method:\"POST\",headers:{...Le,\"cont" +
   "ent-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(c.status===200)return c" +
@@ -177,10 +177,10 @@ export const source =
   "e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var ze=2e3;fu" +
   "nction ve(t,e){let r,n,o=0,s=new H,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pendingBytes,counts:a.counts})}" +
   ",u=async({transport:a,target:y,isTapped:v})=>{let _=e.connectors.find(x=>x.transport===a);if(_===void 0)throw " +
-  "new Error(`no way to connect by ${a} in a thread of its own`);let T=r=await _.connect(y,new AbortController()." +
+  "new Error(`no way to connect by ${a} in a thread of its own`);let M=r=await _.connect(y,new AbortController()." +
   "signal),D=n=new P({cellBytes:m.cellBytes,write:(x,ae)=>(v&&t.post({kind:\"sent\",cells:x.slice(),cellBytes:ae})," +
-  "T.write(x,ae)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32" +
-  ",rider:x=>s.take(x),onWritten:()=>l(D),onFailed:()=>t.post({kind:\"failed\"})});T.closed.then(x=>t.post({kind:\"c" +
+  "M.write(x,ae)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32" +
+  ",rider:x=>s.take(x),onWritten:()=>l(D),onFailed:()=>t.post({kind:\"failed\"})});M.closed.then(x=>t.post({kind:\"c" +
   "losed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.read();t.post({kind:\"chunk\",bytes:a?.sl" +
   "ice()})};t.listen(a=>{switch(a.kind){case\"connect\":return void u(a).catch(y=>t.post({kind:\"refused\",message:A(" +
   "y)}));case\"push\":return o+=a.envelope.length+p,n?.push(a.lane,a.envelope);case\"offer\":return s.offer(a.key,a.e" +

@@ -54,7 +54,7 @@ export const source =
   " x=3,y=4,C=2,I={control:0,data:1};function E(n){if(!Number.isInteger(n)||n<f.minCellBytes||n>f.maxCellBytes)th" +
   "row new p(\"protocol_error\",`A cell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${n}`);return n}funct" +
   "ion _(n){if(n===0||n>f.envelopeBytes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${n} bytes; 1" +
-  " to ${f.envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#o=[0,0];#n=0;constructor(e){this.#t=E(e)}set " +
+  " to ${f.envelopeBytes} are allowed`)}var A=class{#t;#e=[];#r=[];#o=[0,0];#n=0;constructor(e){this.#t=E(e)}set " +
   "cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this." +
   "#t=E(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#n}push(e,t){_(t.length),(e===\"control\"?" +
   "this.#e:this.#r).push(t),this.#n+=t.length+y}next(e){let t=this.#e.length>0?I.control:I.data,r=t===I.control?t" +
@@ -65,12 +65,12 @@ export const source =
   "ction K(n,e,t){let r=e+C;return n.set(t,r),n[e]=t.length>>8,n[e+1]=t.length&255,r+t.length}function ue(n,e,t){" +
   "n[e]=t>>>24,n[e+1]=t>>>16,n[e+2]=t>>>8,n[e+3]=t}var ye=64*1024,$=.5,pe=2,B=class{#t;#e;#r=[];#o=0;#n=0;#i=new " +
   "Uint8Array(0);#s=\"off\";#a=0;#h;#u=0;#d=!0;#l=!1;#p=!1;#c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,p" +
-  "addingBytes:0};constructor(e){this.#t=e,this.#e=new w(e.cellBytes)}get pendingBytes(){return this.#e.pendingBy" +
+  "addingBytes:0};constructor(e){this.#t=e,this.#e=new A(e.cellBytes)}get pendingBytes(){return this.#e.pendingBy" +
   "tes+this.#o+this.#n}get counts(){return{...this.#y}}push(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(" +
   "_(t.length),this.#r.push({lane:e,envelope:t}),this.#o+=t.length+y),this.#m())}setCellBytes(e){this.#r.push({ce" +
   "llBytes:E(e)}),this.#C()}configure(e,t){if(!this.#c){if(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an" +
   " interval above 0, not ${t}`);this.#h?.(),this.#h=void 0,this.#s=e,this.#a=t,this.#l=!1,this.#u=this.#t.nowMs(" +
-  "),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#c?Promise.resolve(this.pendin" +
+  "),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#c?Promise.resolve(this.pendin" +
   "gBytes===0):!this.#p&&this.pendingBytes===0?Promise.resolve(!0):new Promise(t=>{let r=s=>{this.#f.delete(r),o(" +
   "),t(s)},o=this.#t.after(e,()=>r(!1));this.#f.add(r)})}stop(){this.#c=!0,this.#h?.(),this.#h=void 0,this.#i=new" +
   " Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p||this.#c||!this.#x()||(this.#p=!0,this.#B())}#x(){retur" +
@@ -83,11 +83,11 @@ export const source =
   "x))+1,o=this.#g(Math.min(r,Math.max(1,Math.floor(ye/e)))),s=0;for(;s<o.length&&this.#v(o.subarray(s,s+e));)s+=" +
   "e;return o.subarray(0,s)}#g(e){let t=e*this.#e.cellBytes;return this.#i.length<t&&(this.#i=new Uint8Array(t))," +
   "this.#i.subarray(0,t)}#v(e){let t=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let r=t-this.#e.pe" +
-  "ndingBytes;return this.#n+=r,this.#y.cells++,this.#y.paddingBytes+=e.length-x-r,this.#A(e,x+r),!0}#b(e){return" +
-  " this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#A(e.fill(0),x),e}#A(e,t){let{rider:r}" +
-  "=this.#t;if(r!==void 0)for(let o=t;e.length-o>C;){let s=r(e.length-o-C);if(s===void 0)return;o=K(e,o,s)}}#w(){" +
+  "ndingBytes;return this.#n+=r,this.#y.cells++,this.#y.paddingBytes+=e.length-x-r,this.#w(e,x+r),!0}#b(e){return" +
+  " this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#w(e.fill(0),x),e}#w(e,t){let{rider:r}" +
+  "=this.#t;if(r!==void 0)for(let o=t;e.length-o>C;){let s=r(e.length-o-C);if(s===void 0)return;o=K(e,o,s)}}#A(){" +
   "let e=this.#t.nowMs();this.#h=this.#t.after(this.#s===\"poisson\"?this.#U():this.#P(e),()=>{this.#l=this.#d||thi" +
-  "s.#s===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){return-Math.log(1-this.#t.random())*this." +
+  "s.#s===\"constant\"&&this.#e.pendingBytes>0,this.#A(),this.#m()})}#U(){return-Math.log(1-this.#t.random())*this." +
   "#a}#P(e){this.#u=fe(this.#u,this.#a,e);let t=this.#t.random()*$*this.#a;return Math.max((1-$)*this.#a,this.#u-" +
   "t-e)}#C(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,r)=>r>0&&\"cellBytes\"in " +
   "t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellBytes:(this.#o-" +
@@ -98,9 +98,9 @@ export const source =
   "r))&&e.push(r)}return e.join(\": \")}var k=class{#t=new Map;offer(e,t){this.#t.delete(e),this.#t.set(e,t)}take(e" +
   "){for(let[t,r]of this.#t)if(!(r.length>e))return this.#t.delete(t),r}};var me=2e3;function j(n,e){let t,r,o=0," +
   "s=new k,l=d=>{n.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},m=async({transport:d,targe" +
-  "t:h,isTapped:T})=>{let W=e.connectors.find(g=>g.transport===d);if(W===void 0)throw new Error(`no way to connec" +
+  "t:h,isTapped:M})=>{let W=e.connectors.find(g=>g.transport===d);if(W===void 0)throw new Error(`no way to connec" +
   "t by ${d} in a thread of its own`);let D=t=await W.connect(h,new AbortController().signal),oe=r=new B({cellByt" +
-  "es:f.cellBytes,write:(g,F)=>(T&&n.post({kind:\"sent\",cells:g.slice(),cellBytes:F}),D.write(g,F)),after:e.after," +
+  "es:f.cellBytes,write:(g,F)=>(M&&n.post({kind:\"sent\",cells:g.slice(),cellBytes:F}),D.write(g,F)),after:e.after," +
   "nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:g=>s.take(g),onWritten" +
   ":()=>l(oe),onFailed:()=>n.post({kind:\"failed\"})});D.closed.then(g=>n.post({kind:\"closed\",end:g})),n.post({kind" +
   ":\"connected\"})},c=async()=>{let d=await t?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n.listen(d=>{switch" +
@@ -109,12 +109,12 @@ export const source =
   "urn r?.setCellBytes(d.cellBytes);case\"configure\":return r?.configure(d.mode,d.intervalMs);case\"covering\":retur" +
   "n r?.setCovering(d.covering);case\"flush\":return void r?.flush(d.timeoutMs).then(h=>{n.post({kind:\"flushed\",id:" +
   "d.id,flushed:h})});case\"read\":return void c();case\"stop\":return r?.stop();case\"close\":return t?.close(d.closeC" +
-  "ode),void e.after(me,e.exit)}})}var v=require(\"node:http2\");var A=5,ge=64*1024,V=10;function z(n,e){let t=xe(V" +
-  ",e),r=A+t.length+e,o=new Uint8Array(n.length/e*r);for(let s=0;s<n.length/e;s++){let l=s*r;be(o,l+1,t.length+e)" +
-  ",o.set(t,l+A),o.set(n.subarray(s*e,(s+1)*e),l+A+t.length)}return o}function J(n){let{value:e,end:t}=ve(n,0,V);" +
+  "ode),void e.after(me,e.exit)}})}var v=require(\"node:http2\");var w=5,ge=64*1024,V=10;function z(n,e){let t=xe(V" +
+  ",e),r=w+t.length+e,o=new Uint8Array(n.length/e*r);for(let s=0;s<n.length/e;s++){let l=s*r;be(o,l+1,t.length+e)" +
+  ",o.set(t,l+w),o.set(n.subarray(s*e,(s+1)*e),l+w+t.length)}return o}function J(n){let{value:e,end:t}=ve(n,0,V);" +
   "if(t!==n.length)throw new p(\"protocol_error\",\"A cell's message holds more than a cell\");return e}var U=class{#" +
-  "t=new Uint8Array(A);#e=0;#r=new Uint8Array(0);#o=0;read(e,t){let r=0;for(;r<e.length;){if(this.#e<A){let s=e.s" +
-  "ubarray(r,r+A-this.#e);if(this.#t.set(s,this.#e),this.#e+=s.length,r+=s.length,this.#e<A)return;this.#n()}let " +
+  "t=new Uint8Array(w);#e=0;#r=new Uint8Array(0);#o=0;read(e,t){let r=0;for(;r<e.length;){if(this.#e<w){let s=e.s" +
+  "ubarray(r,r+w-this.#e);if(this.#t.set(s,this.#e),this.#e+=s.length,r+=s.length,this.#e<w)return;this.#n()}let " +
   "o=e.subarray(r,r+this.#r.length-this.#o);r+=o.length,o.length===this.#r.length?this.#i(o,t):(this.#r.set(o,thi" +
   "s.#o),this.#o+=o.length,this.#o===this.#r.length&&this.#i(this.#r,t))}}#n(){let e=new DataView(this.#t.buffer)" +
   ".getUint32(1);if(e===0||e>ge)throw new p(\"protocol_error\",`A message of ${e} bytes where cells are expected`);" +
@@ -128,10 +128,10 @@ export const source =
   "re(\"node:net\"),P=require(\"node:tls\");function X({host:n,port:e,trust:t},r,o){return new Promise((s,l)=>{o.thro" +
   "wIfAborted();let m=t.certificateHashes.length>0,c=(0,P.connect)({host:n,port:e,...(0,Y.isIP)(n)===0&&{serverna" +
   "me:n},ALPNProtocols:[r],minVersion:\"TLSv1.3\",...t.caCerts.length>0&&{ca:[...P.rootCertificates,...t.caCerts]}," +
-  "rejectUnauthorized:!m}),d=T=>{o.removeEventListener(\"abort\",h),c.destroy(),l(T)},h=()=>d(o.reason);o.addEventL" +
-  "istener(\"abort\",h),c.once(\"error\",d),c.once(\"secureConnect\",()=>{if(m&&!Ae(c,t))return d(new Error(\"the relay'" +
+  "rejectUnauthorized:!m}),d=M=>{o.removeEventListener(\"abort\",h),c.destroy(),l(M)},h=()=>d(o.reason);o.addEventL" +
+  "istener(\"abort\",h),c.once(\"error\",d),c.once(\"secureConnect\",()=>{if(m&&!we(c,t))return d(new Error(\"the relay'" +
   "s certificate is none of tls.certificateHashes\"));if(c.alpnProtocol!==r)return d(new Error(`the server does no" +
-  "t speak ${r}`));o.removeEventListener(\"abort\",h),c.removeListener(\"error\",d),s(c)})})}function Ae(n,{certifica" +
+  "t speak ${r}`));o.removeEventListener(\"abort\",h),c.removeListener(\"error\",d),s(c)})})}function we(n,{certifica" +
   "teHashes:e}){let t=(0,Q.createHash)(\"sha256\").update(n.getPeerCertificate().raw).digest();return e.some(r=>O(r" +
   ",t))}var S=class{#t=new Map;#e;#r=1/0;#o=0;after(e,t){let r=Math.ceil((performance.now()+e)/250),o={run:t},s=t" +
   "his.#t.get(r);return s===void 0?this.#t.set(r,new Set([o])):s.add(o),this.#o++,r<this.#r?this.#s(r):this.#o===" +
@@ -140,7 +140,7 @@ export const source =
   "s.#e.unref())}#s(e){clearTimeout(this.#e),this.#r=e;let t=Math.max(0,e*250-performance.now());this.#e=setTimeo" +
   "ut(()=>this.#a(),Math.min(t,2147483647))}#a(){this.#e=void 0,this.#r=1/0;let e=performance.now(),t=1/0;for(let" +
   "[r,o]of this.#t)if(r*250>e)t=Math.min(t,r);else for(let s of o)queueMicrotask(()=>this.#n(r,s)&&s.run());t<1/0" +
-  "&&this.#s(t)}};function Z(){return Date.now()}var we=5e3,Ce=new S;function M(n,e){if(n>=we)return Ce.after(n,e" +
+  "&&this.#s(t)}};function Z(){return Date.now()}var Ae=5e3,Ce=new S;function T(n,e){if(n>=Ae)return Ce.after(n,e" +
   ");let t=setTimeout(e,n);return()=>clearTimeout(t)}function ee(n){return crypto.getRandomValues(new Uint8Array(" +
   "n))}var te=1024*1024,Be=1500,re={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(n,e)=>new L(awai" +
   "t X(n,\"h2\",e),n)},L=class{#t;#e;#r;#o=new U;#n;#i=()=>{};#s;closed;constructor(e,{host:t,port:r}){this.closed=" +
@@ -156,11 +156,11 @@ export const source =
   ".length>0)return G(r)}}catch(e){this.#d({message:b(e)})}this.#a()}write(e,t){return new Promise((r,o)=>{if(thi" +
   "s.#n!==void 0)return o(new Error(this.#n.message));this.#e.write(z(e,t),s=>{if(!s)return r();this.#d({message:" +
   "b(s)}),o(s)})})}close(e){this.#i({message:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#" +
-  "e.end(),this.#s??=M(Be,()=>this.#l())}#h(e){let t=e[v.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#d" +
+  "e.end(),this.#s??=T(Be,()=>this.#l())}#h(e){let t=e[v.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#d" +
   "({message:`The relay returned HTTP status ${String(t)} for Session`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u" +
   "(e){let{\"grpc-status\":t,\"grpc-message\":r}=e,o=typeof r==\"string\"&&r!==\"\"?Ee(r):\"the relay ended the stream\";th" +
   "is.#d({message:t===\"0\"?\"the relay ended the stream\":o})}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a(" +
   "))}#l(){this.#s?.(),this.#s=()=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t." +
   "destroy()}};function Ee(n){try{return decodeURIComponent(n).slice(0,1024)}catch{return n.slice(0,1024)}}j({pos" +
-  "t:n=>H.parentPort?.postMessage(n),listen:n=>{H.parentPort?.on(\"message\",n)}},{connectors:[re],nowMs:Z,after:M," +
+  "t:n=>H.parentPort?.postMessage(n),listen:n=>{H.parentPort?.on(\"message\",n)}},{connectors:[re],nowMs:Z,after:T," +
   "randomBytes:ee,exit:()=>ne.default.exit()});\n";
