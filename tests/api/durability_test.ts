@@ -8,8 +8,10 @@ import {
   testWhen,
 } from "../support/mod.ts";
 import { type Answer, startTestApi, type TestApi } from "../support/api/harness.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
+import { atLast } from "./contract/contract.ts";
 
-const crashes = Deno.env.get("STATIC_STRESS") === "1" ? 40 : 3;
+const crashes = inCampaign ? 40 : 1;
 const writers = 8;
 
 interface Attempt {
@@ -28,7 +30,7 @@ async function keepSigningUp(api: TestApi, state: { stopped: boolean }, attempts
 
 testWhen(
   postgresInstalled,
-  `${crashes} database crashes under load lose no acknowledged account and leave none half-made`,
+  `crashes of the database under load (${crashes}) lose no acknowledged account and leave none half-made`,
   async () => {
     const random = createRandom(seedFromEnvironment());
     const server = await startPostgres();
@@ -42,25 +44,26 @@ testWhen(
         const before = attempts.length;
         const enough = before + 5 + random.below(40);
         await eventually(
-          { withinMs: 20_000, what: "sign-ups" },
+          { withinMs: 60_000, what: "sign-ups" },
           () => Promise.resolve(attempts.length),
           (n) => n >= enough,
         );
         await server.kill();
         await server.start();
         await eventually(
-          { withinMs: 10_000, what: "ready" },
+          { withinMs: 60_000, what: "ready" },
           () => api.call("GET", "/ready"),
           ({ status }) => status === 200,
         );
       }
       state.stopped = true;
       await writing;
+      tried(`${crashes} database crashes under ${attempts.length} sign-ups`);
       const created = attempts.filter(({ answer }) => answer.status === 201);
       assert(created.length > 0 && attempts.length > created.length, `seed ${random.seed}: no crash hit a sign-up`);
       for (const { answer } of created) {
         assertEquals(
-          (await api.call("POST", "/v1/tokens", { key: answer.json.api_key })).status,
+          (await atLast(() => api.call("POST", "/v1/tokens", { key: answer.json.api_key }))).status,
           200,
           `seed ${random.seed}`,
         );
@@ -70,11 +73,18 @@ testWhen(
           continue;
         }
         assertEquals(answer.status, 503, answer.text);
-        const again = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
+        const body = { email, password: "1234567 apples" };
+        const again = await atLast(() => api.call("POST", "/v1/accounts", { body }));
         assert(again.status === 201 || again.status === 409, again.text);
-        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } });
-        const { json } = await api.call("GET", "/v1/keys", { key: recovered.json.api_key });
-        assertEquals(json.keys.length, 2, `seed ${random.seed}: one key from the sign-up, one from the recovery`);
+        let recoveries = 0;
+        const recovered = await atLast(() => {
+          recoveries++;
+          return api.call("POST", "/v1/accounts/keys", { body });
+        });
+        const { json } = await atLast(() => api.call("GET", "/v1/keys", { key: recovered.json.api_key }));
+        // One from the sign-up, one from the recovery. A recovery that was told `overloaded` may have made one all the same.
+        const keys: number = json.keys.length;
+        assert(keys >= 2 && keys <= 1 + recoveries, `seed ${random.seed}: ${keys} keys after ${recoveries} recoveries`);
       }
     } finally {
       state.stopped = true;

@@ -1,8 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { anyBackend, type SignedUp, startTestApi, type TestApi } from "../support/api/harness.ts";
 
-const operations = Deno.env.get("STATIC_STRESS") === "1" ? 20_000 : 400;
+const operations = inCampaign ? 20_000 : 150;
 
 interface ModelKey {
   readonly id: string;
@@ -81,6 +82,7 @@ Deno.test(`${operations} random operations on three accounts answer as a plain l
         throw new Error(`operation ${i} of STATIC_TEST_SEED=${random.seed}`, { cause: error });
       }
     }
+    tried(`${operations} random operations on keys`);
   } finally {
     await api.close();
     await backend.close();

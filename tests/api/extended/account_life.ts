@@ -117,18 +117,6 @@ export const accountLifeGuarantees: Guarantees = {
     assertEquals((await read(api, squatter.apiKey)).headers.has("static-notice"), false);
   },
 
-  "Of two claims with the same code at once one wins, and an address has one account": async ({ api, backend }) => {
-    const { email } = await api.signUp();
-    await post(api, "/v1/accounts/claim", { email });
-    const code = await codeTo(backend, email, 2);
-    const body = { email, code, password: newPassword };
-    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, "/v1/accounts/claim/confirm", body)));
-    assertEquals(answers.filter(({ status }) => status === 201).length, 1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      assert(["code_invalid", "email_taken"].includes(answer.json.code), answer.text);
-    }
-  },
-
   "Codes go to the address on file, and a claim gives the address that its code went to": async ({ api, backend }) => {
     const email = `kate-${crypto.randomUUID()}@example.com`;
     const { json: created } = await post(api, "/v1/accounts", { email, password: newPassword });
@@ -186,25 +174,6 @@ export const accountLifeGuarantees: Guarantees = {
     assert(letter.includes("has another address") && !letter.includes(email) && !codeForm.test(letter), letter);
   },
 
-  "A changed password ends sessions, and keys if asked; of two changes at once one wins": async ({ api }) => {
-    const user = await api.signUp();
-    await post(api, "/v1/session", { email: user.email, password: user.password });
-    const change = (body: object): Promise<Answer> => post(api, "/v1/account/password", body, user.apiKey);
-    assertRefused(await change({ password: "wrong password", new_password: newPassword }), 401, "auth_failed");
-    assertRefused(await change({ password: user.password, new_password: "password" }), 400, "invalid_request");
-    const both = await Promise.all(
-      [1, 2].map((n) => change({ password: user.password, new_password: `${newPassword} ${n}` })),
-    );
-    const won = both.findIndex(({ status }) => status === 200);
-    assertEquals(both[won]?.json, { sessions_ended: 1, keys_revoked: 0 });
-    assert(["conflict", "auth_failed"].includes(both[1 - won]?.json.code));
-    const current = `${newPassword} ${won + 1}`;
-    const last = await change({ password: current, new_password: newPassword, revoke_keys: true });
-    assertEquals(last.json, { sessions_ended: 0, keys_revoked: 1 });
-    assertRefused(await read(api, user.apiKey), 401, "auth_key_invalid");
-    assertEquals((await post(api, "/v1/accounts/keys", { email: user.email, password: newPassword })).status, 200);
-  },
-
   "A reset needs a verified address, is used once, and ends what it is asked to": async ({ api, backend }) => {
     const user = await api.signUp();
     const { email } = user;
@@ -220,34 +189,6 @@ export const accountLifeGuarantees: Guarantees = {
     assertRefused(await reset(code), 400, "code_invalid");
     assertRefused(await post(api, "/v1/accounts/keys", { email, password: user.password }), 401, "auth_failed");
     assertEquals((await post(api, "/v1/accounts/keys", { email, password: newPassword })).status, 200);
-  },
-
-  "What the old password opens while a reset revokes everything is over after it": async ({ api, backend }) => {
-    const user = await api.signUp();
-    const { email, password } = user;
-    await verify(api, backend, user);
-    await post(api, "/v1/accounts/reset", { email });
-    const code = await codeTo(backend, email, 2);
-    const many = <T>(ask: () => Promise<T>): Promise<T>[] => Array.from({ length: 6 }, ask);
-    const keys = many(() => post(api, "/v1/accounts/keys", { email, password }));
-    const reset = post(api, "/v1/accounts/reset/confirm", {
-      email,
-      code,
-      new_password: newPassword,
-      revoke_keys: true,
-    });
-    const sessions = many(() => post(api, "/v1/session", { email, password }));
-    assertEquals((await reset).status, 200);
-    for (const { status, json, text } of await Promise.all(keys)) {
-      if (status === 200) assertRefused(await read(api, json.api_key), 401, "auth_key_invalid");
-      else assertEquals(status, 401, text);
-    }
-    for (const { status, headers, text } of await Promise.all(sessions)) {
-      const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
-      if (status === 200) {
-        assertRefused(await api.call("GET", "/v1/session", { headers: { cookie } }), 401, "auth_failed");
-      } else assertEquals(status, 401, text);
-    }
   },
 
   "A deleted account leaves its usage and nothing else, and its address is free": async ({ api, backend }) => {
@@ -296,6 +237,68 @@ export const accountLifeGuarantees: Guarantees = {
       for (const body of [{}, { more: 1 }, { email: 1, password: {}, code: [], new_password: null }, [], "x"]) {
         assertRefused(await api.call(method, path, { key: apiKey, body }), 400, "invalid_request");
       }
+    }
+  },
+};
+
+/** The database decides between requests at the same time. */
+export const accountLifeRaces: Guarantees = {
+  "Of two claims with the same code at once one wins, and an address has one account": async ({ api, backend }) => {
+    const { email } = await api.signUp();
+    await post(api, "/v1/accounts/claim", { email });
+    const code = await codeTo(backend, email, 2);
+    const body = { email, code, password: newPassword };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, "/v1/accounts/claim/confirm", body)));
+    assertEquals(answers.filter(({ status }) => status === 201).length, 1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      assert(["code_invalid", "email_taken"].includes(answer.json.code), answer.text);
+    }
+  },
+
+  "A changed password ends sessions, and keys if asked; of two changes at once one wins": async ({ api }) => {
+    const user = await api.signUp();
+    await post(api, "/v1/session", { email: user.email, password: user.password });
+    const change = (body: object): Promise<Answer> => post(api, "/v1/account/password", body, user.apiKey);
+    assertRefused(await change({ password: "wrong password", new_password: newPassword }), 401, "auth_failed");
+    assertRefused(await change({ password: user.password, new_password: "password" }), 400, "invalid_request");
+    const both = await Promise.all(
+      [1, 2].map((n) => change({ password: user.password, new_password: `${newPassword} ${n}` })),
+    );
+    const won = both.findIndex(({ status }) => status === 200);
+    assertEquals(both[won]?.json, { sessions_ended: 1, keys_revoked: 0 });
+    assert(["conflict", "auth_failed"].includes(both[1 - won]?.json.code));
+    const current = `${newPassword} ${won + 1}`;
+    const last = await change({ password: current, new_password: newPassword, revoke_keys: true });
+    assertEquals(last.json, { sessions_ended: 0, keys_revoked: 1 });
+    assertRefused(await read(api, user.apiKey), 401, "auth_key_invalid");
+    assertEquals((await post(api, "/v1/accounts/keys", { email: user.email, password: newPassword })).status, 200);
+  },
+
+  "What the old password opens while a reset revokes everything is over after it": async ({ api, backend }) => {
+    const user = await api.signUp();
+    const { email, password } = user;
+    await verify(api, backend, user);
+    await post(api, "/v1/accounts/reset", { email });
+    const code = await codeTo(backend, email, 2);
+    const many = <T>(ask: () => Promise<T>): Promise<T>[] => Array.from({ length: 6 }, ask);
+    const keys = many(() => post(api, "/v1/accounts/keys", { email, password }));
+    const reset = post(api, "/v1/accounts/reset/confirm", {
+      email,
+      code,
+      new_password: newPassword,
+      revoke_keys: true,
+    });
+    const sessions = many(() => post(api, "/v1/session", { email, password }));
+    assertEquals((await reset).status, 200);
+    for (const { status, json, text } of await Promise.all(keys)) {
+      if (status === 200) assertRefused(await read(api, json.api_key), 401, "auth_key_invalid");
+      else assertEquals(status, 401, text);
+    }
+    for (const { status, headers, text } of await Promise.all(sessions)) {
+      const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+      if (status === 200) {
+        assertRefused(await api.call("GET", "/v1/session", { headers: { cookie } }), 401, "auth_failed");
+      } else assertEquals(status, 401, text);
     }
   },
 };
