@@ -15,6 +15,7 @@ import { baselineShare, calibrate, shareAtMost, shareWanted } from "./calibratio
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
+import { makeRunFolder, removeRunFolder } from "./run_folder.ts";
 import { type Suite, suites } from "./suites.ts";
 import { parseTestArguments } from "./test_arguments.ts";
 
@@ -45,12 +46,10 @@ const unit = calibrate();
 const started = performance.now();
 const processorTime = childProcessorTime();
 const finished: Finished[] = [];
-/** An empty database cluster that tests copy; see `tests/support/postgres.ts`. */
-const clusters = await Deno.makeTempDir({ prefix: "clusters-" });
-Deno.env.set("STATIC_TEST_CLUSTERS", clusters);
+const shared = await makeRunFolder();
 await runBeside([...chosen]);
 const unsteady = await tryAgain();
-await Deno.remove(clusters, { recursive: true });
+await removeRunFolder(shared);
 report();
 
 async function choose(): Promise<readonly Suite[]> {

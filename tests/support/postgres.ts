@@ -1,9 +1,11 @@
 /**
  * A throw-away PostgreSQL from the installed package: own cluster in a temporary folder, ephemeral loopback port, gone at the
- * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it. Where the test command keeps an
- * empty cluster (`STATIC_TEST_CLUSTERS`), it is copied: that takes a fifth of making one.
+ * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it. In the test command its files are
+ * copied, which takes a fifth of making them, and tests that leave the server alone share one (`openSharedDatabase`).
  */
+import postgres from "postgres";
 import type { TestCertificate } from "./certificate.ts";
+import { oncePerRun } from "./once_per_run.ts";
 import { freePort } from "./ports.ts";
 import type { Requirement } from "./requirement.ts";
 
@@ -24,6 +26,15 @@ export interface TestPostgres {
 export interface PostgresOptions {
   /** PEM files to offer TLS with. */
   readonly tls?: TestCertificate;
+  /** An empty folder of the caller's for its files; a temporary one unless given. */
+  readonly folder?: string;
+  /** The most connections; 100 unless given. */
+  readonly connections?: number;
+}
+
+export interface SharedDatabase {
+  readonly url: string;
+  close(): Promise<void>;
 }
 
 export const postgresInstalled: Requirement = {
@@ -33,11 +44,39 @@ export const postgresInstalled: Requirement = {
   reason: `PostgreSQL is not installed in ${packageFolder}`,
 };
 
+/**
+ * A copy of a database on the server of this run, which nobody may kill or freeze. `fill` fills the first, once. Undefined outside
+ * of the test command.
+ */
+export async function openSharedDatabase(fill: (url: string) => Promise<void>): Promise<SharedDatabase | undefined> {
+  const file = await oncePerRun("postgres.url", async (path) => {
+    const folder = `${path}.files`;
+    await Deno.mkdir(folder);
+    const server = await startPostgres({ folder, connections: 500 });
+    const url = await server.createDatabase();
+    await fill(url);
+    await Deno.writeTextFile(path, url);
+  });
+  if (file === undefined) return undefined;
+  const filled = new URL(await Deno.readTextFile(file));
+  const name = newName();
+  const command = async (statement: string): Promise<void> => {
+    const sql = postgres(new URL("/postgres", filled).href, { max: 1, onnotice: () => {} });
+    await sql.unsafe(statement);
+    await sql.end();
+  };
+  await command(`CREATE DATABASE ${name} TEMPLATE ${filled.pathname.slice(1)}`);
+  return {
+    url: new URL(`/${name}`, filled).href,
+    close: () => command(`DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
   const folder = binaries();
   if (folder === undefined) throw new Error(postgresInstalled.reason);
   const user = await serverUser();
-  const root = await Deno.makeTempDir({ prefix: "static-pg-" });
+  const root = options.folder ?? await Deno.makeTempDir({ prefix: "static-pg-" });
   await Deno.chown(root, user.uid ?? null, user.gid ?? null);
   const cluster = `${root}/cluster`;
   const port = freePort();
@@ -47,7 +86,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   await makeCluster(cluster, (path) => run("initdb", "-D", path, ...flags));
 
   const settings = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${root}`, "fsync=off"];
-  settings.push("min_wal_size=80MB", "max_wal_size=1GB");
+  settings.push("min_wal_size=80MB", "max_wal_size=1GB", `max_connections=${options.connections ?? 100}`);
   if (options.tls !== undefined) {
     await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.cert);
     await Deno.writeTextFile(`${cluster}/server.key`, options.tls.key, { mode: 0o600 });
@@ -67,7 +106,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 
   return {
     createDatabase: async () => {
-      const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+      const name = newName();
       await run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "postgres", name);
       return `postgres://postgres@127.0.0.1:${port}/${name}`;
     },
@@ -84,19 +123,18 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   };
 }
 
-/** Copies the empty cluster of this run of the tests. The first to need it leaves a copy of its own for the others. */
+/** Copies the empty cluster of this run of the tests. */
 async function makeCluster(path: string, initialise: (path: string) => Promise<unknown>): Promise<void> {
-  const kept = Deno.env.get("STATIC_TEST_CLUSTERS");
-  const copy = async (from: string, to: string): Promise<void> => void (await runProgram("cp", ["-a", from, to], {}));
-  if (kept !== undefined && await Deno.stat(`${kept}/cluster`).then(() => true, () => false)) {
-    return await copy(`${kept}/cluster`, path);
-  }
-  await initialise(path);
-  if (kept === undefined) return;
-  const mine = `${kept}/${crypto.randomUUID()}`;
-  await copy(path, mine);
-  // Another may have been quicker: then this one stays beside it, and goes with the folder.
-  await Deno.rename(mine, `${kept}/cluster`).catch(() => {});
+  const kept = await oncePerRun("cluster", async (made) => {
+    await initialise(path);
+    await runProgram("mv", [path, made], {});
+  });
+  if (kept === undefined) await initialise(path);
+  else await runProgram("cp", ["-a", kept, path], {});
+}
+
+function newName(): string {
+  return `test_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
 /** The newest installed version's programs. */

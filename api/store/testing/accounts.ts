@@ -1,5 +1,6 @@
 /** Accounts, keys, sessions and codes straight in a store, for tests of what the database decides. */
 import { type AccountId, parseAccountId, parseKeyId } from "../../../proto/mod.ts";
+import { embedded } from "../../../tests/support/api/harness.ts";
 import type { CodePurpose, NewCode, QueuedMessage } from "../../domain/account_store.ts";
 import type { KeyAddition, NewKey } from "../../domain/deps.ts";
 import { plainTraits } from "../../domain/powers.ts";
@@ -15,13 +16,13 @@ export const notice = { id: crypto.randomUUID(), subject: "", body: "", atMs, ex
 
 /** An embedded store. */
 export async function withStore(work: (store: Store) => Promise<void>): Promise<void> {
-  const dataDir = await Deno.makeTempDir();
-  const { store, close } = await openEmbeddedStore(dataDir, 10_000);
+  const { environment, close: removeFiles } = await embedded.open();
+  const { store, close } = await openEmbeddedStore(environment["STATIC_DATA_DIR"] ?? "", 10_000);
   try {
     await work(store);
   } finally {
     await close();
-    await Deno.remove(dataDir, { recursive: true });
+    await removeFiles();
   }
 }
 

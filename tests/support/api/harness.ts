@@ -1,7 +1,14 @@
 /** A running API for tests: real sockets, real database, light hashing, and everything it logged. */
 import postgres from "postgres";
-import { type Config, readConfig, startApi } from "../../../api/mod.ts";
-import { postgresInstalled, type Requirement, startPostgres } from "../mod.ts";
+import { type Config, createApi, readConfig, startApi } from "../../../api/mod.ts";
+import {
+  oncePerRun,
+  openSharedDatabase,
+  postgresInstalled,
+  type Requirement,
+  runCommand,
+  startPostgres,
+} from "../mod.ts";
 
 export interface Answer {
   readonly status: number;
@@ -46,7 +53,10 @@ export interface TestApi {
 export interface Backend {
   readonly name: string;
   readonly requirement: Requirement;
+  /** In the test command a copy of one that has every table, because to make them takes longer than most tests. */
   open(): Promise<OpenBackend>;
+  /** Without any table. */
+  openEmpty(): Promise<OpenBackend>;
 }
 
 export interface OpenBackend {
@@ -60,6 +70,16 @@ export const embedded: Backend = {
   name: "embedded PGlite",
   requirement: { met: true, reason: "" },
   open: async () => {
+    const filled = await oncePerRun("embedded", async (dataDir) => {
+      await Deno.mkdir(dataDir);
+      await makeTables({ STATIC_DATA_DIR: dataDir });
+    });
+    const backend = await embedded.openEmpty();
+    const { STATIC_DATA_DIR: dataDir = "" } = backend.environment;
+    if (filled !== undefined) await runCommand("cp", ["-a", `${filled}/database`, dataDir]);
+    return backend;
+  },
+  openEmpty: async () => {
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
     return {
       environment: { STATIC_DATA_DIR: dataDir },
@@ -73,19 +93,34 @@ export const realPostgres: Backend = {
   name: "PostgreSQL",
   requirement: postgresInstalled,
   open: async () => {
-    const server = await startPostgres();
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
-    const url = await server.createDatabase();
-    return {
-      environment: { STATIC_DATA_DIR: dataDir, DATABASE_URL: url },
-      sql: () => postgres(url, { max: 1, onnotice: () => {} }),
-      close: async () => {
-        await server.close();
-        await Deno.remove(dataDir, { recursive: true });
-      },
-    };
+    const database = await openSharedDatabase((url) => makeTables({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url }));
+    return database === undefined ? await onServerOfItsOwn(dataDir) : onDatabase(database.url, dataDir, database.close);
   },
+  openEmpty: async () => await onServerOfItsOwn(await Deno.makeTempDir({ prefix: "static-" })),
 };
+
+async function onServerOfItsOwn(dataDir: string): Promise<OpenBackend> {
+  const server = await startPostgres();
+  return onDatabase(await server.createDatabase(), dataDir, server.close);
+}
+
+function onDatabase(url: string, dataDir: string, close: () => Promise<void>): OpenBackend {
+  return {
+    environment: { STATIC_DATA_DIR: dataDir, DATABASE_URL: url },
+    sql: () => postgres(url, { max: 1, onnotice: () => {} }),
+    close: async () => {
+      await close();
+      await Deno.remove(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** As the first start of an API does. */
+async function makeTables(environment: Readonly<Record<string, string>>): Promise<void> {
+  const api = await createApi(readTestConfig(environment), { writeLog: () => {} });
+  await api.close();
+}
 
 export const backends: readonly Backend[] = [embedded, realPostgres];
 
