@@ -4,7 +4,7 @@ import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { runSchedule } from "./testing/simulation.ts";
 import { AgentStock } from "./testing/simulation_bytes.ts";
 
-const schedules = inCampaign ? 10_000 : 20;
+const schedules = inCampaign ? 10_000 : 10;
 
 Deno.test("schedules of 2 to 30 agents on a slow and mortal relay lose, repeat and reorder nothing", async () => {
   const stock = new AgentStock();
