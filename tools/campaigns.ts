@@ -28,13 +28,18 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "simulation",
     what: "schedules of honest agents under attack: nobody is blocked, misled or spoken for",
-    paths: ["tests/scenario/simulation_test.ts", "tests/scenario/disturbed_connect_test.ts"],
+    paths: [
+      "tests/scenario/disturbed_connect_test.ts",
+      "tests/scenario/honest_store_test.ts",
+      "tests/scenario/simulation_test.ts",
+    ],
   },
   {
     name: "groups",
     what: "large channels, races of commits and thefts of state at full length",
     paths: [
       "sdk/channel/stolen_state_test.ts",
+      "sdk/mls/channel_rules_test.ts",
       "sdk/mls/group_test.ts",
       "tests/scenario/chat_test.ts",
       "tests/scenario/large_recovery_test.ts",
@@ -104,6 +109,7 @@ export const campaigns: readonly Campaign[] = [
     name: "api",
     what: "the API's contract on both databases, its model, durability and audit at full length",
     paths: [
+      "api/store/embedded_test.ts",
       "tests/api/audit_test.ts",
       "tests/api/contract_test.ts",
       "tests/api/durability_test.ts",

@@ -6,11 +6,12 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
+import { inCampaign, tried } from "../tests/support/campaign.ts";
 import { createRandom, readVectors, seedFromEnvironment, testWhen, vectors } from "../tests/support/mod.ts";
 import { Edwards25519, type Term } from "./ed25519_batch.ts";
 import { CipherError, type SignedBytes, verifyEd25519Batch } from "./mod.ts";
 
-const cases = 1000 * (Deno.env.get("STATIC_STRESS") === "1" ? 20 : 1);
+const cases = inCampaign ? 20_000 : 250;
 const random = createRandom(seedFromEnvironment());
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -141,6 +142,7 @@ Deno.test(`${cases} signatures of every odd kind are judged as noble does, alone
   }
   assertGreater(counts.valid, cases / 6);
   assertGreater(counts.invalid, cases / 6);
+  tried(`${cases} odd signatures`);
 });
 
 Deno.test("every pair of a key and a commitment of small order or odd encoding is judged as noble does", () => {

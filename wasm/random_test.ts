@@ -1,11 +1,12 @@
-/** Random messages of up to 100 KiB against `node:crypto`, both ways; `STATIC_STRESS=1` has ten thousand. */
+/** Random messages of up to 100 KiB against `node:crypto`, both ways; the campaign has ten thousand. */
 import { Buffer } from "node:buffer";
 import { createCipheriv } from "node:crypto";
 import { assert, assertEquals } from "@std/assert";
+import { inCampaign, tried } from "../tests/support/campaign.ts";
 import { createRandom, seedFromEnvironment } from "../tests/support/mod.ts";
 import { Aes256Gcm } from "./mod.ts";
 
-const cases = Deno.env.get("STATIC_STRESS") === "1" ? 10_000 : 2_500;
+const cases = inCampaign ? 10_000 : 500;
 const maxBytes = 100 * 1024;
 const casesPerKey = 10;
 
@@ -34,4 +35,5 @@ Deno.test(`${cases} random messages encrypt as node:crypto does, and decrypt`, (
     }
     gcm.destroy();
   }
+  tried(`${cases} random messages`);
 });

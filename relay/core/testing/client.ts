@@ -49,10 +49,15 @@ export function createAgent(number: number): TestAgent {
   new DataView(secretKey.buffer).setUint32(0, number + 1);
   const publicKey = ed25519.getPublicKey(secretKey);
   const identity = new TextEncoder().encode(`agent ${number}`);
+  const keys = { secretKey, publicKey };
+  return { agentId: agentIdOf(publicKey, identity), ...keys, identity, sign: createSigner(keys) };
+}
+
+/** The runtime's Ed25519: a test signs often. */
+export function createSigner({ secretKey, publicKey }: Pick<TestAgent, "secretKey" | "publicKey">): TestAgent["sign"] {
   const jwk = { kty: "OKP", crv: "Ed25519", d: encodeBase64url(secretKey), x: encodeBase64url(publicKey) };
   const key = createPrivateKey({ key: jwk, format: "jwk" });
-  const signWith = (message: Uint8Array): Uint8Array => new Uint8Array(sign(null, message, key));
-  return { agentId: agentIdOf(publicKey, identity), secretKey, publicKey, identity, sign: signWith };
+  return (message) => new Uint8Array(sign(null, message, key));
 }
 
 interface PendingCall {

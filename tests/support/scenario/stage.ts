@@ -1,6 +1,6 @@
 /** Agents on memory disks around one real relay core in memory: restarts, crashes and lost connections at will. */
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { agentIdOf } from "../../../proto/mod.ts";
+import { createSigner } from "../../../relay/core/testing/client.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
 import { type Channel, ChannelManager, type Envelope, StaticClient } from "../../../sdk/mod.ts";
 import {
@@ -35,6 +35,9 @@ export const runtime: Runtime = {
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
+/** Of all actors: to compare the runtime's signatures with noble's takes long, and has the same result for each of them. */
+let signaturesOfAll: Promise<Signatures> | undefined;
+
 /** The surroundings of an actor: a relay, a time, and signatures. */
 export interface ActorHost {
   readonly world: World;
@@ -54,6 +57,8 @@ export class Actor {
   session!: MemorySession;
   client!: StaticClient;
   manager!: ChannelManager;
+  /** With the agent's own key, whatever it is. */
+  sign!: (message: Uint8Array) => Uint8Array;
   /** How far this agent's clock is from the relay's. */
   clockOffsetMs = 0;
   /** Waits of more than 30 s take a hundredth of their time, from the next start on. */
@@ -105,13 +110,14 @@ export class Actor {
     });
     const { signingSeed, signatureKey } = identity;
     this.#seed = signingSeed;
+    this.sign = createSigner({ secretKey: signingSeed, publicKey: signatureKey });
     const session = new MemorySession(
       {
         agentId: agentIdOf(signatureKey, identity.identity),
         secretKey: signingSeed,
         publicKey: signatureKey,
         identity: identity.identity,
-        sign: (message) => ed25519.sign(message, signingSeed),
+        sign: this.sign,
       },
       this.account,
       () => this.#host.world,
@@ -169,11 +175,6 @@ export class Actor {
   /** The agent's signing key, for what a modified client would sign. */
   get secretKey(): Uint8Array {
     return this.#seed;
-  }
-
-  /** With the agent's own key, whatever it is. */
-  sign(message: Uint8Array): Uint8Array {
-    return ed25519.sign(message, this.#seed);
   }
 
   /** A copy of the disk as it is now, whatever the process is doing. */
@@ -267,7 +268,7 @@ export class Stage implements ActorHost {
   }
 
   signatures(): Promise<Signatures> {
-    return createSignatures(createNodeEd25519(), createNodeX25519());
+    return signaturesOfAll ??= createSignatures(createNodeEd25519(), createNodeX25519());
   }
 
   abandon(manager: ChannelManager): void {
