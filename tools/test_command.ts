@@ -8,7 +8,7 @@
  *   deno task test --complete          a test that this machine cannot run is not judged
  *
  * It exits with 0 when everything passed, 1 when something failed, 2 for wrong arguments, and 3 when nothing failed but something
- * was not judged: a suite that was ended from outside, or with `--complete` a test that was skipped.
+ * was not judged: a suite or the command was ended from outside, or with `--complete` a test was skipped.
  */
 import { changedFiles, suitesOf } from "./changed_suites.ts";
 import { baselineShare, calibrate, shareAtMost, shareWanted } from "./calibration.ts";
@@ -47,6 +47,7 @@ const started = performance.now();
 const processorTime = childProcessorTime();
 const finished: Finished[] = [];
 const shared = await makeRunFolder();
+for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, giveUp);
 await runBeside([...chosen]);
 const unsteady = await tryAgain();
 await removeRunFolder(shared);
@@ -60,6 +61,11 @@ async function choose(): Promise<readonly Suite[]> {
   const found = await suitesOf(files);
   console.log(`${files.length} files have changed since ${changedSince}: ${found.map(({ name }) => name).join(" ")}`);
   return found;
+}
+
+/** Ends the process; nothing that tests share is left behind. */
+async function giveUp(): Promise<void> {
+  await removeRunFolder(shared).finally(() => Deno.exit(exitCodes.notJudged));
 }
 
 /** Starts each suite as soon as its lanes are free, in this order as far as they fit. Each is shown as a whole when it is done. */

@@ -1,5 +1,5 @@
 // The real command, in a process of its own, with suites and a machine that the test has planted in the place of ours.
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 
 const command = new URL("test_command.ts", import.meta.url);
 
@@ -49,6 +49,15 @@ Deno.test("a suite that fails twice is a failure", async () => {
   assertStringIncludes(output, "--- planted failed\nthe reason");
   assertStringIncludes(output, "3 passed, 1 failed, 0 skipped");
   assertEquals(code, 1, output);
+});
+
+Deno.test("Ctrl-C ends the command without a verdict, and removes what the tests of the run share", async () => {
+  const interrupt =
+    `console.log(Deno.env.get("STATIC_TEST_RUN")); Deno.kill(Deno.pid, "SIGINT"); await new Promise(() => {});`;
+  const { code, output } = await runCommand({ suite: interrupt });
+  const [, folder = ""] = /^(\/.+\/run-\w+)$/m.exec(output) ?? [];
+  assertEquals([code, folder !== ""], [3, true], output);
+  await assertRejects(() => Deno.stat(folder), Deno.errors.NotFound);
 });
 
 Deno.test("a suite that fails beside others and passes alone is named as unsteady, with the first reason", async () => {
