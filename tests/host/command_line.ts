@@ -1,6 +1,6 @@
 /** The command line as one of many programs on an agent that a test has made: its folder is a link to the agent's directory. */
 import type { ConnectOptions } from "../../sdk/mod.ts";
-import type { Stack } from "../support/stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 
 const program = new URL("../../cli/main.ts", import.meta.url).pathname;
 
@@ -8,7 +8,7 @@ const program = new URL("../../cli/main.ts", import.meta.url).pathname;
 export type Shell = (words: readonly string[]) => { readonly args: string[]; readonly env: Record<string, string> };
 
 export async function commandLine(
-  { api, account, quicUrl, grpcUrl, caFile }: Stack,
+  { api, account, quicUrl, grpcUrl, caFile }: SharedStack,
   folder: string,
   { dataDir, identity }: ConnectOptions,
 ): Promise<Shell> {

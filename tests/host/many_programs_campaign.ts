@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { tried } from "../support/campaign.ts";
 import { TextLineStream } from "../support/lines.ts";
-import { startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
 import type { Role, Step } from "./busy_program.ts";
 import { commandLine, type Shell, showHook } from "./command_line.ts";
 import { ended, openRaw, withHosts } from "../support/hosts.ts";
@@ -87,7 +87,7 @@ class Program {
 }
 
 Deno.test("programs of one agent lose nothing and keep order while host and programs are killed", async () => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   // A minute says more than the free plan allows.
   const sql = stack.backend.sql();
   await sql`UPDATE accounts SET plan = 'enterprise' WHERE id = ${stack.account.id}`;

@@ -6,14 +6,15 @@ import { hostOperationNames, operationNames } from "../../sdk/testing/driver.ts"
 import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 import { ended, type HostsPlace, openRaw, stopHost, withHosts } from "../support/hosts.ts";
 
 const name = "acme/ops/deploy";
 const racers = inCampaign ? 20 : 4;
 
 Deno.test("programs share one agent through its host", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using place = await withHosts(stack);
   const alice: ConnectOptions = place.options("alice");
   const bob: ConnectOptions = place.options("bob");
@@ -196,7 +197,7 @@ async function readers(place: HostsPlace): Promise<void> {
   assertEquals((await theirs.envelopes({ as: "watcher" }).next()).value?.text(), "4");
 }
 
-async function secrets(place: HostsPlace, { account }: Stack): Promise<void> {
+async function secrets(place: HostsPlace, { account }: SharedStack): Promise<void> {
   const passphrase = `passphrase-${crypto.randomUUID()}`;
   const options = { ...place.options("frank"), passphrase };
   await using client = await StaticClient.connect(options);

@@ -4,7 +4,8 @@ import { StaticError } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { installed, testWhen } from "../support/mod.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 import { type DriverProcess, startDriver } from "./driver_process.ts";
 
 const entry = new URL("../../sdk/driver/main.ts", import.meta.url);
@@ -13,11 +14,11 @@ const utf8 = new TextEncoder();
 type Start = () => DriverProcess;
 
 interface Place {
-  readonly stack: Stack;
+  readonly stack: SharedStack;
   readonly name: string;
 }
 
-async function connect(driver: DriverProcess, { api, account, quicUrl, grpcUrl, caFile }: Stack, more: {
+async function connect(driver: DriverProcess, { api, account, quicUrl, grpcUrl, caFile }: SharedStack, more: {
   readonly dataDir: string;
   readonly identity: string;
 }): Promise<void> {
@@ -85,7 +86,11 @@ async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: P
   }
 }
 
-async function startAndFail(start: Start, stack: Stack, who: Parameters<typeof connect>[2]): Promise<StaticError> {
+async function startAndFail(
+  start: Start,
+  stack: SharedStack,
+  who: Parameters<typeof connect>[2],
+): Promise<StaticError> {
   await using other = start();
   return await assertRejects(() => connect(other, stack, who), StaticError);
 }
@@ -103,14 +108,14 @@ async function connectSoon(...[driver, stack, who]: Parameters<typeof connect>):
 }
 
 Deno.test("the driver over standard input and output, under Deno", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   const deno = (): DriverProcess => startDriver([Deno.execPath(), "run", "-A", "--quiet", entry.pathname]);
   await checkDriver(t, deno, { stack, name: "acme/drivers/deno" });
 });
 
 if (inCampaign) {
   testWhen(installed("node"), "the driver over standard input and output, under Node", async (t) => {
-    await using stack = await startStack();
+    const stack = await shareStack();
     await using project = await createProject();
     const bundle = await project.bundle(entry, "node");
     const node = (): DriverProcess => startDriver(["node", bundle]);

@@ -8,14 +8,15 @@ import { npmProjectFlags } from "../../tools/npm.ts";
 import { stopHost } from "../support/hosts.ts";
 import { TextLineStream } from "../support/lines.ts";
 import { eventually } from "../support/mod.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 import { asking, askingFor, talk, taskIn, taskText } from "./a2a/talk.ts";
 
 const name = "acme/a2a/room";
 const root = new URL("../../", import.meta.url).pathname;
 
 Deno.test("A2A over a channel", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   const folder = await Deno.makeTempDir({ prefix: "static-a2a-" });
   await using closing = new AsyncDisposableStack();
   closing.defer(() => Deno.remove(folder, { recursive: true }));
@@ -149,7 +150,7 @@ async function forge(channel: Channel, to: string): Promise<void> {
 
 const listing = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
 
-function service({ api, account, quicUrl, caFile }: Stack): Omit<ConnectOptions, "dataDir" | "identity"> {
+function service({ api, account, quicUrl, caFile }: SharedStack): Omit<ConnectOptions, "dataDir" | "identity"> {
   return { endpoint: quicUrl, apiUrl: api.url, apiKey: account.apiKey, tls: { caFile }, cover: "off" };
 }
 
@@ -185,7 +186,7 @@ interface Program extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-function startAgent({ api, account, quicUrl, caFile }: Stack, words: readonly string[]): Promise<Program> {
+function startAgent({ api, account, quicUrl, caFile }: SharedStack, words: readonly string[]): Promise<Program> {
   return startProgram([`${root}tests/mcp/a2a/serve.ts`, ...words], {
     STATIC_API_URL: api.url,
     STATIC_API_KEY: account.apiKey,

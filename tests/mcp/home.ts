@@ -1,7 +1,7 @@
 /** A user's folder with an agent for models, another agent's channel, and the program `static`. */
 import { type Channel, ChannelManager } from "../../sdk/mod.ts";
 import { stopHost } from "../support/hosts.ts";
-import type { Stack } from "../support/stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 import { npmProjectFlags } from "../../tools/npm.ts";
 import { program, type Result } from "./session.ts";
 
@@ -13,7 +13,7 @@ export interface Home extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export async function openHome({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<Home> {
+export async function openHome({ api, account, quicUrl, grpcUrl, caFile }: SharedStack): Promise<Home> {
   const folder = await Deno.makeTempDir({ prefix: "static-mcp-" });
   const env = {
     PATH: Deno.env.get("PATH") ?? "",
@@ -40,7 +40,7 @@ export async function openHome({ api, account, quicUrl, grpcUrl, caFile }: Stack
 
 /** Another agent's channel, and a token for it. */
 export async function inviteBot(
-  { api, account, quicUrl, caFile }: Stack,
+  { api, account, quicUrl, caFile }: SharedStack,
   folder: string,
   name: string,
 ): Promise<{ readonly alice: ChannelManager; readonly token: string; readonly room: Channel }> {

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { stopHost } from "../support/hosts.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
-import { startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
 import { inspect, inviteBot, openHome, passphrase, runStatic, startStatic } from "./home.ts";
 import { McpSession, type Result, type SessionOptions } from "./session.ts";
 
@@ -17,7 +17,7 @@ interface Listed {
 const tools = ["channels", "members", "send", "wait", "request", "reply"];
 
 Deno.test("static mcp", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using home = await openHome(stack);
   const { alice, token } = await inviteBot(stack, home.folder, name);
   await using _ = { [Symbol.asyncDispose]: () => alice.close() };

@@ -12,26 +12,27 @@ import {
 import { stopHost } from "../support/hosts.ts";
 import { createCertificate } from "../support/mod.ts";
 import { read, until } from "../support/scenario/stage.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 
 const name = "acme/links/room";
 const cover = { mode: "off" } as const;
 
 /** A stack, an owner with a channel, and folders for guests. */
 class Scene implements AsyncDisposable {
-  readonly stack: Stack;
+  readonly stack: SharedStack;
   readonly folder: string;
   readonly owner: ChannelManager;
   #guests = 0;
 
-  private constructor(stack: Stack, folder: string, owner: ChannelManager) {
+  private constructor(stack: SharedStack, folder: string, owner: ChannelManager) {
     this.stack = stack;
     this.folder = folder;
     this.owner = owner;
   }
 
   static async open(): Promise<Scene> {
-    const stack = await startStack();
+    const stack = await shareStack();
     const folder = await Deno.makeTempDir({ prefix: "static-links-" });
     const { api, account: { apiKey } } = stack;
     const dataDir = `${folder}/owner`;
@@ -48,7 +49,6 @@ class Scene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.owner.close();
-    await this.stack[Symbol.asyncDispose]();
     await Deno.remove(this.folder, { recursive: true });
   }
 }

@@ -7,7 +7,8 @@ import { node, runInNode } from "../support/runtime/node.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { testWhen } from "../support/mod.ts";
 import { createSessionTests, type SessionTarget } from "./session_suite.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import type { SharedStack } from "../support/stack.ts";
 
 function assertPassed(results: readonly RuntimeResult[]): void {
   assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
@@ -15,7 +16,7 @@ function assertPassed(results: readonly RuntimeResult[]): void {
 }
 
 function targetOf(
-  stack: Stack,
+  stack: SharedStack,
   more: Pick<SessionTarget, "endpoint" | "transport" | "tls" | "expected">,
 ): SessionTarget {
   const { apiKey } = stack.account;
@@ -25,7 +26,7 @@ function targetOf(
 }
 
 Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   const { quicUrl, grpcUrl, caFile } = stack;
   const pinned = { certificateHashes: [await stack.certificateHash()] };
   await t.step("over QUIC", async () => {
@@ -50,7 +51,7 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
 });
 
 testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC stream Session", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using project = await createProject();
   const bundle = await project.bundle(new URL("session_node.ts", import.meta.url), "node");
   const tls = { caFile: stack.caFile };
@@ -69,7 +70,7 @@ testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC
 });
 
 testWhen(chromium, "sessions with a real relay and a real API, in Chromium", async () => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using project = await createProject();
   const bundle = await project.bundle(new URL("session_browser.ts", import.meta.url), "browser");
   const { quicUrl, grpcUrl } = stack;

@@ -7,7 +7,7 @@ import { platform } from "../../sdk/platform/deno.ts";
 import { type Agent, connectAgent, createPace, storeMigrations } from "../../sdk/testing/agents.ts";
 import { read, until } from "../support/scenario/stage.ts";
 import { Thief } from "../support/scenario/thief.ts";
-import { startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
 
 const name = "acme/theft/room";
 
@@ -58,7 +58,7 @@ async function copyDirectory(from: string, to: string): Promise<void> {
 }
 
 Deno.test("a thief of a directory reads a real channel until its victim heals by itself, and nothing after", async () => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using opened = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "static-theft-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));

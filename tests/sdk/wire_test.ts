@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits } from "../../proto/mod.ts";
 import { type CellTap, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
-import { startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
 
 type Direction = Parameters<CellTap>[2];
 
@@ -76,7 +76,7 @@ async function connect(options: ConnectOptions): Promise<Watched> {
 }
 
 Deno.test("bytes, JSON, requests and replies of one length are cells of one number and size on the wire", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   const folder = await Deno.makeTempDir({ prefix: "static-wire-" });
   for (const transport of ["quic", "grpc"] as const) {
     const optionsOf = (identity: string): ConnectOptions => ({

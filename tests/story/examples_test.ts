@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, ChannelManager, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const files = [
@@ -179,7 +179,7 @@ Deno.test("every example of the public surface runs", async (t) => {
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {
-    await using stack = await startStack();
+    const stack = await shareStack();
     const { apiKey } = stack.account;
     // The example gives no certificates, as a user of a public relay would not: here they come from the environment.
     const before = Deno.env.get("STATIC_CA_FILE");

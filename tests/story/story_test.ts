@@ -8,7 +8,8 @@ import { chromium, runInChromium } from "../support/runtime/chromium.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import { type SharedStack, startStack } from "../support/stack.ts";
 import { testWhen } from "../support/mod.ts";
 import { createStory, type StoryTarget } from "./story.ts";
 import { until } from "../support/scenario/stage.ts";
@@ -22,7 +23,7 @@ function assertPassed(results: readonly RuntimeResult[]): void {
 }
 
 function targetOf(
-  { api, account, caFile }: Stack,
+  { api, account, caFile }: SharedStack,
   more: Omit<StoryTarget, "options"> & {
     readonly endpoint: string;
     readonly options?: Partial<StoryTarget["options"]>;
@@ -39,7 +40,7 @@ async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDispo
 }
 
 Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and through kill -9 of the relay", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using folder = await temporaryFolder();
   const dataDir = folder.path;
   // With a relay of its own, beside the others: it takes the agents ten seconds to notice that the relay has gone.
@@ -113,7 +114,7 @@ const nodeAndChromium = {
 };
 
 testWhen(nodeAndChromium, "Deno, Node and Chromium in one channel", async (t) => {
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using folder = await temporaryFolder();
   await using programs = await makePrograms();
   if (inCampaign) await playEverywhere(t, stack, programs, folder.path);
@@ -122,7 +123,7 @@ testWhen(nodeAndChromium, "Deno, Node and Chromium in one channel", async (t) =>
 
 async function playEverywhere(
   t: Deno.TestContext,
-  stack: Stack,
+  stack: SharedStack,
   { inNode, inPage }: Programs,
   dataDir: string,
 ): Promise<void> {
@@ -160,7 +161,7 @@ async function playEverywhere(
 }
 
 async function meet(
-  { api, account, caFile, quicUrl }: Stack,
+  { api, account, caFile, quicUrl }: SharedStack,
   { inNode, inPage }: Programs,
   dataDir: string,
 ): Promise<void> {

@@ -2,14 +2,14 @@
 import { connect } from "node:net";
 import type { ConnectOptions } from "../../sdk/mod.ts";
 import { HostConnection } from "../../sdk/testing/host.ts";
-import type { Stack } from "./stack.ts";
+import type { SharedStack } from "./stack.ts";
 
 export interface HostsPlace extends AsyncDisposable {
   readonly folder: string;
   options(identity: string): ConnectOptions;
 }
 
-export async function withHosts({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<HostsPlace> {
+export async function withHosts({ api, account, quicUrl, grpcUrl, caFile }: SharedStack): Promise<HostsPlace> {
   const folder = await Deno.makeTempDir({ prefix: "static-hosts-" });
   const identities = new Set<string>();
   return {

@@ -3,19 +3,25 @@ import { anyBackend, type OpenBackend, relaySecret, type SignedUp, startTestApi,
 import { type RelayProcess, startRelayProcess } from "./relay/process.ts";
 import { freePort } from "./mod.ts";
 
-export interface Stack extends AsyncDisposable {
-  readonly api: TestApi;
-  readonly backend: OpenBackend;
+/** As its users have it: nothing here breaks it for others. */
+export interface SharedStack {
+  readonly api: Pick<TestApi, "url" | "call" | "signUp">;
+  readonly backend: Pick<OpenBackend, "sql">;
   readonly account: SignedUp;
   readonly quicUrl: string;
   readonly grpcUrl: string;
   readonly caFile: string;
+  /** SHA-256 of the relay's own certificate, in hexadecimal. */
+  certificateHash(): Promise<string>;
+}
+
+export interface Stack extends SharedStack, AsyncDisposable {
+  readonly api: TestApi;
+  readonly backend: OpenBackend;
   /** Of the relay that runs now. */
   readonly relayPid: number;
   /** Where the relay keeps its file. */
   readonly relayDir: string;
-  /** SHA-256 of the relay's own certificate, in hexadecimal. */
-  certificateHash(): Promise<string>;
   signalRelay(signal: Deno.Signal): void;
   /** Nothing is said to anybody. */
   killRelay(): Promise<void>;
