@@ -137,6 +137,8 @@ Deno.test("a relay that names one generation after the other is asked twice, and
   let asked = 0;
   bob.session.tampering.call = (operation, _, forward) => {
     if (operation !== "RequestRejoin") return forward();
+    // From now on its clock stands: all that it does, it does at once.
+    if (asked === 1) bob.after = (ms, run) => ms === 0 ? stage.runtime.after(ms, run) : () => {};
     return Promise.reject(
       createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(++asked) + 1 }),
     );
