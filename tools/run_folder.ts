@@ -13,7 +13,20 @@ export async function makeRunFolder(): Promise<string> {
 export async function removeRunFolder(folder: string): Promise<void> {
   const entries = await Array.fromAsync(Deno.readDir(folder));
   await Promise.all(entries.map(({ name }) => endPostgres(`${folder}/${name}/cluster/postmaster.pid`)));
-  await Deno.remove(folder, { recursive: true });
+  await removeWhenQuiet(folder);
+}
+
+/** A server's last processes may write for a moment after it has said that it is over. */
+async function removeWhenQuiet(folder: string): Promise<void> {
+  for (const untilMs = performance.now() + 60_000;;) {
+    try {
+      return await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      const isNotEmpty = error instanceof Error && error.message.includes("not empty");
+      if (!isNotEmpty || performance.now() > untilMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50)); // wait: for processes that are nobody's children
+    }
+  }
 }
 
 /** The file is there from its start to its end. */
