@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { natsInstalled, startNats, testWhen } from "./mod.ts";
+import { eventually, natsInstalled, startNats, testWhen } from "./mod.ts";
 
 /** The cluster's leader according to `/jsz` of a node. */
 async function metaLeader(monitorUrl: string): Promise<{ leader?: string; size?: number }> {
@@ -13,7 +13,9 @@ testWhen(natsInstalled, "startNats() starts a cluster of three that syncs always
     const { version, max_payload, jetstream } = await (await fetch(`${url}/varz`)).json();
     assert(Number(version.split(".")[1]) >= 15 || Number(version.split(".")[0]) > 2, version);
     assertEquals([max_payload, jetstream.config.sync_always], [8 * 1024 * 1024, true]);
-    assertEquals((await metaLeader(url)).size, 3);
+    // A node that is well knows the others a moment later.
+    const what = { withinMs: 60_000, what: "the node knows all three" };
+    await eventually(what, () => metaLeader(url), ({ size }) => size === 3);
   }
 });
 

@@ -85,7 +85,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const flags = "-U postgres -A trust -E UTF8 --no-sync --no-instructions --wal-segsize=1".split(" ");
   await makeCluster(cluster, (path) => run("initdb", "-D", path, ...flags));
 
-  const settings = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${root}`, "fsync=off"];
+  // No Unix socket: the path of one may have little more than a hundred characters.
+  const settings = ["listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories=", "fsync=off"];
   settings.push("min_wal_size=80MB", "max_wal_size=1GB", `max_connections=${options.connections ?? 100}`);
   if (options.tls !== undefined) {
     await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.cert);
