@@ -68,7 +68,10 @@ async function giveUp(): Promise<void> {
   await removeRunFolder(shared).finally(() => Deno.exit(exitCodes.notJudged));
 }
 
-/** Starts each suite as soon as its lanes are free, in this order as far as they fit. Each is shown as a whole when it is done. */
+/**
+ * Starts each suite as soon as its lanes are free, in this order: a suite with two lanes would wait for the end if others overtook it.
+ * Each is shown as a whole when it is done.
+ */
 async function runBeside(waiting: Suite[]): Promise<void> {
   const single = chosen.length === 1;
   const running = new Map<Suite, Promise<void>>();
@@ -79,12 +82,12 @@ async function runBeside(waiting: Suite[]): Promise<void> {
     if (!single) write(`\n--- ${suite.name}\n${output}`);
   };
   while (waiting.length > 0 || running.size > 0) {
-    const next = waiting.find(({ lanes }) => running.size === 0 || lanesTaken() + lanes <= lanesAtMost);
-    if (next === undefined) {
+    const [next] = waiting;
+    if (next === undefined || (running.size > 0 && lanesTaken() + next.lanes > lanesAtMost)) {
       await Promise.race(running.values());
       continue;
     }
-    waiting.splice(waiting.indexOf(next), 1);
+    waiting.shift();
     running.set(next, begin(next));
   }
 }
