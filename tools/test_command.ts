@@ -11,7 +11,6 @@
  * was not judged: a suite or the command was ended from outside, or with `--complete` a test was skipped.
  */
 import { changedFiles, suitesOf } from "./changed_suites.ts";
-import { baselineShare, calibrate, shareAtMost, shareWanted } from "./calibration.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
@@ -35,14 +34,12 @@ if ("problem" in given) {
 }
 const { names, changedSince, isComplete } = given;
 const chosen = await choose();
-const isWhole = chosen.length === suites.length;
 
 /** Tests wait more than they compute: with two lanes for each core the cores are busy, and no test waits for long. */
 const lanesAtMost = 2 * Math.max(2, navigator.hardwareConcurrency);
 /** More failed suites than this are no accident of a busy machine. */
 const unsteadyAtMost = 4;
 
-const unit = calibrate();
 const started = performance.now();
 const processorTime = childProcessorTime();
 const finished: Finished[] = [];
@@ -164,13 +161,6 @@ function reportTimes(results: readonly Finished[]): void {
   const total = (performance.now() - started) / 1000;
   const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
   console.log(timeOf("total", total, processorTotal));
-  if (isWhole && processorTotal > 0) {
-    const share = baselineShare(processorTotal, unit);
-    console.log(`This is ${share.toFixed(2)} of what the run took at first, and ${shareWanted} is wanted`);
-    if (share > shareAtMost) {
-      console.log("WARNING: that is too much; move what is long to a campaign (deno task stress)");
-    }
-  }
   const times = results.flatMap(({ suite, result }) => result.times.map((time) => ({ ...time, suite: suite.name })));
   if (times.length > 0) console.log("\n--- slowest tests");
   for (const { name, seconds, suite } of slowestOf(times, slowestShown)) {
