@@ -164,7 +164,9 @@ function successorOf(membership: Membership, named: AgentId | undefined, isHeard
     );
   }
   const owners = staying.filter(({ owner }) => owner);
-  if (staying.length === 0 || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
+  // An absent owner has no keys to sign with before it is back; it stays an owner.
+  const isOwned = group.binding.owners.some((owner) => !going.has(owner) && membership.absent.includes(owner));
+  if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
   const [heir] = staying.filter(({ agentId }) => isHeard(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
   const isOpen = owners.length === 0 && samePolicy(policyOf(group.binding), openPolicy);
   if (heir !== undefined && isOpen) return heir.agentId;
