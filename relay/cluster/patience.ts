@@ -9,6 +9,8 @@ const pauseMs = 250;
 const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError", "RequestError"]);
 /** Of an answer by nodes that have no leader. */
 const unavailable = 503;
+/** The code of NATS for a stream that has no place now: its leader does not know yet that the other nodes are there. */
+const noPeers = 10005;
 
 /** Asks again while there is no answer. A node's refusal is thrown at once. */
 export async function patiently<Answer>(
@@ -32,8 +34,8 @@ export async function patiently<Answer>(
 /** Whether an error only says that there was no answer. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const status = "status" in error ? error.status : undefined;
-  return unanswered.has(error.name) || status === unavailable || isUnanswered(error.cause);
+  const { status, code } = error as { readonly status?: unknown; readonly code?: unknown }; // cast: only looked at
+  return unanswered.has(error.name) || status === unavailable || code === noPeers || isUnanswered(error.cause);
 }
 
 /** Writes again while the log does not answer. Never rejects: whatever else comes of it is final. */

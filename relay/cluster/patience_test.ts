@@ -10,7 +10,8 @@ function named(name: string): Error {
 }
 
 Deno.test("patiently() asks again while there is no answer, and throws a refusal at once", async () => {
-  const outcomes = [named("TimeoutError"), new Error("lost", { cause: named("NoRespondersError") }), 7];
+  const noPeers = Object.assign(named("JetStreamApiError"), { code: 10005, status: 400 });
+  const outcomes = [named("TimeoutError"), new Error("lost", { cause: named("NoRespondersError") }), noPeers, 7];
   const ask = (): Promise<number> => {
     const outcome = outcomes.shift();
     return typeof outcome === "number" ? Promise.resolve(outcome) : Promise.reject(outcome);
