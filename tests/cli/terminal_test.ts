@@ -71,7 +71,9 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
       await terminal.see(/\nerror: E-mail is missing[^]*code 2/);
     });
     await t.step("Ctrl-C while the stack starts ends its progress, and begins a line of its own", async () => {
-      const ports = ["API", "ADMIN", "RELAY_GRPC", "RELAY_QUIC"].map((part) => [`STATIC_${part}_PORT`, "0"]);
+      const ports = ["API", "ADMIN", "INTERNAL", "RELAY_GRPC", "RELAY_QUIC"].map((
+        part,
+      ) => [`STATIC_${part}_PORT`, "0"]);
       const stack = { STATIC_DATA_DIR: `${folder}/stack`, ...Object.fromEntries(ports) };
       await using terminal = new Terminal(`${Deno.execPath()} task --quiet start; echo code $?`, stack);
       await terminal.see(/API, making its database .+ … 0\.\d s/);
