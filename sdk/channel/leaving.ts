@@ -70,7 +70,8 @@ export async function sayGoodbye(
 /** A relay that says that we are out of step, and keeps us out, would else take the channel its owner. */
 function keptOut(): StaticError {
   const text =
-    "Cannot leave: this agent is out of step, so that it cannot make another member an owner; try again when health() is ok";
+    "Cannot leave: this agent is out of step, or the channel is stopped, so that no other member can be made an owner; do what " +
+    "health() says, and leave when it is ok";
   return createError("not_allowed", text);
 }
 

@@ -17039,7 +17039,7 @@ export const text = [
   "  }\n",
   "}\n",
   "function keptOut() {\n",
-  "  return createError(\"not_allowed\", \"Cannot leave: this agent is out of step, so that it cannot make another member an owner; try again when health() is ok\");\n",
+  "  return createError(\"not_allowed\", \"Cannot leave: this agent is out of step, or the channel is stopped, so that no other member can be made an owner; do what health() says, and leave when it is ok\");\n",
   "}\n",
   "function isOnlyOwner(membership) {\n",
   "  let going = goingFrom(membership);\n",
