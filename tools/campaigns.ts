@@ -62,9 +62,10 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "relay-processes",
-    what: "every operation over every transport, and accounts that are suspended",
+    what: "every operation over every transport, accounts that are suspended, a stop within five seconds",
     paths: [
       "tests/relay/accounts_test.ts",
+      "tests/relay/metering_test.ts",
       "tests/relay/operations_campaign.ts",
       "tests/relay/operations_test.ts",
     ],

@@ -112,14 +112,14 @@ for (const mode of modes) {
       using held = new DisposableStack();
       const first = held.use(await connect(mode, listener));
       for (let i = 0; i < 6; i++) held.use(await connect(mode, listener));
-      await eventually({ withinMs: 5000, what: "all" }, () => Promise.resolve(listener.connections()), (n) => n === 7);
+      await eventually({ what: "all" }, () => Promise.resolve(listener.connections()), (n) => n === 7);
       await assertRejects(ask, TypeError);
       using client = Deno.createHttpClient({ caCerts: [certificate.cert], localAddress: "127.0.0.2" });
       assertEquals(await (await fetch(listener.url, { client })).text(), "answered");
       assertEquals(await within(5_000, readAll(first)), "");
     }
     const answer = (): Promise<string> => ask().catch(() => "none");
-    await eventually({ withinMs: 5000, what: "an answer" }, answer, (text) => text === "answered");
+    await eventually({ what: "an answer" }, answer, (text) => text === "answered");
     await listener.close(deadlineMs);
   });
 
@@ -138,7 +138,7 @@ for (const mode of modes) {
       };
       assertEquals(await within(10_000, read()), "closed", `after ${sent}`);
     }
-    await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await eventually({ what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
     await listener.close(deadlineMs);
   });
 
@@ -214,14 +214,14 @@ Deno.test("tls: a client that leaves in its handshake leaves nothing behind, alt
   for (const sent of [[], [22, 3, 1]]) {
     const connection = await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) });
     await connection.write(Uint8Array.from(sent));
-    await eventually({ withinMs: 5000, what: "it" }, () => Promise.resolve(listener.connections()), (n) => n === 1);
+    await eventually({ what: "it" }, () => Promise.resolve(listener.connections()), (n) => n === 1);
     connection.close();
-    await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await eventually({ what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
   }
   // The listener asks itself from time to time, too.
   assert(sockets.made >= 2);
   const left = (): Promise<number> => Promise.resolve(sockets.left());
-  await eventually({ withinMs: 5000, what: "no socket in memory" }, left, (n) => n === 0);
+  await eventually({ what: "no socket in memory" }, left, (n) => n === 0);
   await listener.close(deadlineMs);
 });
 

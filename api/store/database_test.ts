@@ -81,7 +81,7 @@ testWhen(
     });
     await assertRejects(() => stalling, Fault);
     const add = (): Promise<unknown> => other.run(other.sql`UPDATE head SET seq = seq + 1`).catch(() => undefined);
-    await eventually({ withinMs: 15_000, what: "the lock" }, add, (done) => done !== undefined);
+    await eventually({ what: "the lock" }, add, (done) => done !== undefined);
     await Promise.all([stalled.close(), other.close()]);
     await server.close();
   },

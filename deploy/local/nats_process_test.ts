@@ -34,7 +34,7 @@ async function createStage(): Promise<Stage> {
   const heard = (pattern: RegExp): Promise<boolean> =>
     Promise.resolve([...said, ...lines].some((one) => pattern.test(one)));
   const until = async (pattern: RegExp): Promise<void> => {
-    await eventually({ withinMs: 60_000, what: String(pattern) }, () => heard(pattern), (is) => is);
+    await eventually({ what: String(pattern) }, () => heard(pattern), (is) => is);
   };
   return { parts, said, lines, folder, until };
 }
@@ -69,7 +69,7 @@ testWhen(
       await Promise.all(others.map((part) => part.stop(20_000)));
       const gone = async (): Promise<(number | undefined)[]> =>
         await Promise.all([1, 2, 3].map((node) => pidOf(`${folder}/nats/${node}`)));
-      await eventually({ withinMs: 20_000, what: "gone" }, gone, (pids) => pids.every((pid) => pid === undefined));
+      await eventually({ what: "gone" }, gone, (pids) => pids.every((pid) => pid === undefined));
       await Deno.remove(folder, { recursive: true });
     }
   },

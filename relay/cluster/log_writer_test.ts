@@ -77,7 +77,7 @@ Deno.test("a writer sends again although its reader does not get on", async () =
   const { writer, published } = await createStage(() => new Promise(() => {}));
   const written = writer.write(Uint8Array.of(1));
   const sentTwice = (): Promise<number> => Promise.resolve(published.filter(({ number }) => number === 2).length);
-  await eventually({ withinMs: 60_000, what: "the batch is sent again" }, sentTwice, (count) => count > 1);
+  await eventually({ what: "the batch is sent again" }, sentTwice, (count) => count > 1);
   writer.seen(2, "counts", [Promise.resolve("done")]);
   assertEquals(await written, "done");
   await writer.close();
@@ -115,7 +115,7 @@ Deno.test("nothing new is sent while batches are sent again: it would overtake t
   writer.seen(3, "void", []);
   published[1]?.acknowledged.reject(new Error("lost"));
   await eventually(
-    { withinMs: 60_000, what: "both are sent again" },
+    { what: "both are sent again" },
     () => Promise.resolve(numbers()),
     (all) => all.length === 4,
   );

@@ -116,7 +116,7 @@ for (const nodes of sizes) {
       await nats.restartAll(all);
       appended(await engine.append(channelId, message("after")));
       await eventually(
-        { withinMs: 60_000, what: "the loss is noticed" },
+        { what: "the loss is noticed" },
         () => Promise.resolve(lost),
         (times) => times > 0,
       );
@@ -162,7 +162,7 @@ testWhen(
     // Its beats stop, as those of a frozen process do.
     dead.peers.close();
     await eventually(
-      { withinMs: 60_000, what: "it is given up" },
+      { what: "it is given up" },
       () => Promise.resolve(givenUp),
       (all) => all.length > 0,
     );
@@ -176,7 +176,7 @@ testWhen(
       () => {},
     );
     await eventually(
-      { withinMs: 60_000, what: "it ends" },
+      { what: "it ends" },
       () => Promise.resolve(failures.length),
       (count) => count > 0,
     );
@@ -196,7 +196,7 @@ testWhen(natsInstalled, "a late first batch of a relay's own earlier writer does
   const late = { writer: "an earlier one", relay: "relay-1", number: 1, began: Number.MAX_SAFE_INTEGER, commands: [] };
   await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
   const count = await eventually(
-    { withinMs: 60_000, what: "the relay takes KeyPackages again" },
+    { what: "the relay takes KeyPackages again" },
     () => engine.keyPackages.put(agentId, uploadOf(randomPackages())).then(({ keyPackages }) => keyPackages, () => 0),
     (keyPackages) => keyPackages > 20,
   );

@@ -36,7 +36,7 @@ jetstream { store_dir: "${folder}/store"${sync} }
   try {
     const ask = (): Promise<boolean> =>
       fetch(`http://127.0.0.1:${http}/varz`).then((r) => r.text()).then(() => true, () => false);
-    await eventually({ withinMs: 30_000, what: "the node answers" }, ask, (isThere) => isThere);
+    await eventually({ what: "the node answers" }, ask, (isThere) => isThere);
     const options = { urls: [`nats://127.0.0.1:${port}`], isTls: false, name: "test" };
     const monitorUrls = [`http://127.0.0.1:${http}`];
     return (await assertRejects(() => openNodes({ ...options, monitorUrls }), Error)).message;
@@ -85,7 +85,7 @@ async function assertLeaves(connection: NatsConnection): Promise<void> {
     connection.flush().then(() => isAnswered = true, () => {});
     return Promise.resolve(isAnswered);
   };
-  await eventually({ withinMs: 20_000, what: "a node answers again" }, ask, (is) => is);
+  await eventually({ what: "a node answers again" }, ask, (is) => is);
 }
 
 testWhen(

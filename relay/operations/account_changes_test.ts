@@ -85,7 +85,7 @@ function live(engine: Engine, feed: Feed): Life {
 }
 
 const until = async (what: string, isTrue: () => boolean): Promise<void> => {
-  await eventually({ withinMs: 5_000, what }, () => Promise.resolve(isTrue()), (yes) => yes);
+  await eventually({ what }, () => Promise.resolve(isTrue()), (yes) => yes);
 };
 
 function feedTest(name: string, run: (engine: Engine, feed: Feed) => Promise<void>): void {

@@ -54,7 +54,7 @@ async function take(loop: InboxReader, number: number): Promise<number[]> {
 
 async function unreadIs({ manager }: Actor, wanted: number): Promise<void> {
   const ask = async (): Promise<number> => (await manager.channel(name)).health().unread;
-  await eventually({ withinMs: 60_000, what: `${wanted} messages unread` }, ask, (unread) => unread === wanted);
+  await eventually({ what: `${wanted} messages unread` }, ask, (unread) => unread === wanted);
 }
 
 const from = (first: number, end: number): number[] => Array.from({ length: end - first }, (_, i) => first + i);

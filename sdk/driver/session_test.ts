@@ -50,7 +50,7 @@ Deno.test("a program says what it wants by frames alone: members, health, finger
   const sent = await a.connection.call("send", { ...channel, contentType: "text/plain", headers: { n: "1" } }, {
     bytes: utf8.encode("hello"),
   });
-  const { fields: got, bytes } = await b.connection.call("receive", { ...channel, timeoutMs: 5_000 });
+  const { fields: got, bytes } = await b.connection.call("receive", { ...channel, timeoutMs: 60_000 });
   const envelope = got.optionalObject("envelope");
   assertEquals(
     [envelope?.text("id"), envelope?.text("contentType"), envelope?.optionalMap("headers"), text(bytes)],
@@ -108,7 +108,7 @@ Deno.test("requests go to the program that serves; when it dies, to the next one
   const [b, other] = [programWith(held), programWith(held)];
   const stream = await open(b.connection, "serve", { concurrency: 2 });
   const to = bob.client.agentId;
-  const asking = a.connection.call("request", { ...channel, to, timeoutMs: 20_000 }, { bytes: utf8.encode("ping") });
+  const asking = a.connection.call("request", { ...channel, to, timeoutMs: 60_000 }, { bytes: utf8.encode("ping") });
   const first = await b.connection.call("next", { stream });
   assertEquals([first.fields.number("attempt"), text(first.bytes)], [1, "ping"]);
   const second = await open(other.connection, "serve");
@@ -124,7 +124,7 @@ Deno.test("a handler's failure reaches the requester with its code; without one 
   const { a, b, bob } = await pair(stage);
   const stream = await open(b.connection, "serve");
   const to = bob.client.agentId;
-  const ask = (): Promise<unknown> => a.connection.call("request", { ...channel, to, timeoutMs: 20_000 });
+  const ask = (): Promise<unknown> => a.connection.call("request", { ...channel, to, timeoutMs: 60_000 });
   const answered = Promise.allSettled([ask(), ask()]);
   for (const remoteCode of ["no_such_city", undefined]) {
     const { fields } = await b.connection.call("next", { stream });
@@ -142,7 +142,7 @@ Deno.test("several members are asked at once, and each answer comes as an item",
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
   const serving = await open(b.connection, "serve");
-  const stream = await open(a.connection, "requestAll", { to: [bob.client.agentId], timeoutMs: 20_000 });
+  const stream = await open(a.connection, "requestAll", { to: [bob.client.agentId], timeoutMs: 60_000 });
   const { fields } = await b.connection.call("next", { stream: serving });
   const item = fields.number("item");
   await b.connection.call("reply", { stream: serving, item, contentType: "application/json" }, {
@@ -175,7 +175,7 @@ Deno.test("watch tells the state now and whenever it changes", async () => {
   const carol = await stage.actor("carol");
   await (await alice.channel()).addMember(await carol.client.generateKeyPackage());
   const seen = await eventually(
-    { withinMs: 5_000, what: "the new state" },
+    { what: "the new state" },
     () => Promise.resolve(a.events.filter((each) => each.name === "channel").at(-1)),
     (event) => event !== undefined,
   );
@@ -206,11 +206,11 @@ Deno.test("with too many calls under way a loop still says what it has seen, and
   const stream = await open(b.connection, "read");
   for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
   const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
-  await eventually({ withinMs: 60_000, what: "three messages" }, unread, (count) => count === 3);
+  await eventually({ what: "three messages" }, unread, (count) => count === 3);
   assertEquals((await b.connection.call("next", { stream, count: 3 })).fields.optionalObjects("items")?.length, 3);
   const waiting = Promise.allSettled(Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)));
   await b.connection.call("passed", { stream, item: 1, back: 2 });
-  await eventually({ withinMs: 60_000, what: "two messages again" }, unread, (count) => count === 2);
+  await eventually({ what: "two messages again" }, unread, (count) => count === 2);
   const over = await assertRejects(() => b.connection.call("next", { stream }), StaticError);
   assertEquals(over.code, "overloaded");
   await b.connection.call("end", { stream });
@@ -231,7 +231,7 @@ Deno.test("with too many calls under way requests are still answered, and messag
   await a.connection.call("send", channel, { bytes: utf8.encode("work") });
   const message = await next(b, reading);
   const asked = [1, 2].map(() =>
-    a.connection.call("request", { ...channel, to: bob.client.agentId, timeoutMs: 20_000 })
+    a.connection.call("request", { ...channel, to: bob.client.agentId, timeoutMs: 60_000 })
   );
   const settled = Promise.allSettled(asked);
   const items = [await next(b, serving), await next(b, serving)];
@@ -241,7 +241,7 @@ Deno.test("with too many calls under way requests are still answered, and messag
   await b.connection.call("ack", { stream: reading, item: message?.item });
   assertEquals((await settled).map(({ status }) => status), ["fulfilled", "rejected"]);
   const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
-  await eventually({ withinMs: 60_000, what: "nothing unread" }, unread, (count) => count === 0);
+  await eventually({ what: "nothing unread" }, unread, (count) => count === 0);
   const place = { ...channel, sequence: 1, timeMs: 1 };
   const over = await assertRejects(() => b.connection.call("ack", place), StaticError);
   assertEquals(over.code, "overloaded", "of these there may be any number");
@@ -341,7 +341,7 @@ Deno.test("finishing a stream acknowledges what the program has seen, and what w
   b.die();
   const again = programOf(bob);
   for (const each of ["three", "four"]) {
-    assertEquals(text((await again.connection.call("receive", { ...channel, timeoutMs: 10_000 })).bytes), each);
+    assertEquals(text((await again.connection.call("receive", { ...channel, timeoutMs: 60_000 })).bytes), each);
   }
   assertEquals(textsOf(rest)[0], "three");
 });
@@ -370,9 +370,9 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
     await assertRejects(() => asking, Error, "no more patience");
     await send("two");
     const unread = async (): Promise<number> => (await shared.manager.channel(own.channel)).health().unread;
-    await eventually({ withinMs: 60_000, what: "the second message" }, unread, (count) => count === 1);
+    await eventually({ what: "the second message" }, unread, (count) => count === 1);
     await bob.connection.call("finish", { stream, item: first?.item });
-    const { bytes } = await bob.connection.call("receive", { ...own, timeoutMs: 10_000 });
+    const { bytes } = await bob.connection.call("receive", { ...own, timeoutMs: 60_000 });
     assertEquals(text(bytes), "two");
     bob.die();
   }
@@ -447,7 +447,7 @@ Deno.test("messages of a finished stream that a program acknowledges by hand are
   await b.connection.call("ack", { stream, item: second?.item });
   b.die();
   const again = programOf(bob);
-  const { bytes } = await again.connection.call("receive", { ...channel, timeoutMs: 10_000 });
+  const { bytes } = await again.connection.call("receive", { ...channel, timeoutMs: 60_000 });
   assertEquals([text(bytes), (await bob.manager.channel(name)).health().unread], ["one", 1]);
 });
 

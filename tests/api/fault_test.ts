@@ -51,7 +51,7 @@ testWhen(
     };
     const assertRecovers = async (): Promise<void> => {
       await eventually(
-        { withinMs: 60_000, what: "ready" },
+        { what: "ready" },
         () => api.call("GET", "/ready"),
         ({ status }) => status === 200,
       );

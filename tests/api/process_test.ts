@@ -32,7 +32,7 @@ testWhen(
         body: { email: "slow@example.com", password: "1234567 apples" },
       });
       await eventually(
-        { withinMs: 60_000, what: "a request in flight" },
+        { what: "a request in flight" },
         second.metrics,
         (text) => /requests_in_flight 1$/m.test(text),
       );
@@ -56,7 +56,7 @@ testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", 
     const { apiKey } = await api.signUp();
     const { json: spare } = await api.call("POST", "/v1/keys", { key: apiKey });
     await eventually(
-      { withinMs: 60_000, what: "a flush" },
+      { what: "a flush" },
       () => api.call("GET", "/v1/keys", { key: apiKey }),
       ({ json }) => json.keys?.some(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null),
     );

@@ -76,7 +76,7 @@ async function ownFiles(user: User): Promise<void> {
 async function invite(user: User): Promise<void> {
   const inviting = user.start(["channel", "invite", name]);
   await eventually(
-    { withinMs: 30_000, what: "a token" },
+    { what: "a token" },
     () => Promise.resolve(inviting.stdout()),
     (out) => out !== "",
   );
@@ -115,7 +115,7 @@ async function replace(user: User): Promise<void> {
 async function letIn(user: User, channel: string, flags: readonly string[], agent: string): Promise<void> {
   const inviting = user.start(["channel", "invite", channel, ...flags]);
   await eventually(
-    { withinMs: 30_000, what: "a token" },
+    { what: "a token" },
     () => Promise.resolve(inviting.stdout()),
     (out) => out !== "",
   );
@@ -151,7 +151,7 @@ async function bytes(user: User): Promise<void> {
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
   await user.run(["channel", "send", name, "while listening"]);
   await eventually(
-    { withinMs: 30_000, what: "the message" },
+    { what: "the message" },
     () => Promise.resolve(listening.stdout()),
     (out) => out === "while listening\n",
   );
@@ -208,7 +208,7 @@ async function locked(user: User): Promise<void> {
   const interruption = new AbortController();
   const listening = user.start(["channel", "listen", name], { terminal: true, interrupt: interruption.signal });
   await eventually(
-    { withinMs: 30_000, what: "listening" },
+    { what: "listening" },
     () => Promise.resolve(listening.stderr()),
     (out) => out.includes("Listening"),
   );
@@ -229,7 +229,7 @@ async function alone(user: User): Promise<void> {
   const interruption = new AbortController();
   const inviting = user.start(["channel", "invite", name], { interrupt: interruption.signal });
   await eventually(
-    { withinMs: 30_000, what: "a token" },
+    { what: "a token" },
     () => Promise.resolve(inviting.stdout()),
     (out) => out !== "",
   );
@@ -246,7 +246,7 @@ async function interruptJoining(user: User): Promise<void> {
   const options = { terminal: true, columns: 20, interrupt: interruption.signal };
   const joining = user.start(["channel", "join", door, "--agent", "carol"], { input: `${token}\n`, ...options });
   await eventually(
-    { withinMs: 30_000, what: "waiting" },
+    { what: "waiting" },
     () => Promise.resolve(joining.stderr()),
     (out) => out.includes("waiting to be"),
   );
@@ -326,7 +326,7 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   try {
     const inviting = user.start(["channel", "invite", name]);
     const said = (): Promise<string> => Promise.resolve(inviting.stdout());
-    const token = await eventually({ withinMs: 30_000, what: "a token" }, said, (out) => out.includes("\n"));
+    const token = await eventually({ what: "a token" }, said, (out) => out.includes("\n"));
     await manager.joinWithToken(name, token.trim());
     await inviting.done;
     await agent.parts.session.call("SendCommit", await bogusCommit(agent, name));

@@ -63,7 +63,7 @@ async function heldMessages(user: User): Promise<void> {
 
 async function shown(running: Running, text: string): Promise<void> {
   const both = (): Promise<string> => Promise.resolve(running.stdout() + running.stderr());
-  await eventually({ withinMs: 30_000, what: text }, both, (out) => out.includes(text));
+  await eventually({ what: text }, both, (out) => out.includes(text));
 }
 
 async function join(user: User): Promise<void> {
@@ -81,7 +81,7 @@ async function beside(user: User): Promise<void> {
   // A reader that is new begins where the log stands then.
   const list = (): Promise<{ readers: { reader: string }[] }> => user.json(["host", "readers", "list", name, ...bob]);
   const isThere = ({ readers }: Awaited<ReturnType<typeof list>>): boolean => readers.length === 2;
-  await eventually({ withinMs: 30_000, what: "both read" }, list, isThere);
+  await eventually({ what: "both read" }, list, isThere);
   await user.run(["channel", "send", name, "one"]);
   await shown(listening, "one\n");
   assertEquals((await user.json(["channel", "members", name, ...bob])).members.length, 2);
@@ -112,7 +112,7 @@ test "$m" = bad && exit 3; test "$m" = later && test "$STATIC_ATTEMPT" = 1 && ex
   });
   for (const text of ["fine", "later", "bad", "last"]) await user.run(["channel", "send", name, text]);
   const log = (): Promise<string> => Deno.readTextFile(`${user.folder}/log`).catch(() => "");
-  await eventually({ withinMs: 30_000, what: "the last" }, log, (text) => text.includes(" last\n"));
+  await eventually({ what: "the last" }, log, (text) => text.includes(" last\n"));
   stop.abort();
   assertEquals((await handling.done).code, 0);
   const said = (await log()).split("\n").filter((line) => !/ (one|two|three)$/.test(line)).map((line) =>

@@ -102,7 +102,7 @@ class Pair implements AsyncDisposable {
     await owner.run(["channel", "create", name]);
     const inviting = owner.start(["channel", "invite", name]);
     await eventually(
-      { withinMs: 30_000, what: "a token" },
+      { what: "a token" },
       () => Promise.resolve(inviting.stdout()),
       (out) => out !== "",
     );

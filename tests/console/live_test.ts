@@ -178,7 +178,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("a person answers a program", async () => {
     const self = String(await one.evaluate(`document.querySelectorAll("#agent-title ~ p code")[1].innerText`));
-    const reply = (await program.channel(room)).request("yes or no?", { to: self, timeoutMs: 30_000 });
+    const reply = (await program.channel(room)).request("yes or no?", { to: self, timeoutMs: 60_000 });
     await one.until(`document.querySelector(".question input") !== null`);
     await one.evaluate(`document.querySelector(".question input").value = "yes"`);
     await one.press("Answer");
@@ -213,7 +213,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await three.until(shows("Not connected."));
     // Each cell is a request of its own, so the browser has counted them too. A connection that is lost takes one with it.
     const { sent, shown, lost } = await eventually(
-      { withinMs: 30_000, what: "as many cells on the meter as requests" },
+      { what: "as many cells on the meter as requests" },
       () => countCells(three),
       ({ sent, shown, lost }) => Math.abs(sent - shown) <= lost,
     );
@@ -299,7 +299,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       await one.workers.at(-1)?.call("Runtime.evaluate", { expression }).catch(() => {});
       return one.violations;
     };
-    await eventually({ withinMs: 30_000, what: "a violation" }, look, ({ length }) => length > 0);
+    await eventually({ what: "a violation" }, look, ({ length }) => length > 0);
     assertMatch(String(one.violations[0]), /connect-src/);
   });
 });

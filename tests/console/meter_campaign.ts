@@ -52,7 +52,7 @@ async function watchCover(tab: Tab, cells: number): Promise<void> {
 
 async function untilQuiet(wire: Wire): Promise<void> {
   const look = (): Promise<number> => Promise.resolve(wire.quietMs);
-  await eventually({ withinMs: 60_000, what: "a quiet wire" }, look, (ms) => ms > drawnMs);
+  await eventually({ what: "a quiet wire" }, look, (ms) => ms > drawnMs);
 }
 
 testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {

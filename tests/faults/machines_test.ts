@@ -24,7 +24,7 @@ function optionsFor(stack: Stack, identity: string): ConnectOptions {
 /** The texts of a channel from its oldest unread one, up to this one. */
 async function upTo(wanted: string, channel: Channel): Promise<string[]> {
   const texts: string[] = [];
-  for await (const payload of channel.messages({ signal: AbortSignal.timeout(30_000) })) {
+  for await (const payload of channel.messages({ signal: AbortSignal.timeout(60_000) })) {
     texts.push(new TextDecoder().decode(payload));
     if (texts.at(-1) === wanted) break;
   }
@@ -51,14 +51,14 @@ testWhen(
     await disk.fill();
     let number = 0;
     const code = await eventually(
-      { withinMs: 20_000, what: "the refusal" },
+      { what: "the refusal" },
       () => say(`full ${number++}`),
       (code) => code !== "fulfilled",
     );
     assertEquals(code, "storage_full");
     await disk.free();
     await eventually(
-      { withinMs: 30_000, what: "the first message after it" },
+      { what: "the first message after it" },
       () => say(`after ${number++}`),
       (code) => code === "fulfilled",
     );
@@ -86,7 +86,7 @@ testWhen(
     // Every message that it reads, and every 64th that it sends, needs the disk.
     const reading = codeOf(upTo("never said", joined));
     const code = await eventually(
-      { withinMs: 30_000, what: "the refusal" },
+      { what: "the refusal" },
       async () => {
         await channel.send(`full ${number++}`);
         return await codeOf(joined.send(`full ${number}`, { timeoutMs: 3_000 }));

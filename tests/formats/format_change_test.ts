@@ -25,7 +25,7 @@ async function write(data: WrittenData): Promise<{ readonly invite: string }> {
 }
 
 async function receive(manager: ChannelManager): Promise<string> {
-  return new TextDecoder().decode(await manager.receive(channel, { timeoutMs: 20_000 }));
+  return new TextDecoder().decode(await manager.receive(channel, { timeoutMs: 60_000 }));
 }
 
 /** Everything that was left open is taken up. */
@@ -33,7 +33,7 @@ async function goOn(data: WrittenData, invite: string): Promise<void> {
   const [alice, bob] = [await data.manager("alice"), await data.manager("bob")];
   assertEquals(await receive(bob), "unread");
   const carol = await data.manager("carol");
-  await carol.joinWithToken(channel, invite, { timeoutMs: 20_000 });
+  await carol.joinWithToken(channel, invite, { timeoutMs: 60_000 });
   for (const [sender, others] of [[alice, [bob, carol]], [bob, [alice, carol]], [carol, [alice, bob]]] as const) {
     await sender.send(channel, "go on");
     assertEquals(await Promise.all(others.map(receive)), ["go on", "go on"]);

@@ -51,7 +51,7 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
     write({ step: "begun", text });
     try {
       if (kind === "send") await channel.send(text);
-      else await channel.request(text, { to, timeoutMs: 20_000, key: text });
+      else await channel.request(text, { to, timeoutMs: 60_000, key: text });
       write({ step: "sent", text });
     } catch (error) {
       write({ step: "failed", text: `${text}: ${error}` });

@@ -26,7 +26,7 @@ Deno.test("programs share one agent through its host", async (t) => {
     const channel = await owner.create(name);
     assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
     const state = (): Promise<string> => Promise.resolve(channel.health().state);
-    await eventually({ withinMs: 20_000, what: "the channel" }, state, (each) => each === "ok");
+    await eventually({ what: "the channel" }, state, (each) => each === "ok");
     // However often it is opened, each event comes once.
     const joins: string[] = [];
     const watching = (async (): Promise<void> => {
@@ -39,10 +39,10 @@ Deno.test("programs share one agent through its host", async (t) => {
     const joined = await guest.joinWithToken(name, await owner.invite(name));
     assertEquals(joined.fingerprint().length, 47);
     const { id } = await joined.send({ json: { hello: "alice" } });
-    const envelope = await (await again.channel(name)).receiveEnvelope({ timeoutMs: 20_000 });
+    const envelope = await (await again.channel(name)).receiveEnvelope({ timeoutMs: 60_000 });
     assertEquals([envelope?.id, envelope?.json(), envelope?.sender.identity], [id, { hello: "alice" }, "bob"]);
     const serving = joined.serve((request) => `you said ${request.text()}`);
-    const reply = await channel.request("ping", { to: guest.client.agentId, timeoutMs: 20_000 });
+    const reply = await channel.request("ping", { to: guest.client.agentId, timeoutMs: 60_000 });
     assertEquals(reply.text(), "you said ping");
     await serving.stop();
     assertEquals(joins, ["bob"]);
@@ -116,7 +116,7 @@ async function stopping(place: HostsPlace): Promise<void> {
   const reader = (await bob.channel(name)).envelopes({ tail: true });
   const next = reader.next();
   await eventually(
-    { withinMs: 20_000, what: "the program at its host" },
+    { what: "the program at its host" },
     async () => (await (await openRaw(options.dataDir))?.call("status"))?.fields.number("programs"),
     (programs) => programs === undefined || programs > 1,
   );
@@ -164,7 +164,7 @@ async function takeOver(place: HostsPlace): Promise<void> {
   })();
   await mine.send("one");
   await eventually(
-    { withinMs: 20_000, what: "the first" },
+    { what: "the first" },
     () => Promise.resolve(texts.length),
     (count) => count === 1,
   );

@@ -45,9 +45,9 @@ async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: P
       await Promise.all([connect(one, stack, alice), connect(two, stack, bob)]);
       await one.connection.call("create", channel);
       const { fields } = await one.connection.call("invite", channel);
-      await two.connection.call("joinWithToken", { ...channel, token: fields.text("token"), timeoutMs: 30_000 });
+      await two.connection.call("joinWithToken", { ...channel, token: fields.text("token"), timeoutMs: 60_000 });
       await one.connection.call("send", channel, { bytes: utf8.encode("hello") });
-      const { bytes } = await two.connection.call("receive", { ...channel, timeoutMs: 30_000 });
+      const { bytes } = await two.connection.call("receive", { ...channel, timeoutMs: 60_000 });
       assertEquals(new TextDecoder().decode(bytes), "hello");
       assert(!two.command.join(" ").includes(stack.account.apiKey));
       // The program goes without closing: what it was given comes again.
@@ -57,7 +57,7 @@ async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: P
     await t.step("what a program had not acknowledged comes again; close acknowledges", async () => {
       await using two = start();
       await connect(two, stack, bob);
-      const again = await two.connection.call("receive", { ...channel, timeoutMs: 30_000 });
+      const again = await two.connection.call("receive", { ...channel, timeoutMs: 60_000 });
       assertEquals(new TextDecoder().decode(again.bytes), "hello");
       const locked = await startAndFail(start, stack, bob);
       assertEquals([locked.code, locked.name, locked.retryable], ["store_locked", "StoreError", true]);

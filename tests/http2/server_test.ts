@@ -215,13 +215,13 @@ Deno.test("a client that leaves in its handshake leaves nothing behind, although
   for (const sent of [[], [22, 3, 1]]) {
     const connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
     await connection.write(Uint8Array.from(sent));
-    await eventually({ withinMs: 5_000, what: "it" }, open, (count) => count === 1);
+    await eventually({ what: "it" }, open, (count) => count === 1);
     connection.close();
-    await eventually({ withinMs: 5_000, what: "none" }, open, (count) => count === 0);
+    await eventually({ what: "none" }, open, (count) => count === 0);
   }
   assert(sockets.made >= 2);
   const left = (): Promise<number> => Promise.resolve(sockets.left());
-  await eventually({ withinMs: 5_000, what: "no socket in memory" }, left, (count) => count === 0);
+  await eventually({ what: "no socket in memory" }, left, (count) => count === 0);
   await server.shutdown();
 });
 

@@ -114,7 +114,7 @@ Deno.test("static mcp", async (t) => {
       Error,
       "request_timeout",
     );
-    const asked = room.request("deploy?", { to: bot, timeoutMs: 20_000 });
+    const asked = room.request("deploy?", { to: bot, timeoutMs: 60_000 });
     const { messages } = await session.call("wait");
     assertEquals([messages[0].kind, messages[0].text, messages[0].attempt], ["request", "deploy?", 1]);
     assertEquals(await session.call("reply", { request: messages[0].id, text: "no" }), {
@@ -142,7 +142,7 @@ Deno.test("static mcp", async (t) => {
         await room.send("psst", { to: bot });
         return await each.ask("heard");
       };
-      const [first] = await eventually({ withinMs: 20_000, what: "a hint" }, heard, (hints) => hints.length > 0);
+      const [first] = await eventually({ what: "a hint" }, heard, (hints) => hints.length > 0);
       assertEquals(first?.params["uri"], uri);
       assert(!JSON.stringify(first).includes("psst"));
     }
@@ -220,7 +220,7 @@ Deno.test("static mcp", async (t) => {
     const first = await session.call("wait", { seconds: 2 });
     assertEquals([first.messages, first.held], [[], 1]);
     await assertRejects(() => room.request("leave!", { to: bot, timeoutMs: 500 }), Error);
-    const asked = room.request("leave!", { to: bot, timeoutMs: 20_000 });
+    const asked = room.request("leave!", { to: bot, timeoutMs: 60_000 });
     asked.catch(() => {});
     assertEquals((await session.call("wait", { seconds: 1 })).messages, []);
     await assertRejects(() => asked, Error, "A person must allow this sender first");
@@ -257,7 +257,7 @@ Deno.test("static mcp", async (t) => {
     assertEquals((await session.call("join", { handle })).channel, other);
     // The inviter hears from the relay a moment after its guest that its commit was taken.
     const present = (): Promise<number> => Promise.resolve(mine.members().length);
-    await eventually({ withinMs: 60_000, what: "the guest to be listed" }, present, (count) => count === 2);
+    await eventually({ what: "the guest to be listed" }, present, (count) => count === 2);
     assertEquals(await session.call("leave", { channel: other }), { channel: other, left: true });
     const own = "acme/mcp/own";
     await session.call("create", { channel: own });
@@ -267,7 +267,7 @@ Deno.test("static mcp", async (t) => {
     await alice.joinWithToken(own, theirs);
     // The owner's program hears of it a moment later.
     const members = async (): Promise<number> => (await session.call("members", { channel: own })).members.length;
-    await eventually({ withinMs: 60_000, what: "alice to be listed" }, members, (count) => count === 2);
+    await eventually({ what: "alice to be listed" }, members, (count) => count === 2);
     assertEquals(await session.call("remove", { channel: own, member: "alice" }), {
       channel: own,
       member: "alice",
@@ -281,7 +281,7 @@ Deno.test("static mcp", async (t) => {
       const given = { channel: "acme/mcp/none", member: "nobody" };
       await giveUp(session, [tool, given], { cancelAfterMs: 0 });
     }
-    await eventually({ withinMs: 20_000, what: "alice to be gone" }, members, (count) => count === 1);
+    await eventually({ what: "alice to be gone" }, members, (count) => count === 1);
   });
 
   await t.step(

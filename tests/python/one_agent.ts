@@ -34,7 +34,7 @@ export async function useInTurn(t: Deno.TestContext, parts: OneAgentParts): Prom
   await using bob = new Closing(await ChannelManager.connect(optionsOf(stack, `${folder}/bob`, "bob")));
   const channel = await bob.manager.create(name);
   const token = await bob.manager.invite(name);
-  const hear = async (): Promise<string> => new TextDecoder().decode(await channel.receive({ timeoutMs: 30_000 }));
+  const hear = async (): Promise<string> => new TextDecoder().decode(await channel.receive({ timeoutMs: 60_000 }));
   const inPython = async (text: string, host: string): Promise<string> => {
     // An agent that is not a member yet joins first: it does not see what was sent before.
     const [said] = await Promise.all([

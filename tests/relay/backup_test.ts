@@ -53,5 +53,5 @@ Deno.test("agents survive a relay that was set back to its backup, and none beli
 async function backUp({ relayDir, signalRelay }: Awaited<ReturnType<typeof startStack>>): Promise<void> {
   signalRelay("SIGUSR1");
   const written = (): Promise<boolean> => Deno.stat(`${relayDir}/relay.sqlite.backup`).then(() => true, () => false);
-  await eventually({ withinMs: 30_000, what: "the backup" }, written, (is) => is);
+  await eventually({ what: "the backup" }, written, (is) => is);
 }

@@ -33,7 +33,7 @@ testWhen(natsInstalled, "relays find each other by their log, tell it in metrics
   const [first, second] = relays;
   assert(first !== undefined && second !== undefined);
   const together = (text: string): boolean => /^static_relay_cluster_relays 2$/m.test(text);
-  const text = await eventually({ withinMs: 30_000, what: "both relays are counted" }, () => first.metrics(), together);
+  const text = await eventually({ what: "both relays are counted" }, () => first.metrics(), together);
   const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) => name).sort();
   assertEquals(served, await listed());
   for (const relay of relays) {
@@ -70,7 +70,7 @@ async function backUp(): Promise<void> {
       const before = written();
       relay.signal("SIGUSR1");
       const ask = (): Promise<number> => Promise.resolve(written());
-      await eventually({ withinMs: 30_000, what: "a backup" }, ask, (count) => count > before);
+      await eventually({ what: "a backup" }, ask, (count) => count > before);
     }
     assert(!relay.output().includes("backup_failed"), relay.output());
   }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import { anyBackend, relaySecret, signUp } from "../support/api/harness.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { TestAgent } from "../support/relay/agent.ts";
@@ -75,7 +76,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       outputs.push(relay.output());
       relay = await startRelayProcess(variables);
       const settled = (): Promise<number> => openLeases(api, dataDir);
-      await eventually({ withinMs: 30_000, what: "settled" }, settled, (open) => open === 0);
+      await eventually({ what: "settled" }, settled, (open) => open === 0);
       const used = await usedBy(api, owner);
       agent.client = await openTo(relay);
       await agent.authenticate(agent.client, token);
@@ -85,7 +86,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
 
     await t.step("messages of a running relay appear in the account's usage", async () => {
       for (let sent = 0; sent < 25; sent++) await agent.send(channelId, 0);
-      await eventually({ withinMs: 30_000, what: "usage" }, () => usedBy(api, owner), (used) => used === 25);
+      await eventually({ what: "usage" }, () => usedBy(api, owner), (used) => used === 25);
       const metrics = await relay.metrics();
       assertStringIncludes(metrics, "static_relay_messages_accepted_total 25\n");
       assertStringIncludes(metrics, "static_relay_sessions_authenticated 1\n");
@@ -137,7 +138,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       assertEquals(ending?.code, "relay_draining");
       assertGreater(ending?.retryAfterMs ?? 0, 0);
       assertEquals(await relay.finished(), 0, relay.output());
-      assertLess(performance.now() - startMs, 5_000);
+      assertLess(performance.now() - startMs, inCampaign ? 5_000 : 60_000);
       assertEquals([await openLeases(api, dataDir), await usedBy(api, owner)], [0, before + 10]);
     });
 

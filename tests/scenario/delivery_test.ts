@@ -56,9 +56,9 @@ Deno.test("receive() answers one message at a time, undefined when none comes, a
   assertEquals(await bob.manager.receive(name, { timeoutMs: 20 }), undefined);
   await alice.manager.send(name, "one");
   await alice.manager.send(name, "two");
-  assertEquals(decode(await bob.manager.receive(name, { timeoutMs: 30_000 })), "one");
+  assertEquals(decode(await bob.manager.receive(name, { timeoutMs: 60_000 })), "one");
   await bob.restart();
-  assertEquals(decode(await bob.manager.receive(name, { timeoutMs: 30_000 })), "two");
+  assertEquals(decode(await bob.manager.receive(name, { timeoutMs: 60_000 })), "two");
   for await (const { payload, sender } of bob.manager.receiveEnvelopes(name)) {
     assertEquals([decode(payload), sender.agentId], ["two", alice.client.agentId], "it was not acknowledged yet");
     break;

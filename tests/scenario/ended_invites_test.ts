@@ -39,7 +39,7 @@ async function restore(
 }
 
 async function isRefused(guest: Actor, token: string): Promise<void> {
-  const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 10_000 });
+  const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
   const error = await assertRejects(() => joining, StaticError);
   assertEquals(error.code, "join_rejected", error.message);
   assertStringIncludes(error.message, "ask for a new one");
@@ -108,7 +108,7 @@ Deno.test("an agent that leaves by itself takes no invite with it", async () => 
   await until("carol is gone", async () => (await alice.channel()).members().length === 2);
   await until("for bob, too", async () => (await bob.channel()).members().length === 2);
   assertEquals((await bob.manager.invites(name)).map(({ used }) => used), [1]);
-  await dave.manager.joinWithToken(name, token, { timeoutMs: 20_000 });
+  await dave.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
 });
 
 for (const how of ["removed an agent that came by it", "revoked it"]) {

@@ -86,7 +86,7 @@ class Halves {
     for (const from of actors) {
       const readers = await Promise.all(actors.filter((each) => each !== from).map((each) => each.channel()));
       await this.finish(from.manager.send(name, `by ${from.label}`));
-      const read = readers.map((channel) => channel.receive({ timeoutMs: 10_000 }));
+      const read = readers.map((channel) => channel.receive({ timeoutMs: 60_000 }));
       for (const payload of await this.finish(Promise.all(read))) {
         assertEquals(payload && new TextDecoder().decode(payload), `by ${from.label}`);
       }
@@ -222,7 +222,7 @@ Deno.test("where the relay lets nothing through, another channel of both halves 
   assertEquals([...signersOf(mine), ...signersOf(theirs)], []);
   await halves.finish(alice.manager.send(side, "a word"));
   const channel = await halves.finish(bob.client.channel(side));
-  const payload = await halves.finish(channel.receive({ timeoutMs: 10_000 }));
+  const payload = await halves.finish(channel.receive({ timeoutMs: 60_000 }));
   assertEquals(payload && new TextDecoder().decode(payload), "a word", "what the program sent is what arrives");
   assertEquals(signersOf(theirs), [pairOf(alice, bob)]);
   assertEquals(signersOf(mine), []);

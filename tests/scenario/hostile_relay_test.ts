@@ -164,7 +164,7 @@ Deno.test("the KeyPackage in a join cannot be swapped", async () => {
       ? [notice]
       : [{ ...notice, body: { ...notice.body, keyPackage: foreign, agentId: mallory.client.agentId } }];
   const refused = await assertRejects(
-    async () => guest.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 30_000 }),
+    async () => guest.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 60_000 }),
     StaticError,
     "refused",
   );
@@ -184,7 +184,7 @@ Deno.test("a KeyPackage that our clock says has expired is not added, whatever t
   const channel = await alice.channel();
   await assertRejects(() => channel.addMember(keyPackage), StaticError, "expired");
   const token = await alice.manager.invite(name);
-  await assertRejects(() => guest.manager.joinWithToken(name, token, { timeoutMs: 30_000 }), StaticError, "refused");
+  await assertRejects(() => guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 }), StaticError, "refused");
   assertEquals(channel.members().length, 2);
 });
 
@@ -229,7 +229,7 @@ Deno.test("a joiner does not follow a Welcome of somebody else than the inviter,
   // Nobody who could answer hears of the request; bob, whom nobody asked, adds the guest.
   alice.session.tampering.notice = (notice) => notice.operation === "DeliverJoinRequest" ? [] : [notice];
   const token = await alice.manager.invite(name);
-  const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 30_000 });
+  const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
   const refused = assertRejects(() => joining, MlsError, "not made by the inviter");
   await until("the guest has asked", () => keyPackages.length > 0);
   const [keyPackage] = keyPackages;

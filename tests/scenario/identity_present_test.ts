@@ -24,7 +24,7 @@ async function refused(act: () => Promise<unknown>, code: ErrorCode): Promise<St
 }
 
 function join(guest: Actor, token: string): Promise<unknown> {
-  return guest.manager.joinWithToken(name, token, { timeoutMs: 30_000 });
+  return guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
 }
 
 async function membersOf(actor: Actor): Promise<string[]> {

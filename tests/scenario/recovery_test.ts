@@ -316,7 +316,7 @@ Deno.test("a request that waits while its handler's agent restarts is handled in
     if (operation === "SendMessage") sent.resolve();
     return taken;
   };
-  const reply = (await alice.channel()).request("anybody there?", { to: carol.client.agentId, timeoutMs: 20_000 });
+  const reply = (await alice.channel()).request("anybody there?", { to: carol.client.agentId, timeoutMs: 60_000 });
   await sent.promise;
   await carol.start();
   (await carol.channel()).serve(() => "yes");

@@ -216,7 +216,7 @@ for (const committer of ["alice", "bob"] as const) {
       await until("bob knows it", async () => (await issuesOf(bob)).includes("log_set_back"));
       const texts: string[] = [];
       for (let i = 0; i < 10; i++) {
-        const bytes = await reader.receive({ timeoutMs: 20_000 });
+        const bytes = await reader.receive({ timeoutMs: 60_000 });
         if ((bytes?.length ?? 0) < large.length) texts.push(new TextDecoder().decode(bytes));
       }
       assertEquals(texts, ["in the epoch before"]);

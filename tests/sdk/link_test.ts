@@ -147,7 +147,7 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
   const { apiKey } = await stack.api.signUp();
   const own = { apiUrl: stack.api.url, apiKey };
   await using user = await StaticClient.connect(scene.newcomer("", { ...own, link }));
-  const join = (text: string): Promise<unknown> => user.join(text, { timeoutMs: 10_000 });
+  const join = (text: string): Promise<unknown> => user.join(text, { timeoutMs: 60_000 });
 
   await t.step("cut short, and changed", async () => {
     await refused("link_invalid", "cut short", () => connect(link.slice(0, -9)));
@@ -186,7 +186,7 @@ Deno.test("a link that cannot be used says why and what to do, and leaves nothin
     await using member = await StaticClient.connect(scene.newcomer(first, { identity }));
     await member.join(first);
     await using stranger = await StaticClient.connect(scene.newcomer(second, { identity }));
-    await refused("identity_present", member.agentId, () => stranger.join(second, { timeoutMs: 30_000 }));
+    await refused("identity_present", member.agentId, () => stranger.join(second, { timeoutMs: 60_000 }));
     assert((await owner.channel(name)).members().some(({ agentId }) => agentId === member.agentId));
   });
   await t.step("without a pass, for an agent without an account", async () => {

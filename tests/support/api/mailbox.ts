@@ -18,7 +18,7 @@ export async function mailTo({ environment }: OpenBackend, email: string, count:
     const texts = await Promise.all(names.sort().map((name) => Deno.readTextFile(`${folder}/${name}`)));
     return texts.filter((text) => text.startsWith(`To: ${email}\n`));
   };
-  return await eventually({ withinMs: 20_000, what: `${count} messages` }, read, ({ length }) => length >= count);
+  return await eventually({ what: `${count} messages` }, read, ({ length }) => length >= count);
 }
 
 /** The code of the newest message, once there are so many. */
