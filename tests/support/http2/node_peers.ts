@@ -5,9 +5,9 @@
 import { installed, type Requirement, runCommand } from "../mod.ts";
 
 const dependencies = {
-  "@bufbuild/protobuf": "2.16.0",
-  "@connectrpc/connect": "2.1.2",
-  "@connectrpc/connect-node": "2.1.2",
+  "@bufbuild/protobuf": "2.17.0",
+  "@connectrpc/connect": "2.2.0",
+  "@connectrpc/connect-node": "2.2.0",
   "@grpc/grpc-js": "1.14.7",
 };
 const scripts = new URL("./peers/", import.meta.url);
