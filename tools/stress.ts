@@ -5,6 +5,7 @@
  */
 import { type Campaign, campaigns } from "./campaigns.ts";
 import { exitCodeOf, exitCodes, type Verdict } from "./exit_code.ts";
+import { makeRunFolder, removeRunFolder } from "./run_folder.ts";
 import { root, runTests } from "./suite_run.ts";
 import { findTestFiles } from "./test_files.ts";
 
@@ -21,7 +22,12 @@ if (Deno.args.length === 0 || unknown.length > 0) {
 
 const chosen = campaigns.filter(({ name }) => Deno.args.includes("all") || Deno.args.includes(name));
 const ended: { readonly line: string; readonly code: Verdict }[] = [];
+const shared = await makeRunFolder();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => removeRunFolder(shared).finally(() => Deno.exit(exitCodes.notJudged)));
+}
 for (const campaign of chosen) ended.push(await run(campaign));
+await removeRunFolder(shared);
 if (ended.length > 1) console.log(`\n--- campaigns\n${ended.map(({ line }) => line).join("\n")}`);
 const codes = ended.map(({ code }) => code);
 Deno.exit(exitCodeOf({

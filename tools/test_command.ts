@@ -37,6 +37,9 @@ const chosen = await choose();
 
 /** Tests wait more than they compute: with two lanes for each core the cores are busy, and no test waits for long. */
 const lanesAtMost = 2 * Math.max(2, navigator.hardwareConcurrency);
+/** What a machine may lack comes from one of two places. */
+const mendsSkips =
+  "To run them too: `.ci/run --install-only` installs Debian's packages, `deno task fetch` brings vectors and nats-server";
 /** More failed suites than this are no accident of a busy machine. */
 const unsteadyAtMost = 4;
 
@@ -132,7 +135,7 @@ function report(): never {
   const cutOff = results.filter(({ result }) => result.isUnjudged).map(({ suite }) =>
     `suite ${suite.name} was cut off`
   );
-  if (skipped.length > 0) console.log(`\n--- skipped\n${skipped.join("\n")}`);
+  if (skipped.length > 0) console.log(`\n--- skipped\n${skipped.join("\n")}\n${mendsSkips}`);
   const notJudged = isComplete ? [...cutOff, ...skipped] : cutOff;
   if (notJudged.length > 0) console.log(`\n--- not judged\n${notJudged.join("\n")}`);
   const passed = all.reduce((sum, result) => sum + result.passed, 0);
