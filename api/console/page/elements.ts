@@ -168,11 +168,13 @@ export function Dialog(
   const isGone = useRef(false);
   useEffect(() => {
     const dialog = ref.current;
+    const { activeElement: before } = document;
     if (dialog?.open === false) dialog.showModal();
     return () => {
       isGone.current = true;
-      // Only an end by `close` gives the focus back.
+      // Only an end by `close` gives the focus back, and only while the dialog stands in the page, which it may not any more.
       dialog?.close();
+      if (isFocusLost() && before instanceof HTMLElement) before.focus();
       keepFocus();
     };
   }, []);

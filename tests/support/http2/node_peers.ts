@@ -6,8 +6,8 @@ import { installed, type Requirement, runCommand } from "../mod.ts";
 
 const dependencies = {
   "@bufbuild/protobuf": "2.17.0",
-  "@connectrpc/connect": "2.2.0",
-  "@connectrpc/connect-node": "2.2.0",
+  "@connectrpc/connect": "2.1.2",
+  "@connectrpc/connect-node": "2.1.2",
   "@grpc/grpc-js": "1.14.7",
 };
 const scripts = new URL("./peers/", import.meta.url);
