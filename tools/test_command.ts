@@ -37,7 +37,7 @@ const chosen = await choose();
 
 /** Tests wait more than they compute: with two lanes for each core the cores are busy, and no test waits for long. */
 const lanesAtMost = 2 * Math.max(2, navigator.hardwareConcurrency);
-/** What a machine may lack comes from one of two places. */
+/** A machine gets what it lacks from one of two places. */
 const mendsSkips =
   "To run them too: `.ci/run --install-only` installs Debian's packages, `deno task fetch` brings vectors and nats-server";
 /** More failed suites than this are no accident of a busy machine. */

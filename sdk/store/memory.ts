@@ -67,5 +67,5 @@ async function* list(disk: MemoryDisk, prefix: Uint8Array): AsyncIterable<Blob> 
 }
 
 function nameOf(key: Uint8Array): string {
-  return Array.from(key, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return String.fromCharCode(...key);
 }
