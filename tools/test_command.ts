@@ -11,6 +11,7 @@
  * was not judged: a suite or the command was ended from outside, or with `--complete` a test was skipped.
  */
 import { changedFiles, suitesOf } from "./changed_suites.ts";
+import { baselineShare, calibrate, shareAtMost, shareWanted } from "./calibration.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
@@ -43,6 +44,8 @@ const mendsSkips =
 /** More failed suites than this are no accident of a busy machine. */
 const unsteadyAtMost = 4;
 
+/** Of this machine, when the whole run is measured. */
+const workSeconds = chosen.length === suites.length ? calibrate() : undefined;
 const started = performance.now();
 const processorTime = childProcessorTime();
 const finished: Finished[] = [];
@@ -164,6 +167,13 @@ function reportTimes(results: readonly Finished[]): void {
   const total = (performance.now() - started) / 1000;
   const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
   console.log(timeOf("total", total, processorTotal));
+  if (workSeconds !== undefined && processorTotal > 0) {
+    const share = baselineShare(processorTotal, workSeconds);
+    console.log(`This is ${share.toFixed(2)} of what the run took at first, and ${shareWanted} is wanted`);
+    if (share > shareAtMost) {
+      console.log("WARNING: that is too much; move what is long to a campaign (deno task stress)");
+    }
+  }
   const times = results.flatMap(({ suite, result }) => result.times.map((time) => ({ ...time, suite: suite.name })));
   if (times.length > 0) console.log("\n--- slowest tests");
   for (const { name, seconds, suite } of slowestOf(times, slowestShown)) {
