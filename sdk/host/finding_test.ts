@@ -78,8 +78,7 @@ class FakeHosts implements HostPlatform {
   }
 }
 
-function linkTo(hosts: FakeHosts): HostLink {
-  const runtime = simulated();
+function linkTo(hosts: FakeHosts, runtime = simulated()): HostLink {
   const options = (): ReturnType<Parameters<typeof findHost>[0]["options"]> =>
     Promise.resolve({ fields: {}, identity: new Uint8Array(1) });
   const finding = { hosts, runtime, dataDir: place.dataDir, options };
@@ -175,6 +174,20 @@ Deno.test("a call at which every host dies fails in the end", async () => {
   assertEquals((await assertRejects(() => link.repeat("poison"), StaticError)).code, "listener_died");
   assertEquals(hosts.started, 4);
   await link.call("agent");
+});
+
+Deno.test("a call that hosts bear for long is not what they die of: it goes on at any number of them", async () => {
+  const hosts = new FakeHosts();
+  const clock = simulated();
+  let borneMs = 0;
+  const link = linkTo(hosts, { ...clock, nowMs: () => clock.nowMs() + borneMs });
+  hosts.answer = ({ op }) => {
+    if (op !== "receive") return {};
+    borneMs += 60_000;
+    return hosts.started > 20 ? {} : undefined;
+  };
+  await link.repeat("receive");
+  assertEquals(hosts.started, 21);
 });
 
 Deno.test("a loop goes on when the next host cannot come up for a while, and ends when it never could", async () => {

@@ -11,8 +11,8 @@ import type { Header } from "./frames.ts";
 
 /** Between two tries to find a host, when the first did not help. */
 const againMs = 500;
-/** A call at which so many hosts die in turn is what they die of. */
-const maxDeaths = 4;
+/** A call at which so many hosts die in turn is what they die of, unless the last one bore it for a while. */
+const [maxDeaths, borneMs] = [4, 5_000] as const;
 
 export interface LinkParts {
   readonly runtime: Runtime;
@@ -89,14 +89,18 @@ export class HostLink {
     onRefused: (error: unknown) => Promise<Answered> = (error) => Promise.reject(error),
   ): Promise<Answered> {
     for (let deaths = 0;;) {
+      let askedAtMs = Infinity;
       try {
         // All calls wait for the pause, not this one alone: a newer message must not reach the next host first.
         const connection = await this.connection(options?.signal, { later: deaths > 1 });
+        askedAtMs = this.#parts.runtime.nowMs();
         return await connection.call(op, deaths === 0 ? fields : { ...fields, again: true }, options);
       } catch (error) {
         if (this.isClosed) throw error;
         if (!isGone(error)) return deaths === 0 ? await Promise.reject(error) : await onRefused(error);
-        if (++deaths >= maxDeaths) throw error;
+        const isBorne = this.#parts.runtime.nowMs() - askedAtMs > borneMs;
+        deaths = isBorne ? 1 : deaths + 1;
+        if (deaths >= maxDeaths) throw error;
       }
     }
   }
