@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { suitesOf, usersOf } from "./changed_suites.ts";
+import { nearestSuites, suitesOf, usersOf } from "./changed_suites.ts";
 import { createSourceFile } from "./source.ts";
 
 async function namesOf(...changed: string[]): Promise<string[]> {
@@ -22,6 +22,19 @@ Deno.test("a change concerns the suites whose files use it, however far away", a
   const names = await namesOf("relay/engine/engine.ts");
   for (const name of ["types", "relay", "scenario", "relay-processes", "cli"]) assert(names.includes(name), name);
   for (const name of ["wasm", "server"]) assert(!names.includes(name), name);
+});
+
+Deno.test("a change of the Python package concerns the suites that run Python, and not all", async () => {
+  const names = await namesOf("sdk/python/src/static_sdk/errors.py");
+  assert(names.includes("python"));
+  assert(!names.includes("wasm"));
+});
+
+Deno.test("nearestSuites() begins with the tests beside a file, and ends with those that use it from afar", async () => {
+  const names = (await nearestSuites("relay/engine/judge.ts")).map(({ name }) => name);
+  assertEquals(names[0], "relay");
+  assert(names.indexOf("relay-processes") > 0);
+  assert(!names.includes("types"));
 });
 
 Deno.test("a page concerns the suites that read pages, a file that no test is known to use all of them", async () => {
