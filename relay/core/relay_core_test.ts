@@ -7,13 +7,14 @@ import {
   type MessageId,
   parseChannelName,
   protocolVersion,
+  type ReplyBody,
 } from "../../proto/mod.ts";
 import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor, channelName, commitRequest, messageRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createReadingPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { createWorld, idOf, startMs, tokenOf } from "./testing/world.ts";
+import { createWorld, defaultCoreConfig, idOf, startMs, tokenOf } from "./testing/world.ts";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
@@ -235,6 +236,31 @@ worldTest("of commits at once in one epoch one wins, and the same bytes again ge
   assertEquals([epoch, commit?.commitHash], [2, duplicate?.commitHash]);
   assertEquals((await bob.client.call("FindCommit", { channelId, epoch: 2, generation: 0 })).commit, undefined);
   await refused("epoch_conflict", alice.commit(channelId, 7));
+});
+
+worldTest("a member that was removed finds the commit that removed it, and none after it", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
+  await alice.commit(channelId, 1, { removed: [bob.agentId] });
+  await alice.commit(channelId, 2);
+  const found = (epoch: number): Promise<ReplyBody<"FindCommit">> =>
+    bob.client.call("FindCommit", { channelId, epoch, generation: 0 });
+  assertEquals((await found(1)).commit?.sender, alice.agentId);
+  assertEquals((await found(2)).commit, undefined);
+});
+
+Deno.test("a commit is found as long as its author may be away, longer than its messages are kept", async () => {
+  const limits = { ...defaultCoreConfig.limits, queueAgeMs: hourMs, lapseAgeMs: 4 * hourMs };
+  const world = await createWorld({ config: { limits } });
+  const alice = await Actor.connect(world, 1);
+  const channelId = await alice.createChannel();
+  await alice.commit(channelId, 0);
+  const isFound = async (): Promise<boolean> =>
+    (await alice.client.call("FindCommit", { channelId, epoch: 0, generation: 0 })).commit !== undefined;
+  await world.time.advance(3 * hourMs);
+  assertEquals(await isFound(), true);
+  await world.time.advance(2 * hourMs);
+  assertEquals(await isFound(), false);
+  await world.close();
 });
 
 worldTest("a commit sent as a message, and the reverse, is refused", async (world) => {

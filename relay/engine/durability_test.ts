@@ -125,6 +125,24 @@ testWithFolder("100 appends at once share one sync, and a duplicate needs none",
   await engine.close();
 });
 
+testWithFolder("a group is synced when a part of it wrote, also when its last part did not", async (folder) => {
+  let syncs = 0;
+  const openForSync = openAround((_, sync) => {
+    syncs++;
+    return sync();
+  });
+  const engine = await openSqliteEngine({ path: `${folder}/engine.sqlite`, openForSync });
+  const channelId = await createChannel(engine, 1);
+  await engine.append(channelId, message("known"));
+  const before = syncs;
+  // Two parts of 32.
+  const fresh = Array.from({ length: 32 }, (_, i) => message(`${i}`));
+  const known = Array.from({ length: 32 }, () => message("known"));
+  await Promise.all([...fresh, ...known].map((entry) => engine.append(channelId, entry)));
+  assertEquals(syncs - before, 1);
+  await engine.close();
+});
+
 testWithFolder("what is not confirmed yet is neither told nor read", async (folder) => {
   let gate = Promise.withResolvers<void>();
   gate.resolve();
