@@ -6,21 +6,22 @@ import { alice, bob, createPorts, type TestPorts } from "./testing/ports.ts";
 
 const deadlineMs = 1000;
 
-function request(): Incoming {
-  const fields = { to: [bob], deadlineMs, replySecret: new Uint8Array(replySecretBytes) };
+function request(again: boolean): Incoming {
+  const secret = { replySecret: new Uint8Array(replySecretBytes) };
+  const fields = { to: [bob], deadlineMs, ...secret, ...(again && { again }) };
   const opened = { id: parseBinaryId<MessageId>("C".repeat(21) + "A"), sender: alice, identity: new Uint8Array(1) };
   const at = { verified: true, timeMs: 0, sequence: 1 };
   return { ...opened, ...at, kind: "request", lane: "request", fields, body: new Uint8Array(1) };
 }
 
 /** One request to a handler. Returns how often it ran when the request was done with. */
-async function serveOne({ ports }: TestPorts): Promise<number> {
+async function serveOne({ ports }: TestPorts, { again = false } = {}): Promise<number> {
   const service = new Service(ports);
   service.connected(0);
   let ran = 0;
   service.serve(() => void ran++);
   const { promise, resolve } = Promise.withResolvers<void>();
-  service.request({ incoming: request(), done: () => resolve() });
+  service.request({ incoming: request(again), done: () => resolve() });
   await promise;
   service.end();
   return ran;
@@ -38,4 +39,11 @@ for (
 Deno.test("a request of somebody who is no member any more is dropped, and not run", async () => {
   const stage = createPorts({ isMember: () => false });
   assertEquals([await serveOne(stage), stage.events], [0, ["request_dropped"]]);
+});
+
+Deno.test("a request that is asked again is not run when a reply to it stands in the log", async () => {
+  for (const [stands, runs] of [[true, 0], [false, 1]] as const) {
+    const stage = createPorts({ stands: () => Promise.resolve(stands) });
+    assertEquals([await serveOne(stage, { again: true }), stage.events], [runs, []]);
+  }
 });
