@@ -221,6 +221,15 @@ worldTest("a message sent again gets its original answer, at a later epoch and w
   assertEquals(bob.client.pushed("DeliverMessage").length, 1);
 });
 
+worldTest("agents of one account that send under the same id send two messages", async (world) => {
+  const [alice, bob] = [await Actor.connect(world, 1, 1), await Actor.connect(world, 2, 1)];
+  const channelId = await alice.createChannel();
+  await alice.commit(channelId, 0, { added: [bob.agentId] });
+  assertEquals((await alice.send(channelId, 1, 1)).duplicate, false);
+  assertEquals((await bob.send(channelId, 1, 1)).duplicate, false);
+  assertEquals((await bob.send(channelId, 1, 1)).duplicate, true);
+});
+
 worldTest("of commits at once in one epoch one wins, and the same bytes again get the same answer", async (world) => {
   const { alice, bob, channelId } = await createReadingPair(world);
   const results = await Promise.allSettled([
