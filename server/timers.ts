@@ -2,9 +2,17 @@
 
 import { setImmediate } from "node:timers";
 
-/** Once. */
+/** Beyond it, `setTimeout` runs at once. */
+const longestMs = 2 ** 31 - 1;
+
+/** Once. Longer than a timer of the runtime can wait, it is set again. */
 export function after(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms);
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (leftMs: number): void => {
+    const partMs = Math.min(leftMs, longestMs);
+    timer = setTimeout(() => leftMs > partMs ? wait(leftMs - partMs) : run(), partMs);
+  };
+  wait(ms);
   return () => clearTimeout(timer);
 }
 

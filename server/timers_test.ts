@@ -14,6 +14,15 @@ Deno.test("after() runs once, and not when it was cancelled", async () => {
   assertEquals(ran, ["once"]);
 });
 
+Deno.test("after() waits for longer than a timer of the runtime can", async () => {
+  const ran: string[] = [];
+  const cancel = [2 ** 31, 1e15, Infinity].map((ms) => after(ms, () => ran.push(`after ${ms} ms`)));
+  // wait: a timer beyond its range ends within a millisecond
+  await new Promise<void>((resolve) => after(20, resolve));
+  for (const each of cancel) each();
+  assertEquals(ran, []);
+});
+
 Deno.test("every() begins no run before the last one has ended", async () => {
   const { promise: third, resolve: thirdBegan } = Promise.withResolvers<void>();
   let [running, most, runs] = [0, 0, 0];

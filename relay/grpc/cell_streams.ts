@@ -69,8 +69,8 @@ async function passOn(requests: AsyncIterable<CellMessage>, pipe: CellPipe, queu
     }
     pipe.ended();
   } catch {
-    // The request was reset; the abort signal says the same.
+    // Of a request that was reset nobody reads the end; of one whose bytes are no cells its sender does.
     pipe.lost();
-    queue.abort();
+    queue.end({ code: "invalid_request", message: "The request's bytes are no cells" });
   }
 }

@@ -14,6 +14,7 @@ import {
 } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import { toConnectError } from "./errors.ts";
+import { refuseMalformed } from "./malformed.ts";
 import type { GrpcService } from "./service.ts";
 import { sessionHeader } from "./typed_sessions.ts";
 
@@ -58,7 +59,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   const { service, hostname, port, certificate, onFault } = options;
   let draining = false;
   const plain = plainHandler({ isDraining: () => draining, notReady: options.notReady });
-  const rpc = createConnectHandler(service.router.handlers, plain);
+  const rpc = createConnectHandler(service.router.handlers.map(refuseMalformed), plain);
   const cors = connectCors(options.allowsOrigin, { allowedHeaders: [sessionHeader] });
   const server = await serve({
     ...certificate,

@@ -17,6 +17,7 @@ import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { toPublicError } from "./errors.ts";
+import { noteMessage } from "./malformed.ts";
 import { padMessage } from "./padding.ts";
 import { Health } from "./standard/gen/health_pb.ts";
 import { addHealth } from "./standard/health.ts";
@@ -66,7 +67,11 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   const sessions = new TypedSessions(options);
   const links = new CellLinks(options);
   const streams = new CellStreams(options);
-  const router = createConnectRouter({ acceptCompression: [identity], compressMinBytes: neverBytes });
+  const router = createConnectRouter({
+    acceptCompression: [identity],
+    compressMinBytes: neverBytes,
+    interceptors: [noteMessage],
+  });
   for (const name of Object.keys(calls) as CallName[]) { // cast: keys of the table
     addCall(router, name, { sessions, options });
   }

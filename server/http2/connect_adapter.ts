@@ -45,7 +45,7 @@ const urlAuthority = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 function toUniversal(request: ServerRequest): UniversalServerRequest {
   const header = new Headers();
-  for (const { name, value } of request.headers) header.append(name, value);
+  for (const { name, value } of request.headers) header.append(name, boundTimeout(name, value));
   const controller = new AbortController();
   request.onAbort((reason) => controller.abort(toConnectError(reason)));
   return {
@@ -58,6 +58,27 @@ function toUniversal(request: ServerRequest): UniversalServerRequest {
     contextValues: createContextValues().set(remoteAddressKey, request.remoteAddress)
       .set(vouchKey, () => request.vouch()),
   };
+}
+
+/** Waits beyond it end at once: timers count milliseconds in 31 bits. */
+const longestTimeoutMs = 2 ** 31 - 1;
+const [hourMs, minuteMs, secondMs] = [3_600_000, 60_000, 1_000];
+const unitMs: Readonly<Record<string, number>> = {
+  H: hourMs,
+  M: minuteMs,
+  S: secondMs,
+  m: 1,
+  u: 1 / 1_000,
+  n: 1 / 1e6,
+};
+
+/** A deadline in weeks is one in 24 days, which no call reaches. All else is left for Connect to judge. */
+export function boundTimeout(name: string, value: string): string {
+  if (name === "connect-timeout-ms") return Number(value) > longestTimeoutMs ? String(longestTimeoutMs) : value;
+  if (name !== "grpc-timeout") return value;
+  const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? [];
+  const ms = Number(amount) * (unitMs[unit] ?? 0);
+  return ms > longestTimeoutMs ? `${Math.floor(longestTimeoutMs / hourMs)}H` : value;
 }
 
 function fromUniversal({ status, header, body, trailer }: UniversalServerResponse): ServerResponse {

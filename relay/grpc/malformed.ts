@@ -1,0 +1,66 @@
+/**
+ * Requests whose bytes are no message of their call. Connect calls them `internal`, which would mean that the relay has failed, in
+ * words of its own. Here they are the caller's mistake, `invalid_request`, in gRPC, gRPC-Web and Connect alike.
+ */
+import { ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { toConnectError } from "./errors.ts";
+
+interface Arrival {
+  /** All bytes of the body came. */
+  isWhole: boolean;
+  /** They were a message, so that its call has begun. */
+  isMessage: boolean;
+}
+
+type AnyFn = ReturnType<Interceptor>;
+
+const arrivalKey = createContextKey<Arrival | undefined>(undefined, { description: "how a body came" });
+
+export function malformed(): ConnectError {
+  return toConnectError({ code: "invalid_request", message: "The request's bytes are no message of this call" });
+}
+
+/** Tells `refuseMalformed` that a message was read. Calls with a stream of answers read theirs behind this, and fail here. */
+export function noteMessage(next: AnyFn): AnyFn {
+  return (request) => {
+    const arrival = request.contextValues.get(arrivalKey);
+    if (arrival !== undefined) arrival.isMessage = true;
+    if (!request.stream || request.method.methodKind !== "server_streaming") return next(request);
+    return next({ ...request, message: refusing(request.message) });
+  };
+}
+
+async function* refusing<Message>(messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+  try {
+    yield* messages;
+  } catch (error) {
+    // Errors of the contract have details; those of Connect about bytes have none.
+    throw error instanceof ConnectError && error.details.length === 0 ? malformed() : error;
+  }
+}
+
+/**
+ * Connect has no place to say it otherwise: the call is made once more, with a body that fails with the right error, so that each
+ * dialect writes that as it writes errors.
+ */
+export function refuseMalformed(handler: UniversalHandler): UniversalHandler {
+  if (handler.method.methodKind !== "unary") return handler;
+  const handle = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const arrival: Arrival = { isWhole: false, isMessage: false };
+    request.contextValues?.set(arrivalKey, arrival);
+    const response = await handler({ ...request, body: watched(request.body, arrival) });
+    return arrival.isMessage || !arrival.isWhole ? response : await handler({ ...request, body: failing() });
+  };
+  return Object.assign(handle, handler);
+}
+
+async function* watched(body: UniversalServerRequest["body"], arrival: Arrival): AsyncGenerator<Uint8Array> {
+  yield* body as AsyncIterable<Uint8Array>; // cast: `server/http2` gives no parsed bodies
+  arrival.isWhole = true;
+}
+
+// deno-lint-ignore require-yield
+async function* failing(): AsyncGenerator<Uint8Array> {
+  await Promise.reject(malformed());
+}
