@@ -7,6 +7,11 @@ export function isLoopback(host: string): boolean {
   return ["", "localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
+/** Whether it is a number and no name: nobody's DNS can lead it elsewhere. */
+export function isIpAddress(host: string): boolean {
+  return /^\d+\.\d+\.\d+\.\d+$/.test(host) || /^\[?[\da-f:.]*:[\da-f:.]*\]?$/i.test(host);
+}
+
 /** A host as it stands in a URL. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;

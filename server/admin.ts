@@ -1,7 +1,7 @@
 /** The admin port: metrics, and what else a part offers its operators, in plain HTTP, for the operator's network only. */
-import { urlHost } from "./addresses.ts";
-import { after } from "./timers.ts";
+import { isIpAddress, isLoopback, urlHost } from "./addresses.ts";
 import { naming } from "./taken_port.ts";
+import { within } from "./timers.ts";
 import type { VariableReader } from "./variables.ts";
 
 export interface AdminAddress {
@@ -24,6 +24,17 @@ export function readAdminAddress(read: VariableReader, defaultPort: number): Adm
   return { host, port: read.port("STATIC_ADMIN_PORT", defaultPort) };
 }
 
+const misdirected =
+  "This port answers to addresses, to localhost, to names without a dot and to the name in STATIC_ADMIN_HOST";
+
+/**
+ * Whether `named`, the Host of a request, can be meant for this port, which listens on `host`. A page of a stranger may have its own
+ * name lead to this machine, so that a browser here would let it read the answers; nobody owns a name without a dot.
+ */
+function isOurs(named: string, host: string): boolean {
+  return isLoopback(named) || isIpAddress(named) || !named.includes(".") || named === host.toLowerCase();
+}
+
 /** `other` returns undefined for a request that is not its. */
 export async function serveAdmin(
   { host, port }: AdminAddress,
@@ -31,24 +42,29 @@ export async function serveAdmin(
   other: (request: Request) => Promise<Response | undefined> = () => Promise.resolve(undefined),
 ): Promise<AdminServer> {
   const abort = new AbortController();
+  const underWay = new Set<Promise<Response>>();
+  const answer = async (request: Request): Promise<Response> => {
+    const { hostname, pathname } = new URL(request.url);
+    if (!isOurs(hostname, host)) return new Response(`${misdirected}\n`, { status: 421 });
+    if (pathname !== "/metrics") return await other(request) ?? new Response("Not found\n", { status: 404 });
+    return new Response(renderMetrics(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
+  };
   const server = await naming(
     { port, variable: "STATIC_ADMIN_PORT" },
     () =>
-      Deno.serve({ hostname: host, port, signal: abort.signal, onListen: () => {} }, async (request) => {
-        if (new URL(request.url).pathname !== "/metrics") {
-          return await other(request) ?? new Response("Not found\n", { status: 404 });
-        }
-        return new Response(renderMetrics(), {
-          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        });
+      Deno.serve({ hostname: host, port, signal: abort.signal, onListen: () => {} }, (request) => {
+        const answering = answer(request);
+        underWay.add(answering);
+        return answering.finally(() => underWay.delete(answering));
       }),
   );
   return {
     url: `http://${urlHost(host)}:${server.addr.port}`,
+    // Not `shutdown`: it waits for a request whose end never comes, and after it nothing can be cut off any more.
     close: async () => {
-      const cancel = after(closeMs, () => abort.abort());
-      await server.shutdown();
-      cancel();
+      await within(closeMs, Promise.allSettled(underWay).then(() => {}));
+      abort.abort();
+      await server.finished;
     },
   };
 }

@@ -21,10 +21,48 @@ Deno.test("the admin port shows metrics and nothing else, and a taken one is nam
   await admin.close();
 });
 
+Deno.test("the admin port answers to no name that a stranger's DNS could lead to it", async () => {
+  const admin = await serveAdmin({ host: "127.0.0.1", port: 0 }, () => "static_up 1\n");
+  const statusFor = async (host: string): Promise<number> => {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(admin.url).port) });
+    const request = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(request));
+    const answer = await new Response(connection.readable).text();
+    assertEquals(answer.includes("static_up"), answer.startsWith("HTTP/1.1 200"), answer);
+    return Number(answer.split(" ")[1]);
+  };
+  const served = ["127.0.0.1", "localhost:9464", "LOCALHOST", "[::1]:9464", "10.1.2.3:9464", "relay:9465"];
+  for (const host of served) assertEquals(await statusFor(host), 200, host);
+  const refused = [
+    "evil.example",
+    "evil.example:9464",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.",
+  ];
+  for (const host of refused) assertEquals(await statusFor(host), 421, host);
+  await admin.close();
+});
+
 Deno.test("the admin port is on loopback unless told, and can be off", () => {
   const read = (variables: Readonly<Record<string, string>>): unknown =>
     readVariables("the server", (name) => variables[name], (reader) => readAdminAddress(reader, 9464));
   assertEquals(read({}), { host: "127.0.0.1", port: 9464 });
   assertEquals(read({ STATIC_ADMIN_HOST: "::1", STATIC_ADMIN_PORT: "1" }), { host: "::1", port: 1 });
   assertEquals(read({ STATIC_ADMIN_PORT: "off" }), undefined);
+});
+
+Deno.test("the admin port closes although clients hold connections in silence, idle and in the middle of a request", async () => {
+  const admin = await serveAdmin({ host: "127.0.0.1", port: 0 }, () => "static_up 1\n");
+  const port = Number(new URL(admin.url).port);
+  const held = await Promise.all(
+    ["", "GET /metr", "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"].map(async (text) => {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      await connection.write(new TextEncoder().encode(text));
+      return connection;
+    }),
+  );
+  await (await fetch(`${admin.url}/metrics`)).text();
+  await admin.close();
+  for (const connection of held) connection.close();
 });
