@@ -14,10 +14,10 @@ import {
   openCertificate,
   openFileLimit,
 } from "../server/mod.ts";
+import { backlog } from "../server/http2/mod.ts";
 import type { Config } from "./config.ts";
 import { type ConnectionLimits, patience } from "./listeners/connections.ts";
 import type { Handler, Listener } from "./listeners/listener.ts";
-import { nodeBacklog } from "./listeners/node_server.ts";
 import { findServeConnection, listenPlain } from "./listeners/plain.ts";
 import { listenTls } from "./listeners/tls.ts";
 
@@ -45,7 +45,7 @@ export function connectionLimits(config: Config): ConnectionLimits {
   const { maxConnections, databaseConnections, dataDir } = config;
   const limit = openFileLimit({ atMost: 2 * maxConnections, path: dataDir });
   const isNode = config.tls !== undefined || findServeConnection() === undefined;
-  const burst = isNode ? 2 * nodeBacklog : 0;
+  const burst = isNode ? 2 * backlog : 0;
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
   const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
   const connections = Math.max(fewestConnections, Math.min(maxConnections, free));

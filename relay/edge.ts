@@ -154,7 +154,15 @@ async function openPorts(
     onFault,
   });
   try {
-    const quic = listenQuic({ host, hostname, port: listen.quicPort, certificate, limits, allowsOrigin, onFault });
+    const quic = await listenQuic({
+      host,
+      hostname,
+      port: listen.quicPort,
+      certificate,
+      limits,
+      allowsOrigin,
+      onFault,
+    });
     return { grpc, quic };
   } catch (error) {
     await grpc.close();

@@ -97,7 +97,7 @@ export const campaigns: readonly Campaign[] = [
     name: "faults",
     what:
       "agents and relays through crashes, cut networks, full disks and jumping clocks, with an audit of every message",
-    paths: ["tests/faults"],
+    paths: ["sdk/driver/socket_host_test.ts", "tests/faults"],
   },
   { name: "sieges", what: "an honest tenant is served beside every attack", paths: ["tests/hostile"] },
   { name: "traffic", what: "statistics on real packets: what an observer can tell", paths: ["tests/traffic"] },

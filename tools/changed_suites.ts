@@ -1,6 +1,7 @@
 /** Which suites a change concerns: those whose files import, start or read something that has changed. */
-import { importsOf, resolveImport } from "./check_imports.ts";
+import { resolveImport } from "./check_imports.ts";
 import { git } from "./clone.ts";
+import { importsOf } from "./import_statements.ts";
 import { readSources, type SourceFile } from "./source.ts";
 import { type Suite, suites } from "./suites.ts";
 import { root } from "./suite_run.ts";

@@ -1,5 +1,7 @@
 /** Enforces the architecture: which package may import which, what pure code may touch, where the environment is read. */
 import { findCircles } from "./import_circles.ts";
+import { importsOf } from "./import_statements.ts";
+import { checkOwners } from "./owners.ts";
 import { isTest, lineAt, readSources, report, type SourceFile, type Violation } from "./source.ts";
 import { entryPoints } from "./workspace.ts";
 
@@ -84,7 +86,6 @@ const environmentExempt =
   /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^tools\//;
 
 const moduleState = /^(?:export )?(?:let|var) /gm;
-const importStatement = /\b(?:from|import)\s*\(?\s*"/g;
 
 export function checkImports(file: SourceFile): Violation[] {
   const violations: Violation[] = [];
@@ -220,14 +221,6 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
   return faults;
 }
 
-/** Specifiers are blanked in `code`, so the statement is found there and the specifier read from `text`. */
-export function importsOf(file: SourceFile): { index: number; specifier: string }[] {
-  return Array.from(file.code.matchAll(importStatement), (match) => {
-    const start = match.index + match[0].length;
-    return { index: match.index, specifier: file.text.slice(start, file.text.indexOf('"', start)) };
-  });
-}
-
 /** The repository path of a relative import; undefined for a dependency. */
 export function resolveImport(path: string, specifier: string): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
@@ -246,6 +239,11 @@ function packageOf(path: string): string {
 
 if (import.meta.main) {
   const sources = await readSources(".");
-  const violations = [...sources.flatMap(checkImports), ...checkCircles(sources), ...checkBrowser(sources)];
+  const violations = [
+    ...sources.flatMap(checkImports),
+    ...sources.flatMap(checkOwners),
+    ...checkCircles(sources),
+    ...checkBrowser(sources),
+  ];
   Deno.exit(report("imports", violations, sources.length));
 }

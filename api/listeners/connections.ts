@@ -100,6 +100,11 @@ export class Connections {
     }
   }
 
+  /** Ends those without a request under way. */
+  endIdle(): void {
+    for (const entry of [...this.#entries.keys()]) if (entry.requests === 0) this.#end(entry);
+  }
+
   endAll(): void {
     for (const entry of [...this.#entries.keys()]) this.#end(entry);
   }

@@ -88,6 +88,16 @@ for (const mode of modes) {
     }
   });
 
+  Deno.test(`${mode}: a stop ends at its deadline although somebody holds a request whose body does not come`, async () => {
+    const listener = await listen(mode);
+    using connection = await connect(mode, listener);
+    await send(connection, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{");
+    // It is answered although its body is not read.
+    await connection.read(new Uint8Array(1_000));
+    const closing = listener.close(deadlineMs).then(() => "closed");
+    assertEquals(await within(60_000, closing), "closed");
+  });
+
   Deno.test(`${mode}: a stop lets a request in flight finish`, async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();

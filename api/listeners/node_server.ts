@@ -4,21 +4,15 @@
  * it differently.
  */
 import type { EventEmitter } from "node:events";
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { connectionKey, takeSockets } from "../../server/http2/mod.ts";
+import { connectionKey, listen, type NodeServer, takeSockets } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections } from "./connections.ts";
 import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
 
 const tickMs = 1_000;
-/**
- * Connections that the system holds until they are accepted. Node accepts all of them before any can be refused, so as many
- * files are kept free.
- */
-export const nodeBacklog = 128;
-
 export interface NodeOptions extends ListenOptions {
   readonly scheme: "http" | "https";
   /** Of every answer. */
@@ -35,7 +29,7 @@ export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): Ser
   };
 }
 
-export async function listenNode(server: Server, options: NodeOptions): Promise<Listener> {
+export async function listenNode(server: NodeServer, options: NodeOptions): Promise<Listener> {
   const { host, port, limits, scheme } = options;
   const connections = new Connections(limits, () => performance.now());
   const places = admitSockets(server, connections);
@@ -46,22 +40,21 @@ export async function listenNode(server: Server, options: NodeOptions): Promise<
     outgoing.once("close", () => place?.finish());
     void answer(options, incoming, outgoing);
   });
-  const { failed, fail } = await listen(server, { host, port });
+  const listening = await listen(server, { hostname: host, port });
   const ticker = setInterval(() => connections.tick(), tickMs);
-  const address = server.address();
-  const bound = typeof address === "object" && address !== null ? address.port : port;
-  const onDead = (): void => fail(acceptFailed("the listener does not answer this process itself"));
-  const watch = new ListenerWatch({ host, port: bound, onDead });
+  const { promise: dead, resolve: die } = Promise.withResolvers<Error>();
+  const onDead = (): void => die(new Error("the listener does not answer this process itself"));
+  const watch = new ListenerWatch({ host, port: listening.port, onDead });
   server.on("connection", ({ remotePort }: Socket) => watch.accepted(remotePort));
   return {
-    url: `${scheme}://${urlHost(host)}:${bound}`,
+    url: `${scheme}://${urlHost(host)}:${listening.port}`,
     connections: () => connections.size,
-    failed,
+    failed: Promise.race([listening.failed, dead]).then(acceptFailed),
     close: async (deadlineMs) => {
       watch.stop();
       // This also ends clients that have not finished the handshake; the server waits for those all the same.
       const cancel = after(deadlineMs, () => connections.endAll());
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = listening.close();
       server.closeIdleConnections();
       await closed;
       cancel();
@@ -89,22 +82,6 @@ export function admitSockets(server: EventEmitter, connections: Connections): Re
     handOver(socket);
   });
   return places;
-}
-
-/** Resolves to what later tells that the server accepts no more. */
-function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<{ failed: Promise<Error>; fail: (error: Error) => void }> {
-  return new Promise((resolve, reject) => {
-    const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-    server.once("error", reject);
-    server.listen({ port, host, backlog: nodeBacklog }, () => {
-      server.off("error", reject);
-      server.on("error", (cause) => fail(acceptFailed(cause)));
-      resolve({ failed, fail });
-    });
-  });
 }
 
 /** From Node's request to the standard one, and back from the standard response. */

@@ -5,7 +5,7 @@
  * instead of 130). `node:http` has the same limits, and takes its place in a runtime without that function. A test serves with
  * both, and fails where the function is not found.
  */
-import { createServer } from "node:http";
+import { createPlainServer } from "../../server/http2/mod.ts";
 import { after, urlHost } from "../../server/mod.ts";
 import { Connections } from "./connections.ts";
 import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
@@ -44,7 +44,7 @@ export async function listenPlain(options: ListenOptions): Promise<Listener> {
 
 /** The same without anything that is private to the runtime. */
 export async function listenSlowly(options: ListenOptions): Promise<Listener> {
-  return await listenNode(createServer(timeoutsOf(options.limits)), { ...options, scheme: "http" });
+  return await listenNode(createPlainServer(timeoutsOf(options.limits)), { ...options, scheme: "http" });
 }
 
 function listenWith(serveConnection: ServeConnection, { host, port, handler, limits }: ListenOptions): Listener {
@@ -105,13 +105,35 @@ function listenWith(serveConnection: ServeConnection, { host, port, handler, lim
     close: async (deadlineMs) => {
       listener.close();
       await accepted;
-      const cancel = after(deadlineMs, () => connections.endAll());
-      await Promise.all([...servers].map((server) => server.shutdown().catch(() => {})));
-      await Promise.all([...servers].map((server) => server.finished.catch(() => {})));
-      cancel();
+      await endAll(servers, connections, deadlineMs);
       clearInterval(ticker);
     },
   };
+}
+
+/**
+ * Lets requests finish. Silent connections are ended before the others are asked to end, because after that they cannot be ended any
+ * more; and for a moment before it answers that were just given may leave.
+ */
+async function endAll(
+  servers: ReadonlySet<ConnectionServer>,
+  connections: Connections,
+  deadlineMs: number,
+): Promise<void> {
+  if (servers.size > 0) await pause(lastWordsMs);
+  connections.endIdle();
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
+  const cancel = after(deadlineMs, () => {
+    connections.endAll();
+    after(lastWordsMs, giveUp);
+  });
+  const ended = [...servers].flatMap((server) => [server.shutdown(), server.finished]);
+  await Promise.race([Promise.allSettled(ended), late]);
+  cancel();
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void after(ms, resolve));
 }
 
 async function acceptAll(
@@ -120,13 +142,29 @@ async function acceptAll(
   fail: (error: Error) => void,
 ): Promise<void> {
   while (true) {
+    let connection: Deno.TcpConn;
     try {
-      serve(await listener.accept());
+      connection = await listener.accept();
     } catch (error) {
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
       if (clientGone.some((gone) => error instanceof gone)) continue;
       return fail(acceptFailed(error));
     }
+    try {
+      serve(connection);
+    } catch {
+      // A client that left before it could be served.
+      closeQuietly(connection);
+    }
+  }
+}
+
+/** The runtime may have closed it already. */
+function closeQuietly(connection: Deno.TcpConn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
 }
 

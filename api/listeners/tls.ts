@@ -1,5 +1,5 @@
 /** TLS through `node:https`, because only that can refuse TLS 1.2. */
-import { createServer } from "node:https";
+import { createTlsServer } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import type { Listener, ListenOptions } from "./listener.ts";
 import { listenNode, timeoutsOf } from "./node_server.ts";
@@ -16,16 +16,8 @@ export async function listenTls(
   { certificate, ...options }: ListenOptions & { readonly certificate: KeyedCertificate },
 ): Promise<TlsListener> {
   const { limits } = options;
-  const server = createServer({
-    ...certificate,
-    minVersion: "TLSv1.3",
-    ALPNProtocols: ["http/1.1"],
-    // No timer for the handshake: Deno keeps it, and with it the socket, when the socket closes. `Connections` ends late ones.
-    handshakeTimeout: -1,
-    ...timeoutsOf(limits),
-  });
-  // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
-  server.on("tlsClientError", (_, socket) => socket.destroy());
+  // `Connections` ends late handshakes.
+  const server = createTlsServer({ ...certificate, ALPNProtocols: ["http/1.1"], ...timeoutsOf(limits) });
   const headers = { "strict-transport-security": strictTransport };
   const listener = await listenNode(server, { ...options, scheme: "https", headers });
   return {

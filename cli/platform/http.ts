@@ -26,7 +26,7 @@ export function openHttp(caCerts: readonly string[]): HttpFetch {
       const call = url.startsWith("https:")
         ? tlsRequest(url, { ...options, minVersion: "TLSv1.3", ...trusting(caCerts) }, receive)
         : plainRequest(url, options, receive);
-      call.once("error", reject);
+      call.on("error", reject);
       call.end(sent);
     });
   };
@@ -58,7 +58,7 @@ export function inspectCertificate(
       socket.destroy();
     });
     socket.setTimeout(inspectTimeoutMs, () => socket.destroy(new Error("no answer")));
-    socket.once("error", reject);
+    socket.on("error", reject);
   });
 }
 

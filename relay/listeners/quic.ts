@@ -4,7 +4,7 @@
  * endpoint: handshakes from then on use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
-import { addressKey, Admission } from "../../server/http2/mod.ts";
+import { addressKey, Admission, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
@@ -66,28 +66,54 @@ const transportOptions = {
   maxConcurrentUnidirectionalStreams: 8,
 };
 
-export function listenQuic(options: QuicListenerOptions): QuicListener {
-  const endpoint = new Deno.QuicEndpoint({ hostname: options.hostname, port: options.port });
-  const listeners = [endpoint.listen({ ...transportOptions, ...options.certificate })];
+export async function listenQuic(options: QuicListenerOptions): Promise<QuicListener> {
+  const endpoints = await openOnEach(options, (address) => new Endpoint(address, options.certificate));
   const door = new Door(options);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-  void door.acceptFrom(listeners[0]).then((error) => error && fail(error));
+  for (const { listener } of endpoints) void door.acceptFrom(listener).then((error) => error && fail(error));
   return {
-    port: endpoint.addr.port,
+    port: endpoints[0]?.port ?? 0,
     failed,
     stats: () => door.stats(),
-    setCertificate: (certificate) => {
-      // Kept, because a listener that is collected might stop the endpoint.
-      listeners.push(endpoint.listen({ ...transportOptions, ...certificate }));
-      listeners.splice(1, listeners.length - 2);
-    },
+    setCertificate: (certificate) => endpoints.forEach((endpoint) => endpoint.renew(certificate)),
     refuse: () => door.shut(),
     idle: () => door.idle(),
     close: () => {
       door.shut();
-      endpoint.close({ closeCode: errorCodes.relay_draining.close, reason: "relay_draining" });
+      for (const endpoint of endpoints) endpoint.close();
     },
   };
+}
+
+/** A UDP port of one address. */
+class Endpoint {
+  readonly #endpoint: Deno.QuicEndpoint;
+  /** Takes everybody that comes, also with a renewed certificate. */
+  readonly listener: Deno.QuicListener;
+  /** That one and the newest, because a listener that is collected might stop the endpoint. */
+  readonly #kept: Deno.QuicListener[];
+
+  constructor({ hostname, port }: ListenAddress, certificate: KeyedCertificate) {
+    this.#endpoint = new Deno.QuicEndpoint({ hostname, port });
+    this.listener = this.#listen(certificate);
+    this.#kept = [this.listener];
+  }
+
+  get port(): number {
+    return this.#endpoint.addr.port;
+  }
+
+  renew(certificate: KeyedCertificate): void {
+    this.#kept.splice(1, 1, this.#listen(certificate));
+  }
+
+  close(): void {
+    this.#endpoint.close({ closeCode: errorCodes.relay_draining.close, reason: "relay_draining" });
+  }
+
+  #listen(certificate: KeyedCertificate): Deno.QuicListener {
+    return this.#endpoint.listen({ ...transportOptions, ...certificate });
+  }
 }
 
 class Door {

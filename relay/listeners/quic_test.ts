@@ -25,7 +25,7 @@ async function withListener(
   { change = {}, open = openEcho }: { change?: Partial<QuicLimits>; open?: (link: Link) => RelaySession } = {},
 ): Promise<void> {
   const timers = new Set<ReturnType<typeof setTimeout>>();
-  const listener = listenQuic({
+  const listener = await listenQuic({
     host: {
       open,
       cellBytes: limits.cellBytes,

@@ -97,7 +97,7 @@ export function readOneByOne(channel: Channel): MessageReader {
       await (given ?? passed)?.ack();
       await close();
     },
-    rest: () => void close(),
+    rest: () => void close().catch(() => {}),
     end: async () => {
       given = undefined;
       await close();

@@ -19,7 +19,7 @@ const defaultIdleMs = 10 * 60_000;
 /** Resolves when the host has ended. */
 export async function serveSocket(): Promise<void> {
   let host: SocketHost | undefined;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void host?.close());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => host?.end());
   process.on("SIGHUP", () => {});
   // The program that started it may be gone before it hears the answer.
   process.stdout.on("error", () => {});
@@ -61,6 +61,7 @@ function readFrame(): Promise<Frame> {
         reject(error);
       }
     });
+    process.stdin.on("error", reject);
     process.stdin.once("end", () => reject(createError("protocol_error", "A host is started with its options")));
   });
 }

@@ -4,12 +4,13 @@
  * while.
  */
 import { chmod, rm } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import process from "node:process";
 import { version } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { FrameReader } from "../host/frames.ts";
 import { after, nowMs, randomBytes } from "../platform/timers.ts";
+import { listenAtPath } from "../platform/unix_sockets.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import type { Answer, Call, Operation } from "./operation.ts";
 import { runtimeName } from "./runtime_name.ts";
@@ -38,7 +39,7 @@ const tellingMs = 1_000;
 
 export class SocketHost {
   readonly #options: SocketHostOptions;
-  readonly #server: Server;
+  #server: Server | undefined;
   /** Programs that are connected, with what is on its way to each. */
   readonly #sessions = new Map<HostSession, FrameWriter>();
   readonly #startedAtMs = nowMs();
@@ -50,17 +51,13 @@ export class SocketHost {
 
   private constructor(options: SocketHostOptions) {
     this.#options = options;
-    this.#server = createServer((socket) => this.#accept(socket));
     this.ended = new Promise((resolve) => this.#onEnded = resolve);
   }
 
   static async listen(options: SocketHostOptions): Promise<SocketHost> {
     const host = new SocketHost(options);
     await rm(options.path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      host.#server.once("error", reject);
-      host.#server.listen(options.path, () => resolve());
-    });
+    host.#server = await listenAtPath(options.path, (socket) => host.#accept(socket));
     await chmod(options.path, socketMode);
     host.#watchIdle();
     return host;
@@ -72,9 +69,14 @@ export class SocketHost {
     return this.#closing;
   }
 
+  /** The same when nobody waits for it: what fails then is for the log. */
+  end(): void {
+    this.close().catch((error) => console.error(error));
+  }
+
   async #close(asker: HostSession | undefined): Promise<void> {
     this.#cancelIdle();
-    this.#server.close();
+    this.#server?.close();
     const { path, agent, takeTurn } = this.#options;
     const endTurn = await takeTurn?.().catch(() => undefined);
     for (const session of [...this.#sessions.keys()]) if (session !== asker) session.goodbye(ending());
@@ -99,7 +101,7 @@ export class SocketHost {
   #watchIdle(): void {
     this.#cancelIdle();
     if (this.#sessions.size > 0) return;
-    this.#cancelIdle = after(this.#options.idleMs, () => this.#isIdle() ? void this.close() : this.#watchIdle());
+    this.#cancelIdle = after(this.#options.idleMs, () => this.#isIdle() ? this.end() : this.#watchIdle());
   }
 
   /** A program may go and leave messages to be sent when there is a connection. */
@@ -108,7 +110,6 @@ export class SocketHost {
   }
 
   #accept(socket: Socket): void {
-    socket.on("error", () => socket.destroy());
     const writer = new FrameWriter((bytes) => writeTo(socket, bytes), () => socket.destroy());
     const session: HostSession = new HostSession({
       runtime: { nowMs, after, randomBytes },

@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../base/errors.ts";
 import { HostConnection } from "../host/connection.ts";
+import { breakConnections, statesOf, ways } from "../../tests/support/breaking_client.ts";
+import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { SocketHost } from "./socket_host.ts";
@@ -130,4 +132,24 @@ Deno.test("a host keeps messages that wait for a connection, however long nobody
   two.end();
   await bob.session.connect();
   await place.host.ended;
+});
+
+Deno.test("programs that break off in every state and way leave the host serving, and nothing of theirs in it", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  await using place = await listen(bob, { idleMs: 60_000 });
+  const door = { name: "host", at: { path: place.path }, speaks: "frames" } as const;
+  const honest = program(place);
+  const count = inCampaign ? 500 : 20;
+  let broken = 0;
+  for (const state of statesOf(door).filter((each) => each !== "draining")) {
+    for (const way of ways) {
+      const end = await breakConnections(door, { state, way, count });
+      broken += count;
+      assert((await honest.call("status")).fields.number("programs") >= 1);
+      end();
+    }
+  }
+  while ((await honest.call("status")).fields.number("programs") > 1);
+  tried(`${broken.toLocaleString("en")} broken connections to a host`);
 });

@@ -61,6 +61,8 @@ function receiveAll(session: HostSession, stopped: AbortSignal): Promise<void> {
 
 /** Whatever is printed by mistake must not break a frame. */
 function keepOutputForFrames(): void {
+  // The write that failed says it.
+  if (process.versions["deno"] === undefined) process.stdout.on("error", () => {});
   for (const name of ["log", "info", "debug", "warn", "trace", "dir", "table"] as const) console[name] = console.error;
 }
 

@@ -73,7 +73,7 @@ export class Streams {
   /** One that was opened for a program that has gone meanwhile ends at once. */
   add(source: Source): number {
     const number = ++this.#count;
-    if (this.#isOver) void source.end(true);
+    if (this.#isOver) void endQuietly(source, true);
     else this.#open.set(number, { source, kept: [], items: new Map(), latest: [], count: 0, ended: false });
     return number;
   }
@@ -92,7 +92,7 @@ export class Streams {
       else {
         this.#open.delete(number);
         // Messages that it was given are for others.
-        void Promise.resolve(open.source.end(false)).catch(() => {});
+        void endQuietly(open.source, false);
       }
       throw error;
     }
@@ -184,7 +184,7 @@ export class Streams {
   endAll(): void {
     this.#isOver = true;
     for (const run of this.#onEnd.splice(0)) run();
-    for (const { source } of this.#open.values()) void source.end(true);
+    for (const { source } of this.#open.values()) void endQuietly(source, true);
     this.#open.clear();
   }
 
@@ -200,5 +200,14 @@ export class Streams {
     const open = this.#open.get(number);
     if (open !== undefined) return open;
     throw invalidArgument(`There is no stream ${number}; it has ended, or was never opened`);
+  }
+}
+
+/** For a program that is not told any more what became of it. */
+async function endQuietly(source: Source, gone: boolean): Promise<void> {
+  try {
+    await source.end(gone);
+  } catch {
+    // The next use of the channel or of the store reports it.
   }
 }

@@ -6,12 +6,13 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
 import { chmod, lstat, mkdir, open, realpath, rm, stat, utimes } from "node:fs/promises";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createError, type StaticError } from "../base/errors.ts";
 import { childArguments, childEnvironment } from "./host_child.ts";
 import type { HostEnds, HostPlace, HostPlatform, HostWire } from "./platform.ts";
+import { connectPath } from "./unix_sockets.ts";
 
 const [ownerFolder, ownerFile] = [0o700, 0o600];
 /** Length of a socket's path that every system allows. */
@@ -31,10 +32,9 @@ const unixHosts: HostPlatform = {
     return place;
   },
   connect: ({ socket: path }, ends) =>
-    new Promise((resolve, reject) => {
-      const socket = connect({ path });
-      socket.once("error", (error) => isNobody(error) ? resolve(undefined) : reject(cannotReach(path, error)));
-      socket.once("connect", () => resolve(wireOf(socket, ends)));
+    connectPath(path).then((socket) => wireOf(socket, ends), (error) => {
+      if (isNobody(error)) return undefined;
+      throw cannotReach(path, error);
     }),
   takeTurn: async ({ folder }) => {
     const path = join(folder, "starting");
@@ -59,11 +59,12 @@ const unixHosts: HostPlatform = {
       windowsHide: true,
     });
     closeSync(log);
-    child.once("error", onEnd);
+    child.on("error", onEnd);
     // Not its exit: what it said last may still be on its way.
     child.once("close", onEnd);
     child.stdin?.on("error", () => {});
     child.stdin?.end(options);
+    child.stdout?.on("error", () => {});
     child.stdout?.on("data", onData);
     return () => {
       child.stdout?.destroy();
@@ -136,8 +137,6 @@ async function checkFolder(folder: string): Promise<void> {
 }
 
 function wireOf(socket: Socket, { onData, onEnd }: HostEnds): HostWire {
-  socket.removeAllListeners("error");
-  socket.on("error", () => socket.destroy());
   socket.on("data", onData);
   socket.once("close", onEnd);
   return {

@@ -28,7 +28,7 @@ function post(url: string, { method, headers, signal }: RequestInit, ca: readonl
       const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>; // cast: Node's own type for the same stream
       resolve(new Response(body, { status: answer.statusCode ?? 0, headers: fields }));
     });
-    call.once("error", reject);
+    call.on("error", reject);
     call.end();
   });
 }

@@ -1,4 +1,7 @@
-/** TLS 1.3 connections of Node, with the relay's certificate checked as the user asked. */
+/**
+ * TLS 1.3 connections of Node, with the relay's certificate checked as the user asked. A connection has an owner for its errors from its
+ * first moment to its last, also while it is handed on.
+ */
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { connect, rootCertificates, type TLSSocket } from "node:tls";
@@ -23,18 +26,18 @@ export function connectTls({ host, port, trust }: Target, protocol: string, sign
     const fail = (error: unknown): void => {
       signal.removeEventListener("abort", abort);
       socket.destroy();
+      // Without effect once it is resolved: then "close" tells its user.
       reject(error);
     };
     const abort = (): void => fail(signal.reason);
     signal.addEventListener("abort", abort);
-    socket.once("error", fail);
+    socket.on("error", fail);
     socket.once("secureConnect", () => {
       if (pinned && !isPinned(socket, trust)) {
         return fail(new Error("the relay's certificate is none of tls.certificateHashes"));
       }
       if (socket.alpnProtocol !== protocol) return fail(new Error(`the server does not speak ${protocol}`));
       signal.removeEventListener("abort", abort);
-      socket.removeListener("error", fail);
       resolve(socket);
     });
   });

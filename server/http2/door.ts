@@ -2,12 +2,11 @@
  * Where sockets come in: counted, paced and refused before TLS has begun to work for them. Sockets that come faster than
  * handshakes may begin wait here, and addresses take turns.
  */
-import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { addressKey, Admission, networkKey } from "./admission.ts";
 import { type Budgets, RateBudget } from "./budgets.ts";
-import { takeSockets } from "./incoming_sockets.ts";
+import { takeSockets, type TlsServer } from "./incoming_sockets.ts";
 import type { PeerBudgets } from "./peer_budgets.ts";
 import { WaitingRoom } from "./waiting_room.ts";
 
@@ -62,7 +61,9 @@ export class Door {
       leave();
     });
     if (this.#waiting.size === 0 && this.#handshakes.spend()) return this.#handOver(socket);
-    if (!this.#waiting.enter(networkKey(address) ?? addressKey(address), socket)) return this.#refuse(socket);
+    const giveUp = this.#waiting.enter(networkKey(address) ?? addressKey(address), socket);
+    if (giveUp === undefined) return this.#refuse(socket);
+    socket.once("close", giveUp);
     this.#turn ??= setTimeout(() => this.#takeTurns(), turnMs);
   }
 
@@ -70,7 +71,7 @@ export class Door {
     this.#turn = undefined;
     while (this.#waiting.size > 0 && this.#handshakes.spend()) {
       const socket = this.#waiting.next();
-      if (socket !== undefined && !socket.destroyed) this.#handOver(socket);
+      if (socket !== undefined) this.#handOver(socket);
     }
     if (this.#waiting.size > 0) this.#turn = setTimeout(() => this.#takeTurns(), turnMs);
   }

@@ -19,7 +19,17 @@ export {
 export { HpackDecoder } from "./hpack/decoder.ts";
 export { HpackEncoder } from "./hpack/encoder.ts";
 export { huffmanDecode } from "./hpack/huffman.ts";
-export { takeSockets } from "./incoming_sockets.ts";
+export {
+  addressesOf,
+  backlog,
+  createPlainServer,
+  createTlsServer,
+  listen,
+  type ListenAddress,
+  openOnEach,
+  type Server as NodeServer,
+  takeSockets,
+} from "./incoming_sockets.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
-export { backlog, serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";
+export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

@@ -2,7 +2,6 @@
  * One TLS 1.3 port for HTTP/2 and HTTP/1.1. `node:https` accepts and decrypts; sockets that chose `h2` by ALPN are ours,
  * the others go back to the HTTP/1.1 server they came from.
  */
-import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
@@ -10,6 +9,7 @@ import { Connection } from "./connection.ts";
 import { Door } from "./door.ts";
 import type { Handler, IsMember } from "./handler.ts";
 import { serveHttp1 } from "./http1.ts";
+import { createTlsServer, listen, takeSecureSockets, type TlsServer } from "./incoming_sockets.ts";
 import type { Transport } from "./outbox.ts";
 import { PeerBudgets, type PeerStats } from "./peer_budgets.ts";
 
@@ -52,8 +52,6 @@ export interface ServerStats {
 }
 
 const tickMs = 1_000;
-/** Sockets that the system holds until they are accepted. Node accepts all of them before any can be refused. */
-export const backlog = 128;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
@@ -61,22 +59,22 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const { handler, isMember = () => false } = options;
   const vouched = new WeakSet<object>();
   const parts = { budgets, peers, vouched, handler, isMember, onFault: contained(options.onFault) };
-  const server = createTlsServer(options, parts);
+  const server = createServer(options, parts);
   const connections = takeHttp2Sockets(server, parts);
   const door = new Door(server, parts); // behind it, to hear of all handshakes
 
   if (options.onSocket !== undefined) {
     server.on("connection", ({ remotePort }: Socket) => options.onSocket?.(remotePort));
   }
-  const { failed } = await listen(server, options);
+  const { port, failed, close } = await listen(server, options);
   const ticker = setInterval(() => {
     const nowMs = performance.now();
-    for (const connection of connections) connection.tick(nowMs);
+    for (const connection of connections) contain(() => connection.tick(nowMs), parts.onFault);
     peers.tick(nowMs);
   }, tickMs);
 
   return {
-    port: portOf(server.address()),
+    port,
     failed,
     stats: () => ({
       sockets: door.size,
@@ -86,7 +84,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
     }),
     setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.3" }),
     shutdown: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = close();
       for (const connection of connections) connection.shutdown();
       server.closeIdleConnections();
       const deadline = setTimeout(() => door.destroyAll(), budgets.drainTimeoutMs + tickMs);
@@ -106,8 +104,6 @@ interface Parts {
   readonly onFault: (error: unknown) => void;
 }
 
-type TlsServer = ReturnType<typeof createServer>;
-
 /** A reporter that fails must not take the process with it. */
 function contained(report: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
@@ -119,36 +115,31 @@ function contained(report: (error: unknown) => void): (error: unknown) => void {
   };
 }
 
-function createTlsServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
+/** The door limits handshakes. */
+function createServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
   const { budgets } = parts;
-  const server = createServer({
+  const server = createTlsServer({
     cert,
     key,
-    minVersion: "TLSv1.3",
     ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: -1, // the door has its own
     headersTimeout: budgets.handshakeTimeoutMs,
     keepAliveTimeout: budgets.keepAliveIntervalMs,
     connectionsCheckingInterval: tickMs,
     maxHeaderSize: budgets.headerListBytes,
-  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, parts));
+  });
+  server.on("request", (incoming, outgoing) => {
+    serveHttp1({ incoming, outgoing }, parts).catch(parts.onFault);
+  });
   // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
   server.setTimeout(budgets.stalledStreamMs);
-  // A failed handshake is the client's; its socket is already closed.
-  server.on("tlsClientError", () => {});
   return server;
 }
 
 /** Stands between TLS and node's HTTP/1.1: clients that chose `h2` stay here. Returns the set of open connections. */
 function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
   const connections = new Set<Connection>();
-  const http1 = server.listeners("secureConnection");
-  server.removeAllListeners("secureConnection");
-  server.on("secureConnection", (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== "h2") {
-      for (const listener of http1) listener.call(server, socket);
-      return;
-    }
+  const handOver = takeSecureSockets(server, (socket) => {
+    if (socket.alpnProtocol !== "h2") return handOver(socket);
     const connection = attach(socket, parts);
     connections.add(connection);
     socket.once("close", () => connections.delete(connection));
@@ -156,25 +147,36 @@ function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connecti
   return connections;
 }
 
+/** A fault of this code, which a peer may have found, costs that peer's connection and no other. */
+function contain(act: () => void, failed: (error: unknown) => void): void {
+  try {
+    act();
+  } catch (error) {
+    failed(error);
+  }
+}
+
 function attach(socket: TLSSocket, parts: Parts): Connection {
+  const failed = (error: unknown): void => {
+    parts.onFault(error);
+    socket.destroy();
+  };
   const peer = parts.peers.of(socket.remoteAddress ?? "");
   const connection = new Connection(transportOf(socket), {
     ...parts,
     now: () => performance.now(),
-    defer: (task) => setImmediate(task),
+    defer: (task) => setImmediate(() => contain(task, failed)),
     remoteAddress: socket.remoteAddress ?? "",
     peer,
   });
   socket.setNoDelay(true);
   socket.on("data", (chunk: Uint8Array) => {
-    connection.receive(chunk);
+    contain(() => connection.receive(chunk), failed);
     // Bytes that an offender still sends are not worth decrypting; its socket ends in a moment.
     if (connection.isOver && peer.isOffender) socket.pause();
   });
-  socket.on("drain", () => connection.drained());
-  socket.on("close", () => connection.closed());
-  // "close" always follows and says all that matters.
-  socket.on("error", () => {});
+  socket.on("drain", () => contain(() => connection.drained(), failed));
+  socket.on("close", () => contain(() => connection.closed(), failed));
   return connection;
 }
 
@@ -185,24 +187,4 @@ function transportOf(socket: TLSSocket): Transport {
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
   };
-}
-
-/** Resolves, in an object because it is a promise, to what later tells that the port accepts no more. */
-function listen(server: TlsServer, { hostname, port }: ServerOptions): Promise<{ failed: Promise<Error> }> {
-  return new Promise((resolve, reject) => {
-    const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-    server.once("error", reject);
-    server.listen({ port, host: hostname, backlog }, () => {
-      server.off("error", reject);
-      server.on("error", fail);
-      resolve({ failed });
-    });
-  });
-}
-
-function portOf(address: ReturnType<TlsServer["address"]>): number {
-  if (address === null || typeof address === "string") {
-    throw new Error("Cannot read the port: the server is not listening");
-  }
-  return address.port;
 }

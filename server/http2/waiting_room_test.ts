@@ -10,8 +10,20 @@ Deno.test("WaitingRoom lets keys take turns, each in its own order", () => {
 
 Deno.test("WaitingRoom refuses above its limits, for a key and for all", () => {
   const room = new WaitingRoom<number>({ perKey: 2, inAll: 3 });
-  assertEquals([1, 2, 3].map((guest) => room.enter("a", guest)), [true, true, false]);
-  assertEquals([1, 2].map((guest) => room.enter("b", guest)), [true, false]);
+  const enters = (key: string, guest: number): boolean => room.enter(key, guest) !== undefined;
+  assertEquals([1, 2, 3].map((guest) => enters("a", guest)), [true, true, false]);
+  assertEquals([1, 2].map((guest) => enters("b", guest)), [true, false]);
   room.next();
-  assertEquals(room.enter("b", 2), true);
+  assertEquals(enters("b", 2), true);
+});
+
+Deno.test("WaitingRoom gives a guest that leaves neither a turn nor a place", () => {
+  const room = new WaitingRoom<string>({ perKey: 2, inAll: 2 });
+  const leave = room.enter("a", "a1");
+  room.enter("a", "a2");
+  assertEquals(room.enter("b", "b1"), undefined);
+  leave?.();
+  leave?.();
+  assertEquals([room.size, room.enter("b", "b1") !== undefined], [1, true]);
+  assertEquals(Array.from({ length: 3 }, () => room.next()), ["a2", "b1", undefined]);
 });

@@ -122,6 +122,16 @@ Deno.test("two hundred connections that are opened and reset leave the server se
   assertEquals((await server.stats()).faults, []);
 });
 
+Deno.test("connections that were reset while they waited for their handshake keep nobody waiting", async () => {
+  // A turn for each of them would take more than a minute.
+  await using server = await ServerProcess.start({ budgets: { handshakes: { burst: 5, perSecond: 1 } } });
+  await openAndReset({ port: server.port, count: 100 });
+  await server.until(({ sockets }) => sockets === 0, "without sockets");
+  using client = Deno.createHttpClient({ caCerts: [server.certificate.cert] });
+  const answer = await fetch(`${server.origin}/health`, { client, signal: AbortSignal.timeout(30_000) });
+  assertEquals(await answer.text(), health);
+});
+
 Deno.test("sockets that do not finish their handshake, preface or request in time are closed", async () => {
   await using server = await ServerProcess.start({ budgets: { handshakeTimeoutMs: 1_000 } });
   const silent = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
