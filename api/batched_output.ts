@@ -11,7 +11,11 @@ export function createBatchedOutput(
     if (lines.length === 0) return;
     let rest = encoder.encode(lines.join("\n") + "\n");
     lines = [];
-    while (rest.length > 0) rest = rest.subarray(writeSync(rest));
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(rest));
+    } catch {
+      // Nobody takes the log any more, which is no reason to stop serving.
+    }
   };
   return {
     write: (line) => {

@@ -18,3 +18,19 @@ Deno.test("batched output writes every line once, in order, also when the descri
   output.flush();
   assertEquals(new TextDecoder().decode(new Uint8Array(written)), "first\nsecond\n");
 });
+
+Deno.test("a reader of the log that has gone costs lines, and nothing else", () => {
+  const taken: string[] = [];
+  const gone = { isTrue: true };
+  const writeSync = (bytes: Uint8Array): number => {
+    if (gone.isTrue) throw new Deno.errors.BrokenPipe("Broken pipe (os error 32)");
+    return taken.push(new TextDecoder().decode(bytes)) && bytes.length;
+  };
+  const output = createBatchedOutput({ writeSync, intervalMs: 60_000 });
+  output.write("lost");
+  output.flush();
+  gone.isTrue = false;
+  output.write("kept");
+  output.flush();
+  assertEquals(taken, ["kept\n"]);
+});

@@ -6,6 +6,8 @@ export interface Metrics {
   observeRequest(labels: { route: string; method: string; status: number }, seconds: number): void;
   /** Something that is read at the time of the scrape. */
   gauge(name: string, help: string, read: () => number): void;
+  /** The same for what only grows. */
+  counter(name: string, help: string, read: () => number): void;
   render(): string;
 }
 
@@ -21,7 +23,7 @@ interface Series {
 
 export function createMetrics(): Metrics {
   const series = new Map<string, Series>();
-  const gauges: (() => Metric)[] = [];
+  const readings: (() => Metric)[] = [];
   return {
     observeRequest: ({ route, method, status }, seconds) => {
       const id = `${method} ${route}`;
@@ -43,9 +45,12 @@ export function createMetrics(): Metrics {
       if (bucket >= 0) entry.buckets[bucket] = (entry.buckets[bucket] ?? 0) + 1;
     },
     gauge: (name, help, read) => {
-      gauges.push(() => ({ name, type: "gauge", help, value: read() }));
+      readings.push(() => ({ name, type: "gauge", help, value: read() }));
     },
-    render: () => renderMetrics([...requestMetrics([...series.values()]), ...gauges.map((read) => read())]),
+    counter: (name, help, read) => {
+      readings.push(() => ({ name, type: "counter", help, value: read() }));
+    },
+    render: () => renderMetrics([...requestMetrics([...series.values()]), ...readings.map((read) => read())]),
   };
 }
 

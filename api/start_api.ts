@@ -66,6 +66,8 @@ export interface ApiOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   readonly clock?: Clock;
+  /** Of this process, so far; for its metrics. */
+  readonly unownedSocketErrors?: () => number;
 }
 
 export interface Api {
@@ -74,6 +76,8 @@ export interface Api {
   readonly log: Log;
   /** Commands of the admin port. */
   readonly answerAdmin: (request: Request) => Promise<Response | undefined>;
+  /** Resolves when only a new process can go on. */
+  readonly failed: Promise<Error>;
   /** Lets go of relays that wait for changes. */
   stopWaiting(): void;
   /** Writes what is pending and releases everything. */
@@ -104,13 +108,18 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   const log = createLog({ write: options.writeLog, nowMs: clock });
   logConfig(log, config);
   const { keyRing, relaySecret } = await openSecrets(config);
-  const { store, applied, close: closeStore } = await openDatabase(config);
+  const { store, applied, failed, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) log("info", "migrated", { applied });
   await raisePlans(config, { store, clock, log });
 
   const pools = createPools(config);
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pools.waiting);
+  metrics.counter(
+    "static_api_unowned_socket_errors_total",
+    "Errors of sockets that no code took care of: a defect.",
+    options.unownedSocketErrors ?? (() => 0),
+  );
   const lastUsed = createLastUsed({ store, clock });
   const discovery = createDiscovery(config, clock);
   const domain = createDomain({ config, store, pools, clock, keyRing, onUse: lastUsed.note });
@@ -149,6 +158,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
       relayUrls: discovery.relayUrls,
       readCa: async () => (await discovery.certificates()).ca?.pem,
     }),
+    failed,
     stopWaiting: domain.changes.stop,
     close: async () => {
       await stopUpkeep();
@@ -193,7 +203,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const running = opened.move();
   return {
     ...urls,
-    failed: Promise.race([sockets.failed, internal.failed]),
+    failed: Promise.race([sockets.failed, internal.failed, api.failed]),
     reloadCertificate: async () => void await Promise.all([sockets, internal].map((one) => one.reloadCertificate())),
     close: () => running.disposeAsync(),
   };

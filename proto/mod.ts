@@ -219,6 +219,7 @@ export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type Policy
 export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
+export { isSocketError } from "./socket_errors.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {
   type AdmissionStatement,

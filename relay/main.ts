@@ -3,16 +3,15 @@
  * once; SIGHUP looks for another certificate, SIGUSR1 makes a backup. When the disk or a port fails it exits 1: what was accepted is safe, a new
  * process reads it.
  */
-import { createLog, describeError, reportUncaught, runUntil, untilAskedToStop } from "../server/mod.ts";
+import { guardProcess, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { configFromEnvironment } from "./config.ts";
 import { startRelay } from "./start_relay.ts";
 
 const writeLog = (line: string): void => console.log(line);
-const log = createLog({ write: writeLog, nowMs: Date.now });
-reportUncaught((error) => log("error", "fault", { where: "uncaught", error: describeError(error) }));
+const unownedSocketErrors = guardProcess({ writeLog, end: () => Deno.exit(1) });
 const asked = untilAskedToStop(() => Deno.exit(1));
 const code = await runUntil(asked, async () => {
-  const starting = startRelay(configFromEnvironment(), { writeLog });
+  const starting = startRelay(configFromEnvironment(), { writeLog, unownedSocketErrors });
   // A signal that comes a moment before the relay is up would end the process; it is answered when the relay is up.
   Deno.addSignalListener("SIGHUP", () => void starting.then((relay) => relay.reloadCertificate(), () => {}));
   Deno.addSignalListener("SIGUSR1", () => void starting.then((relay) => relay.backUp(), () => {}));

@@ -49,6 +49,8 @@ import { createTokenVerifier } from "./tokens/token_verifier.ts";
 export interface RelayOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
+  /** Of this process, so far; for its metrics. */
+  readonly unownedSocketErrors?: () => number;
 }
 
 export interface RunningRelay {
@@ -73,8 +75,8 @@ const certificateCheckMs = 10_000;
 /** Beyond the time over which the ends of sessions are spread. */
 const drainMarginMs = 3_000;
 
-export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions): Promise<RunningRelay> {
-  const log = createLog({ write: writeLog, nowMs: Date.now });
+export async function startRelay(config: RelayConfig, options: RelayOptions): Promise<RunningRelay> {
+  const log = createLog({ write: options.writeLog, nowMs: Date.now });
   log("info", "configuration", { ...config });
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
@@ -96,6 +98,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
       udpDrops: readUdpDrops(edge.quicPort),
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
+      unownedSocketErrors: options.unownedSocketErrors?.() ?? 0,
       cluster: parts.cluster?.stats(),
     }));
   const admin = config.admin && await serveAdmin(config.admin, render);

@@ -1,4 +1,6 @@
 /** The life of a process: it starts, runs until it is asked to stop, and ends with an exit code. */
+import { isSocketError } from "../proto/mod.ts";
+import { createLog, describeError, type LogFields } from "./log.ts";
 import { StartFailed } from "./start_failed.ts";
 
 /** A terminal and a task runner may each deliver the same Ctrl-C. */
@@ -20,19 +22,44 @@ export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
   return promise;
 }
 
+export interface GuardOptions {
+  readonly writeLog: (line: string) => void;
+  /** Ends the process as failed. */
+  readonly end: () => void;
+}
+
 /**
- * An error that nobody caught, a rejection or one out of a timer, is reported and does not end the process: one request's fault
- * must not cost everybody else theirs.
+ * Decides about errors that nobody caught: rejections, and those out of timers and of events. One of a socket is a defect, because every
+ * socket has an owner, but one that strangers can cause: it is counted and logged, and the process goes on. Any other leaves unknown
+ * what still works: it is logged, and the process ends, so that its supervisor starts a new one. Returns how many of sockets there were.
  */
-export function reportUncaught(report: (error: unknown) => void): void {
+export function guardProcess({ writeLog, end }: GuardOptions): () => number {
+  let count = 0;
+  const log = createLog({ write: writeLog, nowMs: Date.now });
+  const tell = (event: string, fields: LogFields): void => {
+    try {
+      log("error", event, fields);
+    } catch {
+      // Nobody reads the log; this must not be the next error that nobody caught.
+    }
+  };
+  const caught = (error: unknown): void => {
+    if (isSocketError(error)) {
+      count++;
+      return tell("unowned_socket_error", { error: describeError(error) });
+    }
+    tell("fault", { where: "uncaught", effect: "the process ends", error: describeError(error) });
+    end();
+  };
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    report(event.reason);
+    caught(event.reason);
   });
   globalThis.addEventListener("error", (event) => {
     event.preventDefault();
-    report(event.error);
+    caught(event.error);
   });
+  return () => count;
 }
 
 export interface Running {

@@ -9,7 +9,7 @@ export {
   openDevelopmentCertificate,
   readCertificateFiles,
 } from "./certificate.ts";
-export { explain, reportUncaught, runUntil, untilAskedToStop } from "./lifetime.ts";
+export { explain, guardProcess, type Running, runUntil, untilAskedToStop } from "./lifetime.ts";
 export { ListenerWatch, type ListenerWatchOptions } from "./listener_watch.ts";
 export { createLog, describeError, describeFailure, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";

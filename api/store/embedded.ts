@@ -15,6 +15,8 @@ export type EmbeddedEvent =
 
 export interface EmbeddedDatabase {
   readonly address: DatabaseAddress;
+  /** Resolves when its thread has died: only a new process can open it again. */
+  readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
@@ -22,7 +24,10 @@ export interface EmbeddedDatabase {
 const maxSocketPathBytes = 107;
 
 /** Undefined when another process has this database open; its socket is then at `embeddedAddress`. */
-export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | undefined> {
+export async function openEmbedded(
+  dataDir: string,
+  startWorker: () => Worker = startDatabase,
+): Promise<EmbeddedDatabase | undefined> {
   const address = embeddedAddress(dataDir);
   await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await Deno.open(`${dataDir}/database.lock`, { create: true, write: true, mode: 0o600 });
@@ -30,7 +35,8 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
     lock.close();
     return undefined;
   }
-  const worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+  const worker = startWorker();
+  const failed = failureOf(worker);
   const release = (): void => {
     worker.terminate();
     lock.close();
@@ -38,7 +44,9 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
   try {
     // The system releases the lock of a process that crashed, but its socket file stays.
     await Deno.remove(address.path).catch(ignoreMissing);
-    await making(`${dataDir}/database`, (folder) => command(worker, { kind: "open", folder, socket: address.path }));
+    await making(`${dataDir}/database`, async (folder) => {
+      await command({ worker, failed }, { kind: "open", folder, socket: address.path });
+    });
     await Deno.chmod(address.path, 0o600);
   } catch (error) {
     release();
@@ -46,9 +54,10 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
   }
   return {
     address,
+    failed,
     close: async () => {
       try {
-        await command(worker, { kind: "close" });
+        await command({ worker, failed }, { kind: "close" });
       } finally {
         release();
       }
@@ -85,18 +94,33 @@ export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "soc
   return { kind: "socket", path };
 }
 
-function command(worker: Worker, command: EmbeddedCommand): Promise<void> {
-  return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<EmbeddedEvent>) => {
-      if (data.kind === "failed") reject(new Error(`Cannot ${command.kind} the embedded database: ${data.reason}`));
-      else resolve();
-    };
+function startDatabase(): Worker {
+  return new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+}
+
+/** The owner of its errors, for all its life. */
+function failureOf(worker: Worker): Promise<Error> {
+  return new Promise((resolve) => {
     worker.onerror = (event) => {
       event.preventDefault();
-      reject(new Error(`Cannot ${command.kind} the embedded database: ${event.message}`));
+      resolve(new Error(`The embedded database has failed: ${event.message}`));
     };
+  });
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly failed: Promise<Error>;
+}
+
+async function command({ worker, failed }: Thread, command: EmbeddedCommand): Promise<void> {
+  const answered = new Promise<EmbeddedEvent>((resolve) => {
+    worker.onmessage = ({ data }: MessageEvent<EmbeddedEvent>) => resolve(data);
     worker.postMessage(command);
   });
+  const answer = await Promise.race([answered, failed]);
+  if (answer instanceof Error) throw answer;
+  if (answer.kind === "failed") throw new Error(`Cannot ${command.kind} the embedded database: ${answer.reason}`);
 }
 
 function ignoreMissing(error: unknown): void {

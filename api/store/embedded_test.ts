@@ -1,7 +1,8 @@
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir as emptyDatabase } from "@electric-sql/pglite-prepopulatedfs";
-import { assertEquals, assertGreater } from "@std/assert";
+import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { inCampaign } from "../../tests/support/campaign.ts";
+import { openEmbedded } from "./embedded.ts";
 import { unpack } from "./unpack.ts";
 
 /** Settings that differ between machines: the folder, and the time zone, which making a database takes from the system. */
@@ -63,3 +64,17 @@ async function unpackDatabase(): Promise<{ readonly database: PGlite } & AsyncDi
     },
   };
 }
+
+Deno.test("a database whose thread dies after it was opened says so", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "static-dead-" });
+  const thread = `onmessage = ({ data }) => {
+    Deno.writeTextFileSync(data.socket, "");
+    postMessage({ kind: "ready" });
+    setTimeout(() => { throw new Error("out of memory"); }, 0);
+  };`;
+  const start = (): Worker => new Worker(`data:text/javascript,${encodeURIComponent(thread)}`, { type: "module" });
+  const embedded = await openEmbedded(dataDir, start);
+  assertMatch((await embedded?.failed)?.message ?? "", /^The embedded database has failed: .*out of memory/);
+  await assertRejects(async () => await embedded?.close(), Error, "out of memory");
+  await Deno.remove(dataDir, { recursive: true });
+});

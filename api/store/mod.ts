@@ -20,6 +20,8 @@ export interface OpenStore {
   readonly store: Store;
   /** Names of the migrations that this start applied. */
   readonly applied: readonly string[];
+  /** Resolves when the database cannot come back in this process. */
+  readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
@@ -28,7 +30,9 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
   try {
     await assertTls(database, address);
     const applied = await migrate(database, await readMigrations());
-    return { store: createStore(database), applied, close: database.close };
+    // A server is connected to again, however often it goes.
+    const failed = new Promise<never>(() => {});
+    return { store: createStore(database), applied, failed, close: database.close };
   } catch (error) {
     await database.close();
     throw error;
@@ -47,6 +51,7 @@ export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Pr
     const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs });
     return {
       ...open,
+      failed: embedded.failed,
       close: async () => {
         await open.close();
         await embedded.close();

@@ -18,6 +18,7 @@ export interface MetricSources {
   readonly udpDrops: number | undefined;
   readonly certificateExpiresAtMs: number;
   readonly memoryBytes: number;
+  readonly unownedSocketErrors: number;
   /** Of a relay that shares its log with others. */
   readonly cluster?: ClusterStats | undefined;
 }
@@ -123,12 +124,18 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
   ];
 }
 
-function processMetrics({ loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes }: MetricSources): Metric[] {
+function processMetrics(sources: MetricSources): Metric[] {
+  const { loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes, unownedSocketErrors } = sources;
   return [
     gauge("event_loop_lag_seconds", "How late timers run, smoothed.", loopLagMs / 1000),
     counter("udp_drops_total", "Datagrams that the kernel dropped; see the page on UDP buffers.", udpDrops),
     gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
     gauge("memory_bytes", "Resident memory of the process.", memoryBytes),
+    counter(
+      "unowned_socket_errors_total",
+      "Errors of sockets that no code took care of: a defect.",
+      unownedSocketErrors,
+    ),
   ];
 }
 

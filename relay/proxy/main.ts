@@ -9,10 +9,12 @@ import {
   createLog,
   describeError,
   describeFailure,
+  guardProcess,
   type KeyedCertificate,
   naming,
   needed,
   openCertificate,
+  type Running,
   runUntil,
   untilAskedToStop,
 } from "../../server/mod.ts";
@@ -26,7 +28,8 @@ const strangers = { connections: 1_000, connectionsPerAddress: 256 };
 const idleTimeoutMs = 60_000;
 const cover = { mode: "poisson", intervalMs: 10_000 } as const;
 
-const log = createLog({ write: (line) => console.log(line), nowMs: Date.now });
+const writeLog = (line: string): void => console.log(line);
+const log = createLog({ write: writeLog, nowMs: Date.now });
 
 function randomFraction(): number {
   return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
@@ -62,7 +65,7 @@ async function reload(certificate: CertificateSource, listener: GrpcListener): P
   }
 }
 
-async function startProxy(config: ProxyConfig): Promise<{ close(): Promise<void> }> {
+async function startProxy(config: ProxyConfig): Promise<Running> {
   const { relay: { hostname, port }, certificateFiles, origins } = config;
   log("info", "configuration", { relay: { hostname, port }, certificateFiles, origins });
   const certificate = await needed(
@@ -73,6 +76,7 @@ async function startProxy(config: ProxyConfig): Promise<{ close(): Promise<void>
   log("info", "listening", { hostname: config.listen.hostname, port: listener.port });
   Deno.addSignalListener("SIGHUP", () => void reload(certificate, listener));
   return {
+    failed: listener.failed,
     close: async () => {
       listener.drain();
       await listener.close();
@@ -80,5 +84,6 @@ async function startProxy(config: ProxyConfig): Promise<{ close(): Promise<void>
   };
 }
 
+guardProcess({ writeLog, end: () => Deno.exit(1) });
 const asked = untilAskedToStop(() => Deno.exit(1));
 Deno.exit(await runUntil(asked, () => startProxy(configFromEnvironment())));

@@ -104,10 +104,31 @@ export async function startStack(
     printed,
     ended: async () => {
       const [{ code }] = await Promise.all([child.status, reading, child.stderr.cancel()]);
+      if (output.includes("unowned_socket_error")) throw new Error(`A socket had no owner: ${output}`);
       return code;
     },
   };
 }
+
+/** Addresses on which a process listens, TCP and UDP, as the system writes them. */
+export async function boundAddresses(pid: number): Promise<string[]> {
+  const sockets = new Set<string>();
+  for await (const { name } of Deno.readDir(`/proc/${pid}/fd`)) {
+    const target = await Deno.readLink(`/proc/${pid}/fd/${name}`).catch(() => "");
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(target) ?? [];
+    if (inode !== undefined) sockets.add(inode);
+  }
+  return ["tcp", "tcp6", "udp", "udp6"].flatMap((protocol) => {
+    const rows = Deno.readTextFileSync(`/proc/${pid}/net/${protocol}`).trim().split("\n").slice(1);
+    return rows.map((row) => row.trim().split(/\s+/)).flatMap(([, local = "", , state, , , , , , inode = ""]) => {
+      const isBound = protocol.startsWith("udp") || state === listening;
+      return isBound && sockets.has(inode) ? [local.slice(0, local.indexOf(":"))] : [];
+    });
+  });
+}
+
+/** The state of a TCP socket in the system's table. */
+const listening = "0A";
 
 /** The descendant of a process whose command line contains this, and which is this program, if it is named. */
 export async function processOf(ancestor: number, part: string, program?: string): Promise<number> {

@@ -14,7 +14,7 @@ import {
   openWebTransport,
   quicCarrier,
 } from "../support/relay/deno_clients.ts";
-import { startProxyProcess } from "./proxy_process.ts";
+import { startProxyProcess } from "../support/relay/proxy_process.ts";
 import { CallFailed, type RelayClient } from "../support/relay/relay_client.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 import { TypedClient } from "../support/relay/typed_client.ts";

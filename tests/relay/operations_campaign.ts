@@ -8,7 +8,7 @@ import { runCommand, testWhen } from "../support/mod.ts";
 import { certificateHash } from "../support/relay/deno_clients.ts";
 import { report, untilEmpty } from "./operations_run.ts";
 import { operationCount } from "./operations_suite.ts";
-import { startProxyProcess } from "./proxy_process.ts";
+import { startProxyProcess } from "../support/relay/proxy_process.ts";
 import { startTestRelay, testOrigin } from "../support/relay/test_relay.ts";
 
 type Kinds = readonly (readonly [kind: string, name: string])[];

@@ -7,7 +7,7 @@ export interface PartProcess extends AsyncDisposable {
   output(): string;
   /** Nothing happens when it has ended. */
   signal(name: Deno.Signal): void;
-  /** The exit code, once everything that it printed has arrived. */
+  /** The exit code, once everything that it printed has arrived. Throws if it had an error of a socket that nobody took care of. */
   finished(): Promise<number>;
   /** Ends it if it still runs, whatever happened before. */
   stop(): Promise<void>;
@@ -48,6 +48,7 @@ export function spawnPart(
   const finished = child.status.then(async ({ code }) => {
     ended = true;
     await reading;
+    if (output.includes('"event":"unowned_socket_error"')) throw new Error(`A socket had no owner: ${output}`);
     return code;
   });
   const signal = (name: Deno.Signal): void => {
@@ -76,7 +77,8 @@ export function spawnPart(
 /** Throws what was printed when it ends before it listens. */
 export async function untilListening(part: PartProcess): Promise<Listening> {
   const state = { ended: false };
-  void part.finished().then(() => void (state.ended = true));
+  const end = (): void => void (state.ended = true);
+  part.finished().then(end, end);
   const { listening } = await eventually(
     { withinMs: startMs, what: "listening" },
     () => Promise.resolve({ listening: listeningLine(part.output()), ...state, output: part.output() }),

@@ -13,6 +13,7 @@ export interface RelayProcess extends PartProcess {
   readonly grpcUrl: string;
   readonly quicUrl: string;
   readonly caFile: string;
+  readonly adminUrl: string;
   metrics(): Promise<string>;
   /** `GET` on the gRPC port, trusting this authority. */
   get(path: string, ca?: string): Promise<string>;
@@ -32,12 +33,13 @@ export async function startRelayProcess(
 ): Promise<RelayProcess> {
   const part = spawn(environment, how, options);
   const listening = await untilListening(part);
-  const { url = "", quic_url: quicUrl = "", ca_file: caFile = "" } = listening;
+  const { url = "", quic_url: quicUrl = "", ca_file: caFile = "", admin_url: adminUrl = "" } = listening;
   return {
     ...part,
     grpcUrl: url,
     quicUrl,
     caFile,
+    adminUrl,
     metrics: () => readMetrics(listening),
     get: async (path, ca) => {
       using client = Deno.createHttpClient({ caCerts: [ca ?? await Deno.readTextFile(caFile)] });

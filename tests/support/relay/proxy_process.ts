@@ -1,8 +1,9 @@
-/** The stand-alone proxy as its task starts it, in front of a relay. */
-import { createCertificate, type TestCertificate } from "../support/mod.ts";
-import { linesOf } from "../support/http2/server_process.ts";
+/** The stand-alone proxy with the permissions of its task, in front of a relay. */
+import { createCertificate, type TestCertificate } from "../mod.ts";
+import { type PartProcess, spawnPart, untilListening } from "../part_process.ts";
 
 export interface ProxyProcess extends AsyncDisposable {
+  readonly process: PartProcess;
   readonly port: number;
   readonly certificate: TestCertificate;
   readonly certFile: string;
@@ -13,53 +14,37 @@ export interface ProxyProcess extends AsyncDisposable {
 export async function startProxyProcess(relay: { quicPort: number; ca: string }): Promise<ProxyProcess> {
   const certificate = await createCertificate();
   const folder = await Deno.makeTempDir({ prefix: "static-proxy-" });
-  const [certFile, keyFile, caFile] = ["cert.pem", "key.pem", "ca.pem"].map((name) => `${folder}/${name}`);
-  if (certFile === undefined || keyFile === undefined || caFile === undefined) throw new Error("three files");
+  const [certFile, keyFile, caFile] = [`${folder}/cert.pem`, `${folder}/key.pem`, `${folder}/ca.pem`];
   const write = async ({ cert, key }: TestCertificate): Promise<void> => {
     await Deno.writeTextFile(certFile, cert);
     await Deno.writeTextFile(keyFile, key, { mode: 0o600 });
   };
   await write(certificate);
   await Deno.writeTextFile(caFile, relay.ca);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "proxy"],
-    env: {
-      STATIC_RELAY_URL: `quic://localhost:${relay.quicPort}`,
-      STATIC_CA_FILE: caFile,
-      STATIC_PROXY_PORT: "0",
-      STATIC_TLS_CERT: certFile,
-      STATIC_TLS_KEY: keyFile,
-    },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const lines = linesOf(child.stdout);
-  const port = await portFrom(lines);
+  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)));
+  const [, ...args] = String(tasks.proxy).split(" ");
+  const process = spawnPart(args, {
+    STATIC_RELAY_URL: `quic://localhost:${relay.quicPort}`,
+    STATIC_CA_FILE: caFile,
+    STATIC_PROXY_PORT: "0",
+    STATIC_TLS_CERT: certFile,
+    STATIC_TLS_KEY: keyFile,
+  });
+  const { port } = await untilListening(process);
   return {
-    port,
+    process,
+    port: Number(port),
     certificate,
     certFile,
     reload: async (renewed) => {
       await write(renewed);
-      child.kill("SIGHUP");
+      process.signal("SIGHUP");
     },
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      const { code } = await child.status;
-      await lines.return(undefined);
+      process.signal("SIGTERM");
+      const code = await process.finished();
       await Deno.remove(folder, { recursive: true });
-      if (code !== 0) throw new Error(`The proxy ended with code ${code}`);
+      if (code !== 0) throw new Error(`The proxy ended with code ${code}: ${process.output()}`);
     },
   };
-}
-
-/** Its configuration comes first. */
-async function portFrom(lines: AsyncGenerator<string>): Promise<number> {
-  for (;;) {
-    const { done, value } = await lines.next();
-    if (done) throw new Error("The proxy ended before it listened");
-    const { event, port } = JSON.parse(value);
-    if (event === "listening") return port;
-  }
 }
