@@ -45,10 +45,15 @@ const drainSeconds = "1";
 const sameSignalMs = 500;
 const root = new URL("./", import.meta.url);
 
-const usage = `Usage: ${denoOfUser()} task start [--watch] [--plan NAME] [--relays N]
+/** Addresses of the ports for clients, where no variable names others. */
+const ownAddresses: Readonly<Record<string, string>> = { STATIC_API_HOST: "127.0.0.1", STATIC_RELAY_HOST: "localhost" };
+const everyAddress: Readonly<Record<string, string>> = { STATIC_API_HOST: "::", STATIC_RELAY_HOST: "::" };
 
-Runs the API and the relay on this machine until Ctrl-C.
+const usage = `Usage: ${denoOfUser()} task start [--public] [--watch] [--plan NAME] [--relays N]
 
+Runs the API and the relay on this machine, and for it alone, until Ctrl-C.
+
+  --public                  let other machines connect to the API and the relay; needs a certificate (STATIC_TLS_CERT)
   --watch                   start a part again when its code changes
   --plan NAME               plan of accounts here: free (10,000 messages a month), dev, team or enterprise (no limit)
   --relays N                N relays on one log, which three NATS nodes keep; needs nats-server ${oldestNats} or newer
@@ -104,7 +109,10 @@ async function runStack(
   const variables = Deno.env.toObject();
   const parts: Parts = {
     api: createPart("API", dataDir, (last) => {
-      return spawnPart(apiCommand(last, { plan, relayUrls: toldUrls(configs) }), variables);
+      return spawnPart(
+        apiCommand(last, { config: configs.api, variables, plan, relayUrls: toldUrls(configs) }),
+        variables,
+      );
     }),
     relays: configs.places.map((place) =>
       createPart(place.name, dataDir, (last) => {
@@ -127,7 +135,7 @@ async function runStack(
     const early = only?.start();
     // Told below, when its turn has come.
     early?.catch(() => {});
-    const api = await startApi(configs, parts, asked);
+    const api = onThisMachine(await startApi(configs, parts, asked));
     apiUp.resolve(api);
     const relays = early === undefined
       ? await startRelays(configs, parts, asked)
@@ -153,6 +161,12 @@ async function unlessAsked(error: unknown, asked: Promise<void>): Promise<undefi
   const isOurs = await Promise.race([asked, late]);
   cancel();
   if (isOurs) throw error;
+}
+
+/** An address that stands for all of them is no place to connect to. */
+function onThisMachine({ url, internal_url, ...others }: Listening): Listening {
+  const named = (text?: string): string | undefined => text?.replace(/\/\/(?:\[::\]|0\.0\.0\.0):/, "//127.0.0.1:");
+  return { ...others, url: named(url), internal_url: named(internal_url) };
 }
 
 /** The nodes of NATS come up beside it: each needs another one to be well. */
@@ -272,7 +286,7 @@ function natsProgram(): string {
 }
 
 /** Faults of both parts are reported together. */
-function readConfigs({ relays }: StartArguments): Configs {
+function readConfigs({ relays, isPublic }: StartArguments): Configs {
   const faults: string[] = [];
   const read = <Config>(from: () => Config): Config | undefined => {
     try {
@@ -283,11 +297,15 @@ function readConfigs({ relays }: StartArguments): Configs {
       return undefined;
     }
   };
-  const apiConfig = read(api.configFromEnvironment);
+  const hosts = isPublic ? everyAddress : ownAddresses;
+  const variable = (name: string): string | undefined => Deno.env.get(name) || hosts[name];
+  const apiConfig = read(() => api.readConfig(variable));
   const usesTls = apiConfig?.tls !== undefined;
   const nats = relays === undefined ? [] : read(readNodes);
   const shared = nats === undefined || nats.length === 0 ? {} : clusterVariables(nats);
-  const relayConfig = read(() => relay.readConfig((name) => shared[name] ?? relayVariable(name, usesTls)));
+  const relayConfig = read(() =>
+    relay.readConfig((name) => shared[name] ?? relayVariable(name, variable(name), usesTls))
+  );
   if (apiConfig === undefined || relayConfig === undefined || nats === undefined) {
     throw new ConfigError("Static", [...new Set(faults)]);
   }
@@ -307,8 +325,7 @@ function onePlace({ dataDir, grpcPort, quicPort, admin }: relay.RelayConfig): re
 }
 
 /** The relay's metrics are on the port after the API's, and its API is the one beside it, whatever clients are told to use. */
-function relayVariable(name: string, usesTls: boolean): string | undefined {
-  const text = Deno.env.get(name);
+function relayVariable(name: string, text: string | undefined, usesTls: boolean): string | undefined {
   if (/^STATIC_API(_INTERNAL)?_URL$/.test(name) && !usesTls) return undefined;
   if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) return String(Number(text) + 1);
   if (name === "STATIC_RELAY_DRAIN_SECONDS") return text ?? drainSeconds;

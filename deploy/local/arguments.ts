@@ -2,6 +2,8 @@
 
 export interface StartArguments {
   readonly watch: boolean;
+  /** Whether other machines may connect; only this one unless told. */
+  readonly isPublic: boolean;
   /** Of accounts. */
   readonly plan: string | undefined;
   /** Undefined: one, with a file of its own. Else so many, on a log that NATS nodes keep. */
@@ -13,12 +15,16 @@ const maxRelays = 8;
 
 /** A text says what is wrong. */
 export function parseArguments(given: readonly string[]): StartArguments | string {
-  let [watch, plan, relays]: [boolean, string | undefined, number | undefined] = [false, undefined, undefined];
+  let [watch, isPublic] = [false, false];
+  let [plan, relays]: [string | undefined, number | undefined] = [undefined, undefined];
   const rest = [...given];
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     switch (argument) {
       case "--watch":
         watch = true;
+        break;
+      case "--public":
+        isPublic = true;
         break;
       case "--plan":
         plan = rest.shift() ?? "";
@@ -32,5 +38,5 @@ export function parseArguments(given: readonly string[]): StartArguments | strin
         return `"start" does not take "${argument}"`;
     }
   }
-  return { watch, plan, relays };
+  return { watch, isPublic, plan, relays };
 }

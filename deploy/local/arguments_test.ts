@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { parseArguments } from "./arguments.ts";
 
 Deno.test("parseArguments() takes what start knows, in any order", () => {
-  assertEquals(parseArguments([]), { watch: false, plan: undefined, relays: undefined });
-  const all = { watch: true, plan: "team", relays: 3 };
-  assertEquals(parseArguments(["--relays", "3", "--watch", "--plan", "team"]), all);
+  assertEquals(parseArguments([]), { watch: false, isPublic: false, plan: undefined, relays: undefined });
+  const all = { watch: true, isPublic: true, plan: "team", relays: 3 };
+  assertEquals(parseArguments(["--relays", "3", "--watch", "--public", "--plan", "team"]), all);
 });
 
 Deno.test("parseArguments() says what is wrong", () => {

@@ -1,4 +1,5 @@
 /** How each part is called: permissions as in its own task, ports that stay the same when it is started again. */
+import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
@@ -17,23 +18,27 @@ const compileAgainAfter = 1_000_000_000;
 export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const;
 
 export interface ApiOptions {
+  readonly config: Pick<ApiConfig, "listen" | "dataDir" | "jwtKeys">;
+  /** Of the process that starts it. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Of accounts. */
   readonly plan: string | undefined;
   /** Addresses of relays that clients are told; undefined: those that the API finds by itself. */
   readonly relayUrls: readonly string[] | undefined;
 }
 
-export function apiCommand(last: Listening | undefined, { plan, relayUrls }: ApiOptions): PartCommand {
+export function apiCommand(
+  last: Listening | undefined,
+  { config, variables, plan, relayUrls }: ApiOptions,
+): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
     flags: [
-      "--allow-net",
-      "--allow-read",
-      "--allow-write",
-      "--allow-env",
+      ...apiPermissions(config, (name) => variables[name]),
       `--v8-flags=--wasm-tiering-budget=${compileAgainAfter}`,
     ],
     environment: {
+      STATIC_API_HOST: config.listen.host,
       ...portOf(last?.url, "STATIC_API_PORT"),
       ...portOf(last?.internal_url, "STATIC_INTERNAL_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
@@ -42,6 +47,32 @@ export function apiCommand(last: Listening | undefined, { plan, relayUrls }: Api
     },
     withheld: [],
   };
+}
+
+/** Variables of the API that name files. */
+const apiFiles = ["STATIC_TLS_CERT", "STATIC_TLS_KEY", "STATIC_CA_FILE", "STATIC_DATABASE_CA"];
+/** Packages whose files, beside their code, the embedded database reads. */
+const databasePackages = ["@electric-sql/pglite", "@electric-sql/pglite-prepopulatedfs"];
+
+/**
+ * The API writes to its folder alone. It reads that, files that variables name, its migrations, and the code of its threads. `PG…` and
+ * the names of the user are asked for by the driver of the database.
+ */
+export function apiPermissions(
+  { dataDir, jwtKeys }: Pick<ApiConfig, "dataDir" | "jwtKeys">,
+  variable: (name: string) => string | undefined,
+): string[] {
+  const root = new URL("../../", import.meta.url);
+  const code = ["api", "migrations"].map((name) => new URL(name, root).pathname);
+  const packages = databasePackages.map((name) => new URL("..", import.meta.resolve(name)).pathname);
+  const keys = jwtKeys !== undefined && "file" in jwtKeys ? [jwtKeys.file] : [];
+  const named = apiFiles.flatMap((name) => variable(name) || []);
+  return [
+    "--allow-net",
+    "--allow-env=STATIC_*,DATABASE_URL,PG*,USER,USERNAME,LOGNAME",
+    `--allow-read=${[dataDir, ...named, ...keys, ...code, ...packages].map(escaped).join(",")}`,
+    `--allow-write=${escaped(dataDir)}`,
+  ];
 }
 
 /** Where the API beside it is, whatever clients are told to use. The relay is told when the API is up. */
@@ -56,7 +87,7 @@ export function relayVariables(
  * and of the mail server are the API's alone.
  */
 export function relayCommand(
-  { dataDir, tls, admin, core }: RelayConfig,
+  { dataDir, host, tls, admin, core }: RelayConfig,
   last: Listening | undefined,
   place: Readonly<Record<string, string>> = {},
 ): PartCommand {
@@ -72,6 +103,7 @@ export function relayCommand(
     ],
     defaults: relayMemory,
     environment: {
+      STATIC_RELAY_HOST: host,
       STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
       STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
       ...place,

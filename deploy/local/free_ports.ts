@@ -2,6 +2,7 @@
  * Looks whether ports are free before anything is started: making the database takes long, and a user who has to change one port
  * wants to hear of all of them. A port that is taken a moment later is still told by the part itself, in the same words.
  */
+import { addressesOf } from "../../server/http2/mod.ts";
 import { type ConfiguredPort, PortTaken } from "../../server/mod.ts";
 
 /** Port 0 lets the system choose. */
@@ -19,8 +20,10 @@ export function checkPorts(wanted: readonly WantedPort[]): void {
 /** The part itself reports everything else that may be wrong with an address. */
 function isTaken({ hostname, port, transport }: WantedPort): boolean {
   try {
-    if (transport === "tcp") Deno.listen({ hostname, port }).close();
-    else Deno.listenDatagram({ hostname, port, transport }).close();
+    for (const address of addressesOf(hostname)) {
+      if (transport === "tcp") Deno.listen({ hostname: address, port }).close();
+      else Deno.listenDatagram({ hostname: address, port, transport }).close();
+    }
     return false;
   } catch (error) {
     return error instanceof Deno.errors.AddrInUse;

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import {
+  anyBackend,
   embedded,
   type OpenBackend,
   realPostgres,
@@ -145,4 +146,34 @@ async function setPlan({ environment }: OpenBackend, email: string, plan: string
     env: { ...testEnvironment, ...environment },
   }).output();
   assertEquals(code, 0, new TextDecoder().decode(stderr));
+}
+
+Deno.test("deno task api runs in the data directory, with the keys that a variable has or names, and tells them to no process", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-api task-" });
+  const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]) as CryptoKeyPair; // cast: Ed25519 makes pairs
+  const { kty, crv, x, d = "" } = await crypto.subtle.exportKey("jwk", privateKey);
+  const keys = JSON.stringify({ keys: [{ kty, crv, kid: "of-this-test", x, d }] });
+  await Deno.writeTextFile(`${folder}/keys.json`, keys);
+  // The embedded database reads and writes most.
+  for (const [backend, STATIC_JWT_KEYS] of [[embedded, `${folder}/keys.json`], [anyBackend, keys]] as const) {
+    const { environment, close } = await backend.open();
+    {
+      await using api = await startProcess({ ...environment, STATIC_CA_FILE: "", STATIC_JWT_KEYS }, { how: "as task" });
+      assertEquals((await api.call("GET", "/ready")).status, 200);
+      assertStringIncludes((await api.call("GET", "/.well-known/jwks.json")).text, "of-this-test");
+      await assertNotAmongArguments(d);
+      api.signal("SIGTERM");
+      assertEquals(await api.finished(), 0, api.output());
+    }
+    await close();
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** Everybody on a machine can read the arguments of every process. */
+async function assertNotAmongArguments(secret: string): Promise<void> {
+  for await (const { name } of Deno.readDir("/proc")) {
+    const line = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
+    assert(!line.includes(secret), `process ${name} has a key among its arguments`);
+  }
 }

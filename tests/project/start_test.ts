@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import {
+  boundAddresses,
   failedStart,
   inFolder,
   isRunning,
@@ -28,6 +29,7 @@ Deno.test("deno task start", (t) =>
       await visit(stack, folder);
     });
     await t.step("keeps from the relay what only the API may know", () => compareVariables(stack));
+    await t.step("listens for this machine alone", () => lookAtAddresses(stack));
     await t.step("refuses a second start on the same directory", () => refuseSecond(folder));
     await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
     await t.step("--watch starts the part again whose code has changed, and not the other", () => changeRelay(stack));
@@ -36,6 +38,13 @@ Deno.test("deno task start", (t) =>
       await t.step("starts again with what it had, and ends its parts when it is killed itself", async () => {
         await killSupervisor(await startStack(folder));
         tried("2 starts of a stack");
+      });
+      await t.step("listens for other machines when it is told so", async () => {
+        const stack = await startStack(folder, ["--public"], { STATIC_TLS_TERMINATED: "true" });
+        const bound = await Promise.all((await partsOf(stack)).map(boundAddresses));
+        assertEquals(bound.map((addresses) => addresses.includes(everyAddress)), [true, true]);
+        assertEquals(await relayHealth(stack), { status: "ok" });
+        await interrupt(stack);
       });
     }
     await t.step(
@@ -46,6 +55,11 @@ Deno.test("deno task start", (t) =>
       const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/start.lock` });
       assertEquals(code, 1);
       assertMatch(errors, /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/);
+    });
+    await t.step("--public needs a certificate", async () => {
+      const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/none` }, "--public");
+      assertEquals(code, 1);
+      assertMatch(errors, /STATIC_API_HOST must be [^]*STATIC_TLS_CERT and STATIC_TLS_KEY/);
     });
     await t.step("--relays says which program is missing, and makes nothing", async () => {
       const variables = { STATIC_DATA_DIR: `${folder}/none`, STATIC_NATS_SERVER: "/nowhere/nats-server" };
@@ -103,6 +117,18 @@ async function compareVariables(stack: RunningStack | undefined): Promise<void> 
     return secretNames.filter((name) => variables.includes(name));
   });
   assertEquals([ofApi, ofRelay], [secretNames, []]);
+}
+
+/** `127.0.0.1` and `::1` in the system's tables, and `::`. */
+const ownAddresses = ["0100007F", "00000000000000000000000001000000"];
+const everyAddress = "0".repeat(32);
+
+async function lookAtAddresses(stack: RunningStack | undefined): Promise<void> {
+  assertExists(stack);
+  const [ofApi = [], ofRelay = []] = await Promise.all((await partsOf(stack)).map(boundAddresses));
+  assertEquals([...ofApi, ...ofRelay].filter((address) => !ownAddresses.includes(address)), []);
+  // Programs take localhost for either.
+  assertEquals([...new Set(ofRelay)].sort(), [...ownAddresses].sort());
 }
 
 async function interrupt(stack: RunningStack | undefined): Promise<void> {

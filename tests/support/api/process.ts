@@ -1,4 +1,5 @@
-/** The API as its own process, started the way an operator starts it: `api/main.ts` with the task's permissions. */
+/** The API as its own process, with no more permissions than `deno task start` gives it, or as its own task. */
+import { apiPermissions } from "../../../deploy/local/commands.ts";
 import { type PartProcess, readMetrics, type SpawnOptions, spawnPart, untilListening } from "../part_process.ts";
 import { createCall, type TestApi, testEnvironment } from "./harness.ts";
 
@@ -13,11 +14,10 @@ export interface ApiProcess extends PartProcess {
 
 export async function startProcess(
   environment: Readonly<Record<string, string>>,
-  options: SpawnOptions = {},
+  { how = "permitted", ...options }: SpawnOptions & { readonly how?: "permitted" | "as task" } = {},
 ): Promise<ApiProcess> {
-  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)));
-  const [, ...args] = String(tasks.api).split(" ");
-  const part = spawnPart(args, { ...testEnvironment, ...environment }, options);
+  const variables: Record<string, string> = { ...testEnvironment, ...environment };
+  const part = spawnPart(how === "as task" ? ["task", "--quiet", "api"] : permitted(variables), variables, options);
   const listening = await untilListening(part);
   const { url = "", internal_url: internalUrl = "" } = listening;
   const { admin_url: adminUrl = "" } = listening;
@@ -29,4 +29,12 @@ export async function startProcess(
     call: createCall(url, { internalUrl }),
     metrics: () => readMetrics(listening),
   };
+}
+
+/** A configuration that is faulty has the permissions of one that is not: the process is to tell the faults. */
+function permitted(variables: Readonly<Record<string, string>>): string[] {
+  const variable = (name: string): string | undefined => variables[name];
+  const { STATIC_DATA_DIR: dataDir = ".static", STATIC_JWT_KEYS: keys = "" } = variables;
+  const jwtKeys = /^[^{["]+$/.test(keys) ? { file: keys } : undefined;
+  return ["run", "--no-check", "--no-prompt", ...apiPermissions({ dataDir, jwtKeys }, variable), "api/main.ts"];
 }

@@ -1,0 +1,21 @@
+import { assert, assertEquals } from "@std/assert";
+import { apiPermissions } from "./commands.ts";
+
+Deno.test("apiPermissions() names every file, folder and variable, and a comma in a path divides nothing", () => {
+  const named = { STATIC_TLS_CERT: "/etc/a,b.pem", STATIC_CA_FILE: "" };
+  const flags = apiPermissions(
+    { dataDir: "/var/lib/api", jwtKeys: { file: "/etc/keys.json" } },
+    (name) => Object.entries(named).find(([each]) => each === name)?.[1],
+  );
+  assertEquals(flags.map((flag) => flag.replace(/=.*/, "")), [
+    "--allow-net",
+    "--allow-env",
+    "--allow-read",
+    "--allow-write",
+  ]);
+  const [, environment = "", read = "", write = ""] = flags.map((flag) => flag.replace(/^[^=]*=?/, ""));
+  assert(environment.split(",").every((name) => name !== "" && name !== "*"), environment);
+  assertEquals(read.replaceAll(",,", "\0").split(",").slice(0, 3), ["/var/lib/api", "/etc/a\0b.pem", "/etc/keys.json"]);
+  assert(!read.split(",").some((path) => ["/", "."].includes(path)), read);
+  assertEquals(write, "/var/lib/api");
+});
