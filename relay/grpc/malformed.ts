@@ -7,7 +7,7 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import { toConnectError } from "./errors.ts";
 
 interface Arrival {
-  /** All bytes of the body came. */
+  /** All bytes of the message came. */
   isWhole: boolean;
   /** They were a message, so that its call has begun. */
   isMessage: boolean;
@@ -49,14 +49,29 @@ export function refuseMalformed(handler: UniversalHandler): UniversalHandler {
   const handle = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const arrival: Arrival = { isWhole: false, isMessage: false };
     request.contextValues?.set(arrivalKey, arrival);
-    const response = await handler({ ...request, body: watched(request.body, arrival) });
+    const response = await handler({ ...request, body: watched(request, arrival) });
     return arrival.isMessage || !arrival.isWhole ? response : await handler({ ...request, body: failing() });
   };
   return Object.assign(handle, handler);
 }
 
-async function* watched(body: UniversalServerRequest["body"], arrival: Arrival): AsyncGenerator<Uint8Array> {
-  yield* body as AsyncIterable<Uint8Array>; // cast: `server/http2` gives no parsed bodies
+/** A flag, and the length of what follows, before each message of gRPC and gRPC-Web. Connect's ends with the body. */
+const prefixBytes = 5;
+
+async function* watched({ body, header }: UniversalServerRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
+  const prefix = header.get("content-type")?.startsWith("application/grpc") === true
+    ? new Uint8Array(prefixBytes)
+    : undefined;
+  let came = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) { // cast: `server/http2` gives no parsed bodies
+    if (prefix !== undefined && came < prefixBytes) prefix.set(chunk.subarray(0, prefixBytes - came), came);
+    came += chunk.length;
+    // Before it is passed on: Connect reads no further than to the end of a bad message.
+    if (prefix !== undefined && came >= prefixBytes) {
+      arrival.isWhole = came >= prefixBytes + new DataView(prefix.buffer).getUint32(1);
+    }
+    yield chunk;
+  }
   arrival.isWhole = true;
 }
 
