@@ -51,12 +51,16 @@ async function breakAll(part: Part): Promise<void> {
 
 /** Connections that are there when the process is asked to stop break while it does. */
 async function drain({ process, doors }: Part): Promise<void> {
-  const count = Math.max(dear, ways.length);
-  const idle = await Promise.all(doors.map((door) => openConnections(door, "idle", count)));
-  const half = await Promise.all(doors.map((door) => openConnections(door, "mid-frame", count)));
-  broken += 2 * count * doors.length;
+  const cells = doors.flatMap((door) =>
+    (["idle", "mid-frame"] as const).flatMap((state) => ways.map((way) => ({ door, state, way })))
+  );
+  const held = await Promise.all(cells.map(async ({ door, state, way }) => {
+    const { breakOff } = await openConnections(door, state, dear);
+    return () => breakOff(way);
+  }));
+  broken += held.length * dear;
   process.signal("SIGTERM");
-  for (const way of ways) for (const breakOff of [...idle, ...half]) breakOff(way);
+  for (const breakOff of held) breakOff();
   assertEquals(await process.finished(), 0, process.output());
   assert(!process.output().includes('"event":"fault"'), process.output());
 }

@@ -4,6 +4,7 @@ import { defaultBudgets, serve } from "../../server/http2/mod.ts";
 import { createCertificate, eventually, installed, runCommand, testWhen } from "../support/mod.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
 import { ServerProcess } from "../support/http2/server_process.ts";
+import { openConnections } from "../support/breaking_client.ts";
 import { flag, getBlock, headers, ping } from "../support/http2/wire.ts";
 import { openAndReset } from "../support/resetting_client.ts";
 import { watchTlsSockets } from "../support/tls_sockets.ts";
@@ -125,10 +126,13 @@ Deno.test("two hundred connections that are opened and reset leave the server se
 Deno.test("connections that were reset while they waited for their handshake keep nobody waiting", async () => {
   // A turn for each of them would take more than a minute.
   await using server = await ServerProcess.start({ budgets: { handshakes: { burst: 5, perSecond: 1 } } });
-  await openAndReset({ port: server.port, count: 100 });
+  const door = { name: "server", at: { port: server.port }, speaks: "h2" } as const;
+  const { breakOff } = await openConnections(door, "waiting", 100);
+  await server.until(({ sockets }) => sockets === 100, "with all of them");
+  breakOff("RST");
   await server.until(({ sockets }) => sockets === 0, "without sockets");
   using client = Deno.createHttpClient({ caCerts: [server.certificate.cert] });
-  const answer = await fetch(`${server.origin}/health`, { client, signal: AbortSignal.timeout(30_000) });
+  const answer = await fetch(`${server.origin}/health`, { client, signal: AbortSignal.timeout(60_000) });
   assertEquals(await answer.text(), health);
 });
 

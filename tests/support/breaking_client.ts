@@ -24,12 +24,6 @@ export interface Burst {
   readonly count: number;
 }
 
-interface Opened {
-  /** The one that is broken, below TLS. */
-  readonly raw: Socket;
-  readonly top: Socket | TLSSocket;
-}
-
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const request = encode("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
 const halfRequest = encode("POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
@@ -48,17 +42,25 @@ export function statesOf({ speaks }: Door): readonly State[] {
 
 /** Opens all of them, brings each to the state, and breaks them at once. Returns how to end those that were left in silence. */
 export async function breakConnections(door: Door, { state, way, count }: Burst): Promise<() => void> {
-  const opened = await Promise.all(Array.from({ length: count }, (_, i) => bring(door, state, addressOf(i))));
-  for (const each of opened) breakOff(each, way);
-  if (way === "silence") return () => opened.forEach(({ raw }) => raw.destroy());
-  await Promise.all(opened.map(({ raw }) => closed(raw)));
+  const { breakOff, closed } = await openConnections(door, state, count);
+  breakOff(way);
+  if (way === "silence") return () => breakOff("RST");
+  await closed();
   return () => {};
 }
 
+export interface OpenConnections {
+  breakOff(way: Way): void;
+  closed(): Promise<void>;
+}
+
 /** Opens them and lets the caller decide when they are broken. */
-export async function openConnections(door: Door, state: State, count: number): Promise<(way: Way) => void> {
+export async function openConnections(door: Door, state: State, count: number): Promise<OpenConnections> {
   const opened = await Promise.all(Array.from({ length: count }, (_, i) => bring(door, state, addressOf(i))));
-  return (way) => opened.forEach((each, i) => i % ways.length === ways.indexOf(way) && breakOff(each, way));
+  return {
+    breakOff: (way) => opened.forEach((raw) => breakOff(raw, way)),
+    closed: async () => void await Promise.all(opened.map(closed)),
+  };
 }
 
 /** So many clients share none, so that no limit of one address keeps them from their state. */
@@ -66,21 +68,22 @@ function addressOf(index: number): string {
   return `127.7.${1 + Math.floor(index / 250)}.${1 + index % 250}`;
 }
 
-async function bring(door: Door, state: State, from: string): Promise<Opened> {
+/** Returns the socket below TLS. */
+async function bring(door: Door, state: State, from: string): Promise<Socket> {
   const raw = "path" in door.at
     ? connectTcp({ path: door.at.path })
     : connectTcp({ port: door.at.port, host: "127.0.0.1", localAddress: from, allowHalfOpen: true });
   raw.on("error", () => {});
   await happens(raw, "connect");
-  if (state === "accepted" || state === "waiting") return { raw, top: raw };
+  if (state === "accepted" || state === "waiting") return raw;
   const isTls = door.speaks === "https" || door.speaks === "h2";
   if (state === "handshake") {
     raw.write(halfHello);
-    return { raw, top: raw };
+    return raw;
   }
   const top = isTls ? await secured(raw, door.speaks === "h2" ? "h2" : "http/1.1") : raw;
   if (!top.destroyed) await speak(door, state, top);
-  return { raw, top };
+  return raw;
 }
 
 async function secured(raw: Socket, alpn: string): Promise<TLSSocket> {
@@ -113,7 +116,7 @@ function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.closed ? resolve() : socket.once("close", () => resolve()));
 }
 
-function breakOff({ raw }: Opened, way: Way): void {
+function breakOff(raw: Socket, way: Way): void {
   switch (way) {
     case "RST":
       // A socket of the file system has no reset.
