@@ -1,6 +1,6 @@
 // A relay that begins reads the log whatever the nearest node is able to give, or ends with the reason: it never hangs.
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
@@ -23,7 +23,7 @@ function testBeginning(name: string, run: (stage: Stage) => Promise<void>): void
     const { engine } = await openTestCluster({ urls, prefix, relay: "relay-1" });
     const channelId = await createChannel(engine, 1);
     for (let i = 0; i < 100; i++) appended(await engine.append(channelId, message(`${i}`)));
-    const connection = await connect({ servers: [...urls] });
+    const connection = await connectToNodes({ servers: [...urls] });
     try {
       await run({ prefix, manager: await jetstreamManager(connection) });
     } finally {
@@ -69,7 +69,7 @@ if (inCampaign) {
 testBeginning(
   "a relay that is given up in the moment in which it begins begins once more",
   async ({ prefix, manager }) => {
-    const connection = await connect({ servers: [...urls] });
+    const connection = await connectToNodes({ servers: [...urls] });
     let isSeen = false;
     connection.subscribe(`${prefix}.log_tail`, {
       callback: (_, message) => void (isSeen ||= decodeBatch(message.data).relay === "relay-2"),

@@ -1,7 +1,7 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { DatabaseSync } from "node:sqlite";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -162,7 +162,7 @@ testRelays(
     const replaced: number[] = [];
     cluster.listen({ ...deaf, replaced: (_, session) => replaced.push(session) });
     const session = await cluster.beginSession(agentId);
-    const connection = await connect({ servers: [...urls] });
+    const connection = await connectToNodes({ servers: [...urls] });
     const command = encodeCommand({ op: "session", agentId, nowMs: 1, behind: 0 });
     const late = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
     for (const [index, commands] of [[], [command]].entries()) {
@@ -294,7 +294,7 @@ testWhen(
   natsInstalled,
   "a cluster of another draft is refused with what to do, and nothing of it is changed",
   async () => {
-    const connection = await connect({ servers: [...urls] });
+    const connection = await connectToNodes({ servers: [...urls] });
     const manager = await jetstreamManager(connection);
     for (const metadata of [undefined, { static_draft: "0" }]) {
       const prefix = freshPrefix();
@@ -327,7 +327,7 @@ testWhen(natsInstalled, "a file of another draft is not imported: neither it nor
   const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
   await assertRejects(() => importFile(options), EngineError, "made by a checkout before 0.1.0");
   assertEquals(await Deno.readFile(path), before);
-  const connection = await connect({ servers: [...urls] });
+  const connection = await connectToNodes({ servers: [...urls] });
   const { streams } = await jetstreamManager(connection);
   assertEquals(await streams.info(`${prefix}_COPY`).catch(() => "none"), "none");
   await connection.close();

@@ -1,7 +1,7 @@
 // The nodes' memory is bounded, and a relay that begins has everything although the nodes have dropped the oldest entries.
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { limits } from "../../proto/mod.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -29,7 +29,7 @@ testWhen(
   "the nodes' memory is bounded, also that of a stream which was made with another bound",
   async () => {
     const prefix = freshPrefix();
-    const connection = await connect({ servers: [...urls] });
+    const connection = await connectToNodes({ servers: [...urls] });
     const manager = await jetstreamManager(connection);
     const options = { urls, prefix, liveBytes };
     await (await openTestCluster({ ...options, liveBytes: 2 * liveBytes })).engine.close();

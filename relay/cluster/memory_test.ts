@@ -2,7 +2,7 @@
 // relay leaves to the others.
 import { assert, assertEquals } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
@@ -192,7 +192,7 @@ testWhen(natsInstalled, "a late first batch of a relay's own earlier writer does
   const failures: Error[] = [];
   const { engine } = await openTestCluster({ urls: nats.urls, prefix, onFailed: (error) => failures.push(error) });
   await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
-  const connection = await connect({ servers: [...nats.urls] });
+  const connection = await connectToNodes({ servers: [...nats.urls] });
   const late = { writer: "an earlier one", relay: "relay-1", number: 1, began: Number.MAX_SAFE_INTEGER, commands: [] };
   await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
   const count = await eventually(

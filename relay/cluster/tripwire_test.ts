@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -54,7 +54,7 @@ testWhen(natsInstalled, "a relay that differs from the others says so, serves no
   for (let sent = 0; stats().position < digestEvery + 20; sent++) {
     appended(await engine.append(channelId, message(`${sent}`)));
   }
-  const connection = await connect({ servers: [...urls] });
+  const connection = await connectToNodes({ servers: [...urls] });
   const digest = encodeCommand({ op: "digest", position: digestEvery, digest: others });
   const tell = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
   for (const [index, commands] of [[], [digest]].entries()) {
