@@ -10,7 +10,7 @@ import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import type { Link, RelaySession } from "./core/link.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
-import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
+import { type GrpcListener, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 
@@ -46,6 +46,8 @@ export interface RelayEdgeOptions {
   readonly lagMs?: () => number;
   /** Whether the process has too much to do for new sessions. */
   readonly isBusy?: () => boolean;
+  /** Things that the relay needs and that do not answer. */
+  readonly problems?: () => readonly Problem[];
   /** Whether tools may ask what the gRPC service is; they may unless told. */
   readonly reflection?: boolean;
   /** Limit of cover traffic for each account; none when absent. */
@@ -59,6 +61,8 @@ export interface RelayEdge {
   readonly grpcPort: number;
   /** Resolves when a port accepts no more: only a new process can. */
   readonly failed: Promise<Error>;
+  /** Why no new sessions are taken; undefined when they are. */
+  notReady(): string | undefined;
   stats(): RelayEdgeStats;
   /** For handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
@@ -86,7 +90,11 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
   };
   const host = createHost(options);
   let draining = false;
-  const notReady = (): string | undefined => draining ? "draining" : options.isBusy?.() ? "busy" : undefined;
+  const notReady = (): string | undefined => {
+    if (draining) return "draining";
+    const problem = options.problems?.().find(({ refusesSessions }) => refusesSessions);
+    return problem?.text ?? (options.isBusy?.() ? "busy" : undefined);
+  };
   const service = createGrpcService({
     upstream: createCoreUpstream(host),
     strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
@@ -103,6 +111,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     quicPort: quic.port,
     grpcPort: grpc.port,
     failed: Promise.race([grpc.failed, quic.failed]),
+    notReady,
     stats: () => ({ ...service.stats(), quic: quic.stats(), grpc: grpc.stats() }),
     setCertificate: (renewed) => {
       quic.setCertificate(renewed);
@@ -148,6 +157,7 @@ async function openPorts(
     certificate,
     allowsOrigin,
     notReady,
+    ...(options.problems && { problems: options.problems }),
     budgets: budgetsOf(options),
     ...(options.lagMs && { lagMs: options.lagMs }),
     ...(options.onSocket && { onSocket: options.onSocket }),

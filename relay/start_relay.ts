@@ -23,6 +23,7 @@ import {
   soon,
   StartFailed,
   urlHost,
+  waits,
   within,
 } from "../server/mod.ts";
 import type { RelayConfig } from "./config.ts";
@@ -33,9 +34,11 @@ import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import type { OpenCluster } from "./cluster/open_cluster.ts";
+import type { Problem } from "./grpc/listener.ts";
 import { type Engine, EngineError, openSqliteEngine, type Records } from "./engine/mod.ts";
 import { FollowedAccounts } from "./operations/account_changes.ts";
 import { type ApiClient, createApiClient } from "./operations/api_client.ts";
+import { logProblems, problemsOf } from "./operations/problems.ts";
 import { createCoreLog } from "./operations/core_log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics } from "./operations/metrics.ts";
@@ -69,11 +72,8 @@ export interface RunningRelay {
   close(): Promise<void>;
 }
 
-const apiTimeoutMs = 3_000;
 const quotaTickMs = 5_000;
 const certificateCheckMs = 10_000;
-/** Beyond the time over which the ends of sessions are spread. */
-const drainMarginMs = 3_000;
 
 export async function startRelay(config: RelayConfig, options: RelayOptions): Promise<RunningRelay> {
   const log = createLog({ write: options.writeLog, nowMs: Date.now });
@@ -81,10 +81,20 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
   const { certificate, quota, deps, failed } = parts;
-  const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, parts, log);
+  const startedMs = Date.now();
+  const apiMs = (): number => Date.now() - (parts.api.answeredMs() ?? startedMs);
+  const problems = (): readonly Problem[] =>
+    problemsOf({
+      sharedLog: parts.cluster?.problem(),
+      diskMs: deps.engine.diskMs(),
+      apiMs: apiMs(),
+      hasApiAnswered: parts.api.answeredMs() !== undefined,
+    });
+  const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, { ...parts, problems }, log);
+  opened.defer(logProblems(problems, log));
   opened.defer(() => accounts.close());
   opened.defer(() => watch.stop());
-  opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
+  opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + waits.agentsGone.ms }));
   const reloadCertificate = (): Promise<void> => reload(certificate, edge, log);
   opened.defer(every(certificateCheckMs, reloadCertificate));
 
@@ -95,6 +105,10 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
       edge: edge.stats(),
       quota: quota.stats(),
       loopLagMs: deps.loopLagMs(),
+      isReady: edge.notReady() === undefined,
+      diskMs: deps.engine.diskMs(),
+      apiMs: apiMs(),
+      startedMs,
       udpDrops: readUdpDrops(edge.quicPort),
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
@@ -148,7 +162,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     url: config.apiUrl,
     internalUrl: config.apiInternalUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
-    timeoutMs: apiTimeoutMs,
+    nowMs: Date.now,
   });
   const quota = new LeasedQuota({
     api,
@@ -260,7 +274,11 @@ interface Serving {
   readonly quicUrl: string;
 }
 
-async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Serving> {
+async function serve(
+  config: RelayConfig,
+  parts: Parts & { readonly problems: () => readonly Problem[] },
+  log: Log,
+): Promise<Serving> {
   const { api, certificate, quota, deps, connections, fail } = parts;
   const watched: { port?: PortWatch } = {};
   // Filled in when the ports are known, which is before anybody can have dialled them.
@@ -276,7 +294,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
     log,
   });
   // Not for long: a relay serves although the API is away.
-  await within(apiTimeoutMs, accounts.standing);
+  await within(waits.apiAnswer.ms, accounts.standing);
   const { host: hostname, grpcPort, quicPort } = config;
   const edge = await naming((error) => takenPort(config, error), () =>
     openRelayEdge({
@@ -297,6 +315,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
           appendsWaiting: 0,
           verdictMs: deps.cluster?.waitingMs() ?? 0,
         }) > 0,
+      problems: parts.problems,
       allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {
@@ -363,8 +382,8 @@ async function stopServing(
 ): Promise<void> {
   log("info", "draining");
   if (!await within(drainMs, edge.drain())) log("warn", "drain_incomplete", { ms: drainMs });
-  if (!await within(drainMarginMs, edge.close())) log("warn", "close_incomplete", { ms: drainMarginMs });
-  if (!await within(apiTimeoutMs, quota.close())) {
+  if (!await within(waits.agentsGone.ms, edge.close())) log("warn", "close_incomplete", { ms: waits.agentsGone.ms });
+  if (!await within(waits.leasesReturned.ms, quota.close())) {
     log("warn", "leases_not_returned", { effect: "the next start settles them" });
   }
   log("info", "stopped", { ...quota.stats() });

@@ -21,4 +21,5 @@ export { needed, StartFailed } from "./start_failed.ts";
 export { type ConfiguredPort, naming, PortTaken } from "./taken_port.ts";
 export { after, every, soon, within } from "./timers.ts";
 export { ConfigError, type ReadVariable, readVariables, type VariableReader } from "./variables.ts";
+export { type Wait, waits } from "./waits.ts";
 export type { KeyedCertificate } from "./x509.ts";

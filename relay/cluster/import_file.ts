@@ -39,10 +39,10 @@ async function importCopy(copy: string, options: ImportOptions): Promise<Importe
   const { prefix, replicas, path } = options;
   const nodes = await openNodes({ ...options, name: "static import" });
   try {
-    const copies = new LogCopies({ ...nodes, prefix, replicas });
+    const copies = new LogCopies({ nodes, prefix, replicas });
     await copies.create();
     const log = new SharedLog({
-      ...nodes,
+      nodes,
       ...logNames(prefix),
       replicas,
       storage: "file",
@@ -62,7 +62,7 @@ async function importCopy(copy: string, options: ImportOptions): Promise<Importe
     await copies.load(newest, `${copy}.check`);
     return { bytes: (await Deno.stat(copy)).size };
   } finally {
-    await nodes.connection.close();
+    await nodes.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for agents of other relays. */
 import type { AgentId, NoticeBody, NoticeName } from "../../proto/mod.ts";
-import { after, describeError, every, type Log } from "../../server/mod.ts";
+import { after, describeError, every, type Log, waits } from "../../server/mod.ts";
 import type { Cluster, ClusterListener, Moment } from "../core/cluster.ts";
 import type { KeyPackagePools } from "../engine/engine.ts";
 import { checkCount, checkText } from "../engine/input.ts";
@@ -35,8 +35,6 @@ const keptMs = 10 * 60_000;
 /** Uploads of ten minutes may be more than the memory of the nodes. Each node sets so much aside. */
 const defaultKeptBytes = 256 * 1024 * 1024;
 const markMs = 5_000;
-/** A relay that begins waits so long for the nodes' memory; one that runs waits as long as it takes. */
-const openMs = 90_000;
 const retryMs = 500;
 
 export class LiveCluster {
@@ -48,8 +46,8 @@ export class LiveCluster {
   #stopServing: () => void = () => {};
   #stopMarking: () => void = () => {};
   #listener: ClusterListener | undefined;
-  /** This relay is about to begin in the log. */
-  #isEntering = false;
+  /** Since when this relay is about to begin in the log. */
+  #enteringMs: number | undefined;
   #isClosed = false;
   #asking: Promise<void> | undefined;
   #queuedMark: Promise<void> | undefined;
@@ -78,8 +76,8 @@ export class LiveCluster {
       fault,
     });
     this.#shared = new SharedLog({
-      ...nodes,
-      name: `${prefix}_LIVE`,
+      nodes,
+      name: liveName(prefix),
       subject: `${prefix}.live`,
       tail: `${prefix}.live_tail`,
       storage: "memory",
@@ -95,14 +93,14 @@ export class LiveCluster {
 
   /** A new one for each life of the nodes' memory. */
   #createWriter(): LogWriter {
-    const { relay, nowMs } = this.#options;
+    const { relay } = this.#options;
     return new LogWriter({
       writer: this.#state.writer,
       relay,
       publish: (bytes) => this.#shared.publish(bytes),
       position: () => this.#state.position,
       catchUp: () => this.#shared.catchUp(),
-      nowMs,
+      nowMs: () => performance.now(),
       onFenced: () => this.#fenced(),
       onSetBack: () => this.#beginAnew(),
     });
@@ -114,7 +112,7 @@ export class LiveCluster {
     log("warn", "nodes_memory_lost", { effect: "agents are asked for KeyPackages, join requests are made again" });
     this.#state.clear();
     const wasEntering = this.#isEntering;
-    this.#isEntering = true;
+    this.#enteringMs ??= performance.now();
     this.#replaceWriter("The nodes' memory was lost; ask again");
     if (wasEntering) return; // it tries again
     this.#enter({ isAlone: true, forMs: Infinity }).catch((error: unknown) => {
@@ -142,6 +140,21 @@ export class LiveCluster {
     if (!this.#isEntering && !this.#isClosed) this.#writer.begin().catch(() => {});
   }
 
+  get #isEntering(): boolean {
+    return this.#enteringMs !== undefined;
+  }
+
+  /** How long the log in memory has left something unanswered. One that runs waits to enter it for as long as it takes. */
+  get waitingMs(): number {
+    const enteringMs = this.#enteringMs === undefined ? 0 : performance.now() - this.#enteringMs;
+    return Math.max(enteringMs, this.#writer.waitingMs);
+  }
+
+  /** The words with which the nodes refuse what is written to it. */
+  get refusal(): string | undefined {
+    return this.#shared.refusal;
+  }
+
   /** The core, once it listens. Its exceptions must not end the relay. */
   get listener(): ClusterListener | undefined {
     return this.#listener;
@@ -149,13 +162,13 @@ export class LiveCluster {
 
   async open(): Promise<void> {
     await this.#shared.create();
-    await this.#enter({ isAlone: false, forMs: openMs });
+    await this.#enter({ isAlone: false, forMs: waits.liveStart.ms });
     const { nodes, prefix, relay } = this.#options;
     // So that a loss of the nodes' memory is noticed by relays that have nothing to say.
     this.#stopMarking = every(markMs, () => this.#mark());
     const report = (error: unknown): void =>
       this.#options.log("error", "fault", { where: "cluster", error: describeError(error) });
-    this.#stopServing = serveState(nodes.connection, { prefix, relay, dump: () => this.#state.dump(), report });
+    this.#stopServing = serveState(nodes, { prefix, relay, dump: () => this.#state.dump(), report });
   }
 
   async #mark(): Promise<void> {
@@ -168,7 +181,7 @@ export class LiveCluster {
   async #enter({ isAlone, forMs }: { readonly isAlone: boolean; readonly forMs: number }): Promise<void> {
     const { nodes, prefix, relay } = this.#options;
     const deadlineMs = performance.now() + forMs;
-    this.#isEntering = true;
+    this.#enteringMs ??= performance.now();
     try {
       for (;;) {
         try {
@@ -185,7 +198,7 @@ export class LiveCluster {
         await new Promise<void>((resolve) => void after(retryMs, resolve));
       }
     } finally {
-      this.#isEntering = false;
+      this.#enteringMs = undefined;
     }
   }
 
@@ -235,7 +248,7 @@ export class LiveCluster {
         }),
       endSession: (agentId, session) => void endSession(agentId, session),
       catchUp,
-      waitingMs: () => Math.max(waitingMs(), this.#writer.waitingMs),
+      waitingMs: () => Math.max(waitingMs(), this.waitingMs),
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),
       isOnline: (agentId) => sessions.placeOf(agentId) !== undefined,
       tell: (agentId, notice, body) => send({ op: "tell", agentId, notice, body }),
@@ -282,6 +295,11 @@ export class LiveCluster {
       expire: async (nowMs) => void await this.#write({ op: "expire", nowMs }),
     };
   }
+}
+
+/** How the log in the nodes' memory is called there. */
+export function liveName(prefix: string): string {
+  return `${prefix}_LIVE`;
 }
 
 /** Each call in a turn of its own, reported when it fails: the logs go on whatever the core makes of an event. */

@@ -4,19 +4,14 @@
  * the newest on: a relay that is a little behind finds what it needs.
  */
 import { createHash } from "node:crypto";
-import {
-  DiscardPolicy,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  type StoredMsg,
-} from "@nats-io/jetstream";
+import { DiscardPolicy, JetStreamApiError, type StoredMsg } from "@nats-io/jetstream";
+import { waits } from "../../server/mod.ts";
 import { makeStream } from "./make_stream.ts";
+import type { Nodes } from "./nodes.ts";
 import { patiently } from "./patience.ts";
 
 export interface LogCopiesOptions {
-  readonly jetstream: JetStreamClient;
-  readonly manager: JetStreamManager;
+  readonly nodes: Pick<Nodes, "jetstream" | "manager">;
   readonly prefix: string;
   readonly replicas: number;
 }
@@ -33,7 +28,6 @@ export interface CopyHead {
 }
 
 const partBytes = 1024 * 1024;
-const answerMs = 10_000;
 /** A code of the nodes: the head is not the expected one. */
 const wrongLastSequence = 10071;
 /** The node that answers found nothing. */
@@ -50,8 +44,8 @@ export class LogCopies {
 
   /** Makes the stream unless it is there. */
   async create(): Promise<void> {
-    const { manager, prefix, replicas } = this.#options;
-    await makeStream(manager, {
+    const { nodes, prefix, replicas } = this.#options;
+    await makeStream(nodes, {
       name: this.#name,
       subjects: [`${prefix}.copy.>`],
       num_replicas: replicas,
@@ -122,14 +116,14 @@ export class LogCopies {
 
   /** The names of copies that have a part here. */
   async #stored(): Promise<readonly string[]> {
-    const { manager, prefix } = this.#options;
+    const { nodes: { manager }, prefix } = this.#options;
     const { state } = await manager.streams.info(this.#name, { subjects_filter: `${prefix}.copy.*.*` });
     const names = Object.keys(state.subjects ?? {}).flatMap((subject) => subject.split(".").slice(-2, -1));
     return [...new Set(names)];
   }
 
   async #purge(name: string): Promise<void> {
-    await this.#options.manager.streams.purge(this.#name, { filter: `${this.#options.prefix}.copy.${name}.*` });
+    await this.#options.nodes.manager.streams.purge(this.#name, { filter: `${this.#options.prefix}.copy.${name}.*` });
   }
 
   /** Writes a copy to a file. Throws when a part is missing or damaged. */
@@ -147,14 +141,16 @@ export class LogCopies {
   }
 
   async #write(subject: string, bytes: Uint8Array, expect?: { readonly lastSubjectSequence: number }): Promise<void> {
-    await this.#options.jetstream.publish(subject, bytes, { timeout: answerMs, ...(expect && { expect }) });
+    const { jetstream } = this.#options.nodes;
+    await jetstream.publish(subject, bytes, { timeout: waits.copyPart.ms, ...(expect && { expect }) });
   }
 
   /** Asks the leader: another node may not have it yet. */
   async #read(subject: string): Promise<StoredMsg | undefined> {
     try {
-      const { manager } = this.#options;
-      return await patiently(() => manager.streams.getMessage(this.#name, { last_by_subj: subject })) ?? undefined;
+      const { nodes } = this.#options;
+      return await patiently(() => nodes.manager.streams.getMessage(this.#name, { last_by_subj: subject })) ??
+        undefined;
     } catch (error) {
       if (error instanceof Error && isMissing.test(error.message)) return undefined;
       throw error;
@@ -165,4 +161,13 @@ export class LogCopies {
 /** Another head was there first. */
 function isLate(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === wrongLastSequence;
+}
+
+/** Takes away the file that a copy is loaded to, with what SQLite keeps beside it. */
+export async function removeCopy(path: string): Promise<void> {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    await Deno.remove(file).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
 }

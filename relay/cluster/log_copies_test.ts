@@ -1,7 +1,7 @@
 // Copies of the fold at the nodes: a relay that is late does not replace a newer one, and nothing of a failed attempt stays.
 import { assertEquals, assertRejects } from "@std/assert";
 import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connectToNodes } from "./node_connection.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { LogCopies } from "./log_copies.ts";
@@ -22,7 +22,7 @@ function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
   testWhen(natsInstalled, name, async () => {
     const prefix = freshPrefix();
     const folder = await Deno.makeTempDir({ prefix: "static-copies-" });
-    const connection = await connect({ servers: [...sharedUrls] });
+    const connection = await connectToNodes({ servers: [...sharedUrls] });
     const [client, manager] = [jetstream(connection), await jetstreamManager(connection)];
     let files = 0;
     const file = async (content: string): Promise<string> => {
@@ -36,7 +36,7 @@ function testCopies(name: string, run: (stage: Stage) => Promise<void>): void {
       return own.map((subject) => subject.replace(/-.*\./, ".")).sort();
     };
     const relay: Stage["relay"] = (...before) =>
-      new LogCopies({ jetstream: interrupted(client, ...before), manager, prefix, replicas: 1 });
+      new LogCopies({ nodes: { jetstream: interrupted(client, ...before), manager }, prefix, replicas: 1 });
     try {
       await relay().create();
       await run({ folder, manager, relay, file, subjects });

@@ -3,7 +3,7 @@
  * whether entries come or not, and keeps its subscription as long: here the wait is for the next entry.
  */
 import { createInbox, type Msg, type NatsConnection } from "@nats-io/nats-core";
-import { after } from "../../server/mod.ts";
+import { after, waits } from "../../server/mod.ts";
 
 export interface PageOptions {
   readonly stream: string;
@@ -11,14 +11,13 @@ export interface PageOptions {
   readonly onEntry: (position: number, bytes: Uint8Array) => void;
 }
 
-/** A node that sends nothing for so long will not go on. */
-const idleMs = 2_000;
 const endOfBatch = 204;
 
 /** Resolves at the end of the page. Rejects when nobody has it, or the answer stops. */
 export async function readPage(connection: NatsConnection, { stream, query, onEntry }: PageOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const expire = (): () => void => after(idleMs, () => reject(new Error(`No answer to a question for ${stream}`)));
+  const expire = (): () => void =>
+    after(waits.nodeAnswer.ms, () => reject(new Error(`No answer to a question for ${stream}`)));
   let cancel = expire();
   const take = (message: Msg): void => {
     const code = message.headers?.code ?? 0;

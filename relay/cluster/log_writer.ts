@@ -3,7 +3,7 @@
  * the log made of it. Commands that come while others are under way go together. Whatever is not seen in the log is sent again,
  * with the same numbers, so that it counts once.
  */
-import { after, within } from "../../server/mod.ts";
+import { after, waits, within } from "../../server/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 import { encodeBatch, maxBatchBytes } from "./batch.ts";
 import type { Standing } from "./writers.ts";
@@ -47,6 +47,8 @@ interface Sent {
   wasVoid: boolean;
   /** Its callers were told that nobody knows. */
   isGivenUp: boolean;
+  /** The nodes have said that they have it. */
+  isStored: boolean;
 }
 
 /** More under way at once would make batches smaller and not be faster. */
@@ -55,12 +57,6 @@ const commandsPerBatch = 256;
 /** Beyond this a batch takes no more; one large command is a batch of its own. */
 const batchBytes = 512 * 1024;
 const lookMs = 500;
-/** A reader that does not get on must not keep the writer from sending again: others may wait for that. */
-const catchUpMs = 2_000;
-/** Not seen for so long: sent again. */
-const resendMs = 2_000;
-/** Not seen for so long: nobody waits any more, and what became of it is told to who asks again. */
-const patienceMs = 30_000;
 
 export class LogWriter {
   readonly #options: LogWriterOptions;
@@ -85,6 +81,11 @@ export class LogWriter {
   get waitingMs(): number {
     const oldest = this.#sent[0] ?? this.#waiting[0];
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
+  }
+
+  /** The nodes have the oldest command, and this relay has not read so far yet. */
+  get isStored(): boolean {
+    return this.#sent[0]?.isStored ?? false;
   }
 
   /** Since when nothing was written. */
@@ -129,7 +130,7 @@ export class LogWriter {
   seen(number: number, standing: Standing, results: readonly Promise<unknown>[]): void {
     if (standing === "fenced") return this.#options.onFenced();
     if (standing === "void") {
-      for (const sent of this.#sent) if (sent.number === number) sent.wasVoid = true;
+      for (const sent of this.#sent) if (sent.number === number) [sent.wasVoid, sent.isStored] = [true, false];
       return this.#resendSoon();
     }
     if (standing !== "counts") return;
@@ -198,13 +199,22 @@ export class LogWriter {
     const number = ++this.#number;
     const bytes = encodeBatch({ writer, relay, number, began, commands: encoded });
     this.#writtenMs = nowMs();
-    this.#sent.push({ number, bytes, commands, sinceMs: this.#writtenMs, wasVoid: false, isGivenUp: false });
+    this.#sent.push({
+      number,
+      bytes,
+      commands,
+      sinceMs: this.#writtenMs,
+      wasVoid: false,
+      isGivenUp: false,
+      isStored: false,
+    });
     this.#lookSoon();
     this.#publish(number, bytes).catch(() => this.#resendSoon());
   }
 
   async #publish(number: number, bytes: Uint8Array): Promise<void> {
     const position = await this.#options.publish(bytes);
+    for (const sent of this.#sent) if (sent.number === number) sent.isStored = true;
     // One that overtook its predecessor is there, and was read, and waits for its next copy.
     const isUnseen = this.#sent.some((sent) => sent.number === number && !sent.wasVoid);
     if (isUnseen && position <= this.#options.position()) this.#options.onSetBack();
@@ -247,10 +257,10 @@ export class LogWriter {
   async #look(): Promise<void> {
     const { nowMs, catchUp } = this.#options;
     if (this.waitingMs < lookMs) return;
-    if (this.waitingMs > patienceMs) {
+    if (this.waitingMs > waits.logVerdict.ms) {
       // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good, with all
       // behind them: those would overtake what is asked for again.
-      const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > patienceMs;
+      const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > waits.logVerdict.ms;
       for (const sent of this.#sent.filter(isOld)) {
         sent.isGivenUp = true;
         sent.commands.forEach(giveUp);
@@ -258,12 +268,13 @@ export class LogWriter {
       if (this.#waiting.some(isOld)) this.#waiting.splice(0).forEach(giveUp);
     }
     try {
-      await within(catchUpMs, catchUp());
+      // A reader that does not get on must not keep the writer from sending again: others may wait for that.
+      await within(waits.logCatchUp.ms, catchUp());
     } catch {
       // No leader, or a node that does not answer.
     }
     // A void batch is known not to count: no reason to wait.
-    const dueMs = this.#sent.some(({ wasVoid }) => wasVoid) ? lookMs : resendMs;
+    const dueMs = this.#sent.some(({ wasVoid }) => wasVoid) ? lookMs : waits.logResend.ms;
     if (this.waitingMs >= dueMs && nowMs() - this.#resentMs >= dueMs) await this.#resend();
   }
 }

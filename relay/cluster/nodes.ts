@@ -1,6 +1,7 @@
 /** The connection to the nodes of NATS, and what they must be before a relay trusts them with anything. */
 import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { credsAuthenticator, type NatsConnection } from "@nats-io/nats-core";
+import { credsAuthenticator, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
+import { waits, within } from "../../server/mod.ts";
 import { connectToNodes } from "./node_connection.ts";
 import { patiently } from "./patience.ts";
 
@@ -16,18 +17,26 @@ export interface NodesOptions {
   readonly name: string;
 }
 
-export interface Nodes {
+/** Before it, a sync for every message makes `sync_interval: always` too slow to be used. */
+const leastVersion: readonly [number, number] = [2, 15];
+/** Entries reach 5 MiB. */
+export const leastPayloadBytes = 7.5 * 1024 * 1024;
+/** Pings in a row without an answer after which the client leaves its node. */
+const pingsUnanswered = 2;
+const reconnectPauseMs = 250;
+
+/** NATS' client with its two faces for streams. */
+interface Client {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
 }
 
-/** Before it, a sync for every message makes `sync_interval: always` too slow to be used. */
-const leastVersion: readonly [number, number] = [2, 15];
-const connectMs = 5_000;
-const answerMs = 2_000;
-/** Entries reach 5 MiB. */
-export const leastPayloadBytes = 7.5 * 1024 * 1024;
+interface Held {
+  readonly subject: string;
+  readonly take: (message: Msg) => void;
+  subscription: Subscription;
+}
 
 /** Throws an `Error` that says what is wrong with the nodes. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
@@ -36,35 +45,161 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   if (answers.length > 0 && !answers.includes(true)) {
     throw new Error(`None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`);
   }
-  const { urls, credentials, ca, isTls, name } = options;
-  const connection = await connectToNodes({
-    servers: [...urls],
-    name,
-    timeout: connectMs,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    pingInterval: 5_000,
-    maxPingOut: 2,
-    ...(credentials !== undefined && { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
-    ...(isTls && { tls: ca === undefined ? {} : { ca } }),
-  });
+  const client = await connect(options);
+  const { connection } = client;
   try {
     const { version = "unknown", max_payload = 0 } = connection.info ?? {};
     checkVersion(connection.getServer(), version);
     if (max_payload < leastPayloadBytes) {
       throw new Error(`${connection.getServer()} takes ${max_payload} bytes at once; set max_payload to 8MB`);
     }
-    const manager = await patiently(() => jetstreamManager(connection, { timeout: answerMs }));
-    return { connection, jetstream: jetstream(connection, { timeout: answerMs }), manager };
+    await patiently(() => client.manager.getAccountInfo());
+    return new Nodes(options, client);
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
+/**
+ * The nodes, by a client that may be replaced by a new one at any moment: ask for `connection`, `jetstream` and `manager` each
+ * time, and subscribe here.
+ */
+export class Nodes {
+  readonly #options: NodesOptions;
+  #client: Client;
+  readonly #held = new Set<Held>();
+  readonly #lost = Promise.withResolvers<void>();
+  /** Clients that are being opened. */
+  readonly #opening = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(options: NodesOptions, client: Client) {
+    this.#options = options;
+    this.#client = client;
+    this.#follow(client);
+  }
+
+  get connection(): NatsConnection {
+    return this.#client.connection;
+  }
+
+  get jetstream(): JetStreamClient {
+    return this.#client.jetstream;
+  }
+
+  get manager(): JetStreamManager {
+    return this.#client.manager;
+  }
+
+  /** Resolves when the client has given up: the nodes do not let this relay in any more. */
+  get lost(): Promise<void> {
+    return this.#lost.promise;
+  }
+
+  /** On this client and on those after it. Returns a function to stop. */
+  subscribe(subject: string, take: (message: Msg) => void): () => void {
+    const held: Held = { subject, take, subscription: subscribe(this.#client, subject, take) };
+    this.#held.add(held);
+    return () => {
+      this.#held.delete(held);
+      held.subscription.unsubscribe();
+    };
+  }
+
+  /**
+   * Puts a new client in the place of the one at hand, whose node is tried last. The old one goes when the new one stands, and
+   * nobody waits for that: it may never come to its end. Throws when no node takes a client.
+   */
+  async renew(): Promise<void> {
+    const silent = this.connection.getServer();
+    const client = await this.#open(this.#options, silent);
+    if (this.#isClosed) return await client.connection.close();
+    const old = this.#client;
+    this.#client = client;
+    this.#follow(client);
+    for (const held of this.#held) held.subscription = subscribe(client, held.subject, held.take);
+    old.connection.close().catch(() => {});
+  }
+
+  /** Asks over a connection of its own where streams end. Throws the reason, for operators, when that cannot be read. */
+  async probe(streams: readonly string[]): Promise<void> {
+    const client = await this.#open({ ...this.#options, name: `${this.#options.name} probe` }).catch((cause) => {
+      throw new Error("its nodes cannot be reached", { cause });
+    });
+    try {
+      const found = await Promise.all(streams.map((name) => client.manager.streams.info(name)));
+      // A node that is alone has no cluster, and leads.
+      const unled = found.find(({ cluster }) => cluster !== undefined && !cluster.leader);
+      if (unled !== undefined) throw new Error(`${unled.config.name} has no leader`);
+    } catch (cause) {
+      throw new Error("its nodes have no leader for it", { cause });
+    } finally {
+      client.connection.close().catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await within(waits.nodeAnswer.ms, this.connection.close());
+    const opened = Promise.allSettled(this.#opening);
+    await within(waits.nodeConnection.ms, opened.then(() => {}));
+  }
+
+  async #open(options: NodesOptions, last?: string): Promise<Client> {
+    const opening = connect(options, last);
+    this.#opening.add(opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  #follow(client: Client): void {
+    void client.connection.closed().then(() => {
+      if (client === this.#client && !this.#isClosed) this.#lost.resolve();
+    });
+  }
+}
+
+/** An exception of `take` costs the connection, which is then made anew. */
+function subscribe({ connection }: Client, subject: string, take: (message: Msg) => void): Subscription {
+  return connection.subscribe(subject, {
+    callback: (error, message) => {
+      if (error === null) take(message);
+    },
+  });
+}
+
+/** `last`: of the node that is tried after all others. */
+async function connect(options: NodesOptions, last?: string): Promise<Client> {
+  const { urls, credentials, ca, isTls, name } = options;
+  const isLast = (url: string): boolean => last !== undefined && url.endsWith(`//${last}`);
+  const connection = await connectToNodes({
+    servers: shuffled(urls).sort((one, other) => Number(isLast(one)) - Number(isLast(other))),
+    noRandomize: true,
+    name,
+    timeout: waits.nodeConnection.ms,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectPauseMs,
+    pingInterval: waits.nodePing.ms,
+    maxPingOut: pingsUnanswered,
+    ...(credentials !== undefined && { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+    ...(isTls && { tls: ca === undefined ? {} : { ca } }),
+  });
+  const manager = await jetstreamManager(connection, { timeout: waits.nodeAnswer.ms, checkAPI: false });
+  return { connection, jetstream: jetstream(connection, { timeout: waits.nodeAnswer.ms }), manager };
+}
+
+function shuffled(urls: readonly string[]): string[] {
+  const keys = new Map(urls.map((url) => [url, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0]));
+  return [...urls].sort((one, other) => (keys.get(one) ?? 0) - (keys.get(other) ?? 0));
+}
+
 /** Returns whether it answers. Throws when its answer is not enough. */
 async function checkMonitor(url: string): Promise<boolean> {
-  const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(connectMs) })
+  const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(waits.nodeConnection.ms) })
     .then((response) => response.json(), () => undefined);
   if (answer === undefined) return false;
   const { version, jetstream } = answer;

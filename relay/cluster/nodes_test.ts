@@ -1,12 +1,14 @@
 // Nodes that do not promise what a relay needs are refused before anything is given to them, and deaf ones are left.
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { NatsConnection } from "@nats-io/nats-core";
+import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createCertificate } from "../../tests/support/certificate.ts";
 import { natsInstalled, natsProgram, startNats } from "../../tests/support/nats.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { freePorts } from "../../tests/support/ports.ts";
 import { type Requirement, testWhen } from "../../tests/support/requirement.ts";
-import { leastPayloadBytes, type NodesOptions, openNodes } from "./nodes.ts";
+import { leastPayloadBytes, type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
+import { patiently } from "./patience.ts";
 
 /** Debian's own package, where it is installed and old. */
 const oldProgram = "/usr/sbin/nats-server";
@@ -76,9 +78,8 @@ async function withTls(run: (options: NodesOptions & { readonly ca: string }) =>
   await Deno.remove(folder, { recursive: true });
 }
 
-/** The connection leaves its node, as a relay's does that waits for long, and is answered by a node again. */
-async function assertLeaves(connection: NatsConnection): Promise<void> {
-  await connection.reconnect();
+/** A node answers on the connection again. */
+async function assertAnswered(connection: NatsConnection): Promise<void> {
   let isAnswered = false;
   const ask = (): Promise<boolean> => {
     // One that is lost on the way is never answered, so each look asks anew.
@@ -104,19 +105,70 @@ testWhen(
 testWhen(natsInstalled, "over TLS a connection leaves its node and is made anew", () =>
   withTls(async (options) => {
     const { connection } = await openNodes(options);
-    await assertLeaves(connection);
+    await connection.reconnect();
+    await assertAnswered(connection);
     await connection.close();
   }));
 
 testWhen(
   natsInstalled,
-  "a connection leaves a node that reads nothing, although much waits to be written",
+  "a new client takes the place of one whose node reads nothing, and what is subscribed moves along",
   async () => {
     await using nats = await startNats({ nodes: 3 });
-    const { connection } = await openNodes({ ...nats, isTls: false, name: "test" });
-    nats.freeze(nats.urls.findIndex((url) => url.endsWith(connection.getServer())));
-    for (let count = 0; count < 8; count++) connection.publish("nobody", new Uint8Array(leastPayloadBytes));
-    await assertLeaves(connection);
-    await connection.close();
+    const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+    const old = nodes.connection;
+    const heard: string[] = [];
+    const stop = nodes.subscribe("words", (message) => void heard.push(message.string()));
+    nats.freeze(nats.urls.findIndex((url) => url.endsWith(old.getServer())));
+    for (let count = 0; count < 8; count++) old.publish("nobody", new Uint8Array(leastPayloadBytes));
+    await nodes.renew();
+    assertNotEquals(nodes.connection.getServer(), old.getServer());
+    nodes.connection.publish("words", "heard");
+    await assertAnswered(nodes.connection);
+    assertEquals(heard, ["heard"]);
+    stop();
+    nodes.connection.publish("words", "not heard");
+    await assertAnswered(nodes.connection);
+    assertEquals(heard, ["heard"]);
+    await nodes.close();
   },
 );
+
+/** The words of another connection that asks for a log. */
+async function probe(nodes: Nodes, name: string): Promise<string> {
+  return await nodes.probe([name]).then(() => "read", ({ message }) => message);
+}
+
+const noLeader = "its nodes have no leader for it";
+
+testWhen(natsInstalled, "another connection reads a log, and says why it cannot", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+  await nodes.manager.streams.add({ name: "led", subjects: ["led"] });
+  assertEquals(await probe(nodes, "led"), "read");
+  assertEquals(await probe(nodes, "unknown"), noLeader);
+  nats.freeze(0);
+  assertEquals(await probe(nodes, "led"), "its nodes cannot be reached");
+  nats.thaw(0);
+  await nodes.close();
+});
+
+if (inCampaign) {
+  testWhen(
+    natsInstalled,
+    "another connection knows that a log has lost its leader, and that it has one again",
+    async () => {
+      await using nats = await startNats({ nodes: 3 });
+      const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+      await patiently(() => nodes.manager.streams.add({ name: "led", subjects: ["led"], num_replicas: 3 }));
+      const ask = (): Promise<string> => probe(nodes, "led");
+      assertEquals(await ask(), "read");
+      for (const node of [1, 2]) nats.freeze(node);
+      await eventually({ withinMs: 120_000, what: "the leader has left" }, ask, (said) => said === noLeader);
+      for (const node of [1, 2]) nats.thaw(node);
+      await eventually({ withinMs: 120_000, what: "a leader is elected" }, ask, (said) => said === "read");
+      await nodes.close();
+      tried("1 log that lost its leader");
+    },
+  );
+}

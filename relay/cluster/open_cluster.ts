@@ -3,15 +3,14 @@
  * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
  */
 import { dirname } from "node:path";
-import { describeError, every, type Log, within } from "../../server/mod.ts";
+import { describeError, every, type Log, waits, within } from "../../server/mod.ts";
 import type { Cluster } from "../core/cluster.ts";
 import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { writeBackup } from "./backup_file.ts";
 import { type Command, encodeCommand } from "./command.ts";
-import { DeafNode } from "./deaf_node.ts";
-import { LiveCluster } from "./live_cluster.ts";
-import { LogCopies } from "./log_copies.ts";
+import { LiveCluster, liveName } from "./live_cluster.ts";
+import { LogCopies, removeCopy } from "./log_copies.ts";
 import { type Late, LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { whileMoving } from "./patience.ts";
@@ -20,6 +19,8 @@ import { Replica } from "./replica.ts";
 import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
 import { logNames, SharedLog } from "./shared_log.ts";
 import { Shortening } from "./shortening.ts";
+import type { SilenceLimits } from "./silence.ts";
+import { SilenceWatch } from "./silence_watch.ts";
 import type { ClusterStats } from "./stats.ts";
 import { Tripwire } from "./tripwire.ts";
 
@@ -38,8 +39,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly silentMs?: number;
   /** The most that the nodes keep in memory; each sets it aside. */
   readonly liveBytes?: number;
-  /** Agents are sent away when nothing has been answered for so long. */
-  readonly stalledMs?: number;
+  /** For tests: how long the log may be silent. */
+  readonly silenceLimits?: Partial<SilenceLimits>;
   readonly nowMs: () => number;
   readonly log: Log;
   /** Only a new process can go on. */
@@ -52,6 +53,8 @@ export interface OpenCluster {
   readonly peers: Peers;
   /** Leases of another relay, for one that settles what it left. */
   leasesOf(relay: string): LeaseBook;
+  /** Words for what is wrong with the shared log; undefined while it answers. */
+  problem(): string | undefined;
   stats(): ClusterStats;
 }
 
@@ -59,8 +62,6 @@ const watchMs = 1_000;
 /** So often a relay that begins may be given up in that moment. */
 const beginnings = 10;
 const copyEvery = 50_000;
-const closeMs = 10_000;
-const defaultStalledMs = 30_000;
 /** A relay that has nothing to write says that it is there: `give_up` is void for one that has written. */
 const idleMs = 10_000;
 /** The log's end is compared so often with what was read: an entry that its leader did not repeat is found. */
@@ -69,8 +70,8 @@ const compareEvery = 5;
 export async function openCluster(options: ClusterOptions): Promise<OpenCluster> {
   const nodes = await openNodes({ ...options, name: `static relay ${options.relay}` });
   await using opened = new AsyncDisposableStack();
-  opened.defer(() => nodes.connection.close());
-  const copies = new LogCopies({ ...nodes, ...options });
+  opened.defer(() => nodes.close());
+  const copies = new LogCopies({ nodes, ...options });
   await copies.create();
   const newest = await copies.newest();
   if (options.path !== ":memory:") {
@@ -118,9 +119,10 @@ class ClusterRelay {
   #peers: Peers | undefined;
   #watches = 0;
   #isComparing = false;
-  #isStalled = false;
   #stopWatching: () => void = () => {};
-  readonly #node = new DeafNode();
+  readonly #silence: SilenceWatch;
+  /** Where the copy was at the last look. */
+  #lookedAt = 0;
   /** The log has this relay's writer. */
   #hasBegun = false;
   #isFenced = false;
@@ -145,7 +147,7 @@ class ClusterRelay {
       },
     });
     this.#shared = new SharedLog({
-      ...nodes,
+      nodes,
       ...logNames(prefix),
       storage: "file",
       replicas: options.replicas,
@@ -159,7 +161,15 @@ class ClusterRelay {
         )),
     });
     this.#writer = this.#createWriter();
-    void nodes.connection.closed().then(() => {
+    this.#silence = new SilenceWatch({
+      ...options,
+      nowMs: elapsedMs,
+      nodes,
+      streams: [logNames(prefix).name, liveName(prefix)],
+      sendAgentsAway: () => this.#live.listener?.stalled(),
+      end: (why) => this.fail(failure(why)),
+    });
+    void nodes.lost.then(() => {
       if (!this.#isReleased) this.fail(failure("The connection to the nodes cannot be had again. Restart this relay"));
     });
     // Also when nobody waits for it yet.
@@ -177,14 +187,14 @@ class ClusterRelay {
   }
 
   #createWriter(): LogWriter {
-    const { relay, nowMs } = this.#options;
+    const { relay } = this.#options;
     return new LogWriter({
       writer: this.#writerId,
       relay,
       publish: (bytes) => this.#shared.publish(bytes),
       position: () => this.#replica.position,
       catchUp: () => this.#shared.catchUp(),
-      nowMs,
+      nowMs: elapsedMs,
       onFenced: () => this.#fenced(),
       onSetBack: () => this.#lostLog(),
     });
@@ -238,7 +248,7 @@ class ClusterRelay {
     await this.#write({ op: "give_up", relay });
     await this.#live.open();
     peers.begun();
-    this.#stopWatching = every(watchMs, () => this.#watch().catch(() => {}));
+    this.#stopWatching = every(watchMs, () => Promise.resolve(this.#watch()));
   }
 
   async #readLog(): Promise<void> {
@@ -251,7 +261,7 @@ class ClusterRelay {
       (await this.#store.engine.leases.list()).map(({ leaseId }) => holderOf(leaseId));
     return new Peers({
       ...this.#options,
-      connection: this.#nodes.connection,
+      nodes: this.#nodes,
       state: this.#replica.state,
       write: this.#write,
       leaseHolders,
@@ -292,9 +302,9 @@ class ClusterRelay {
       backUp: (path, timeMs) => writeBackup(path, { copyTo: (to) => this.#copyTo(to), timeMs }),
       close: async () => {
         // Nodes without a majority must not hold up the end: what is not answered is asked for again by its caller.
-        await within(closeMs, Promise.race([this.#writer.close(), this.#over.promise]));
+        await within(waits.logClose.ms, Promise.race([this.#writer.close(), this.#over.promise]));
         this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
-        if (!await within(closeMs, this.#replica.idle())) this.#replica.stop();
+        if (!await within(waits.logClose.ms, this.#replica.idle())) this.#replica.stop();
         await dispose();
       },
     });
@@ -306,7 +316,8 @@ class ClusterRelay {
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
-    return { engine, peers, cluster, leasesOf, stats: () => this.#stats(peers) };
+    const problem = (): string | undefined => this.#silence.words;
+    return { engine, peers, cluster, leasesOf, problem, stats: () => this.#stats(peers) };
   }
 
   readonly #write = (command: Command, late?: Late): Promise<unknown> =>
@@ -330,17 +341,13 @@ class ClusterRelay {
     });
   }
 
-  /** Agents are sent to other relays once, until something is answered again. */
-  #watchStall(): void {
-    const { stalledMs = defaultStalledMs, log } = this.#options;
-    const { waitingMs } = this.#writer;
-    if (waitingMs < stalledMs) {
-      this.#isStalled = false;
-    } else if (!this.#isStalled) {
-      this.#isStalled = true;
-      log("warn", "log_silent", { ms: Math.round(waitingMs), effect: "agents are sent to other relays" });
-      this.#live.listener?.stalled();
-    }
+  /** A copy that moves towards an entry that the nodes have is late, and not cut off. */
+  #lookForSilence(): void {
+    const { position } = this.#replica;
+    const isCatchingUp = this.#writer.isStored && position > this.#lookedAt;
+    this.#lookedAt = position;
+    const waitingMs = Math.max(isCatchingUp ? 0 : this.#writer.waitingMs, this.#live.waitingMs);
+    this.#silence.look({ waitingMs, refusal: this.#shared.refusal ?? this.#live.refusal });
   }
 
   /** With what the leader has. */
@@ -357,8 +364,8 @@ class ClusterRelay {
     }
   }
 
-  /** Tells what this copy came to, and leaves a node that does not answer. */
-  async #watch(): Promise<void> {
+  /** Tells what this copy came to, and looks whether the log answers. Waits for nothing, so that it is always done again. */
+  #watch(): void {
     const { newestDigest } = this.#replica.state;
     if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {
       void this.#write({ op: "digest", ...newestDigest }).catch(() => {});
@@ -366,15 +373,15 @@ class ClusterRelay {
     if (this.#peers?.isCaretaker) void this.#shortening.tend();
     if (this.#writer.idleMs > idleMs) void this.#write({ op: "mark" }).catch(() => {});
     void this.#compare();
-    this.#watchStall();
-    if (this.#node.shouldLeave(this.#writer.waitingMs, this.#options.nowMs())) await this.#nodes.connection.reconnect();
+    this.#lookForSilence();
   }
 
   #stats(peers: Peers): ClusterStats {
     return {
       lag: this.#shared.lag,
       position: this.#shared.position,
-      waitingMs: this.#writer.waitingMs,
+      waitingMs: Math.max(this.#writer.waitingMs, this.#live.waitingMs),
+      clients: this.#silence.clients,
       voids: this.#replica.voids,
       resends: this.#writer.resends,
       elections: peers.elections,
@@ -385,14 +392,9 @@ class ClusterRelay {
   }
 }
 
+/** For waits: a clock that is set back must not hide them. */
+const elapsedMs = (): number => performance.now();
+
 function failure(text: string): EngineError {
   return new EngineError("failed", text);
-}
-
-async function removeCopy(path: string): Promise<void> {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    await Deno.remove(file).catch((error: unknown) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
-  }
 }

@@ -1,9 +1,7 @@
 /** Questions to nodes that may be electing a leader, or may have much else to do. */
-import { after, every } from "../../server/mod.ts";
+import { after, every, waits } from "../../server/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 
-/** An election takes up to nine seconds, and a busy machine longer. */
-const patienceMs = 30_000;
 const pauseMs = 250;
 /** Errors that only say that there was no answer, or that the connection was lost meanwhile. */
 const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError", "RequestError"]);
@@ -12,10 +10,10 @@ const unavailable = 503;
 /** The code of NATS for a stream that has no place now: its leader does not know yet that the other nodes are there. */
 const noPeers = 10005;
 
-/** Asks again while there is no answer. A node's refusal is thrown at once. */
+/** Asks again while there is no answer. An election takes up to nine seconds, and a busy machine longer. A node's refusal is thrown at once. */
 export async function patiently<Answer>(
   ask: () => Promise<Answer>,
-  { nowMs = () => performance.now(), forMs = patienceMs }: {
+  { nowMs = () => performance.now(), forMs = waits.nodeElection.ms }: {
     readonly nowMs?: () => number;
     readonly forMs?: number;
   } = {},
@@ -44,8 +42,6 @@ export async function untilAnswered(write: () => Promise<unknown>, isOver: () =>
   for (let isAnswered = false; !isAnswered && !isOver();) isAnswered = await write().then(() => true, isFinal);
 }
 
-/** How long something may stand still before it is given up. */
-const stillMs = 60_000;
 const lookMs = 500;
 
 /**
@@ -54,7 +50,7 @@ const lookMs = 500;
  */
 export async function whileMoving<Result>(
   work: Promise<Result>,
-  { what, moved, forMs = stillMs }: {
+  { what, moved, forMs = waits.logStart.ms }: {
     readonly what: string;
     readonly moved: () => number | string;
     readonly forMs?: number;

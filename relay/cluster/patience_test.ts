@@ -53,7 +53,7 @@ testWhen(natsInstalled, "a relay that begins while the nodes elect a leader wait
     nats.freeze(1);
     nats.freeze(2);
     const shared = new SharedLog({
-      ...nodes,
+      nodes,
       name: "patient_LOG",
       subject: "patient.log",
       tail: "patient.log_tail",
@@ -70,7 +70,7 @@ testWhen(natsInstalled, "a relay that begins while the nodes elect a leader wait
     await made;
     assertEquals((await shared.end()).last, 0);
   } finally {
-    await nodes.connection.close();
+    await nodes.close();
   }
 });
 

@@ -3,13 +3,14 @@
  * should two believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its sessions end, its
  * late batches are void, and its leases are settled from the log's own counts.
  */
-import type { Msg, NatsConnection } from "@nats-io/nats-core";
-import { describeFailure, every, type Log } from "../../server/mod.ts";
+import type { Msg } from "@nats-io/nats-core";
+import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
 import type { Command } from "./command.ts";
+import type { Nodes } from "./nodes.ts";
 import type { ReplicaState } from "./replica_state.ts";
 
 export interface PeersOptions {
-  readonly connection: NatsConnection;
+  readonly nodes: Nodes;
   readonly prefix: string;
   readonly relay: string;
   readonly nowMs: () => number;
@@ -18,15 +19,13 @@ export interface PeersOptions {
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;
-  /** Silent for so long: given up. */
+  /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
   readonly silentMs?: number;
 }
 
 const beatMs = 1_000;
 const tendMs = 5_000;
 const aliveMs = 5_000;
-/** Silent for so long: given up. A frozen process that wakes later must begin anew. */
-const givenUpMs = 30_000;
 /** Without an own beat that came back for so long, nothing was heard of others either. */
 const deafMs = 3_000;
 
@@ -51,23 +50,14 @@ export class Peers {
   constructor(options: PeersOptions) {
     this.#options = options;
     this.#hearingMs = this.#ownMs = options.nowMs();
-    const { connection, prefix } = options;
-    const beats = connection.subscribe(`${prefix}.beat`, {
-      callback: (error, message) => {
-        if (error === null) this.#heard(message, this.#seenMs);
-      },
-    });
-    // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
-    const beginnings = connection.subscribe(`${prefix}.begins`, {
-      callback: (error, message) => {
-        if (error === null) this.#heard(message, this.#beginningMs);
-      },
-    });
-    const elected = connection.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, {
-      callback: () => void this.elections++,
-    });
-    this.#stops.push(() => beats.unsubscribe(), () => beginnings.unsubscribe(), () => elected.unsubscribe());
-    this.#stops.push(every(beatMs, () => this.#beat()));
+    const { nodes, prefix } = options;
+    this.#stops.push(
+      nodes.subscribe(`${prefix}.beat`, (message) => this.#heard(message, this.#seenMs)),
+      // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
+      nodes.subscribe(`${prefix}.begins`, (message) => this.#heard(message, this.#beginningMs)),
+      nodes.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, () => void this.elections++),
+      every(beatMs, () => this.#beat()),
+    );
     this.#tell();
   }
 
@@ -103,8 +93,8 @@ export class Peers {
   }
 
   async #beat(): Promise<void> {
-    const { connection, log, nowMs } = this.#options;
-    if (connection.isClosed()) return;
+    const { nodes, log, nowMs } = this.#options;
+    if (nodes.connection.isClosed()) return;
     this.#tell();
     if (this.#tending || !this.isCaretaker || nowMs() - this.#tendedMs < tendMs) return;
     this.#tending = true;
@@ -119,8 +109,8 @@ export class Peers {
   }
 
   #tell(): void {
-    const { connection, prefix, relay } = this.#options;
-    connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
+    const { nodes, prefix, relay } = this.#options;
+    nodes.connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
   }
 
   #heard(message: Msg, where: Map<string, number>): void {
@@ -152,7 +142,7 @@ export class Peers {
   }
 
   #isSilent(relay: string): boolean {
-    const { nowMs, silentMs = givenUpMs } = this.#options;
+    const { nowMs, silentMs = waits.relaySilent.ms } = this.#options;
     return nowMs() - this.#lastHeardMs(relay) > silentMs;
   }
 

@@ -1,11 +1,10 @@
 // A relay that is silent is given up.
 import { assertEquals } from "@std/assert";
-import type { NatsConnection } from "@nats-io/nats-core";
-import { connect } from "@nats-io/transport-node";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
 import type { Command } from "./command.ts";
+import { type Nodes, openNodes } from "./nodes.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
@@ -17,22 +16,22 @@ const stepMs = 2_900;
 const ignore = (): void => {};
 
 interface Place extends AsyncDisposable {
-  readonly connection: NatsConnection;
+  readonly nodes: Nodes;
   readonly prefix: string;
   readonly replica: Replica;
 }
 
 /** A relay's connection to a node, and its copy of the log. */
 async function openPlace(): Promise<Place> {
-  const connection = await connect({ servers: [...sharedUrls] });
+  const nodes = await openNodes({ urls: sharedUrls, monitorUrls: [], isTls: false, name: "test" });
   const store = await openReplicaStore({ path: ":memory:" });
   const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
   return {
-    connection,
+    nodes,
     prefix: freshPrefix(),
     replica: new Replica(store, { ...listener, failed: ignore }),
     [Symbol.asyncDispose]: async () => {
-      await connection.close();
+      await nodes.close();
       await store.engine.close();
     },
   };
@@ -40,11 +39,11 @@ async function openPlace(): Promise<Place> {
 
 testWhen(natsInstalled, "a relay whose beats do not come is not given up while its batches do", async () => {
   await using place = await openPlace();
-  const { connection, prefix, replica: { state } } = place;
+  const { nodes, prefix, replica: { state } } = place;
   const givenUp: string[] = [];
   let nowMs = 1_000_000;
   const peers = new Peers({
-    connection,
+    nodes,
     prefix,
     relay: "relay-1",
     nowMs: () => nowMs,
@@ -58,7 +57,7 @@ testWhen(natsInstalled, "a relay whose beats do not come is not given up while i
     silentMs,
   });
   // Behind the relay's own subscription, so that it has heard itself when this has.
-  const beats = connection.subscribe(`${prefix}.beat`)[Symbol.asyncIterator]();
+  const beats = nodes.connection.subscribe(`${prefix}.beat`)[Symbol.asyncIterator]();
   peers.begun();
   while (givenUp.length === 0) {
     await beats.next();

@@ -202,6 +202,10 @@ export class ReplicatedEngine implements Engine {
     return this.#parts.copy.storage();
   }
 
+  diskMs(): number {
+    return this.#parts.copy.diskMs();
+  }
+
   close(): Promise<void> {
     return this.#closed ??= this.#parts.close();
   }

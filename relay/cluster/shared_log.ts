@@ -3,17 +3,16 @@
  * stream's leader repeats what it has stored. That way is fast and not reliable, so positions are counted: what is missing is
  * read from the stream, and now and then the leader is asked where the log ends.
  */
-import { DiscardPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
-import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
-import { after } from "../../server/mod.ts";
+import { DiscardPolicy, JetStreamApiError } from "@nats-io/jetstream";
+import type { Msg } from "@nats-io/nats-core";
+import { after, waits, within } from "../../server/mod.ts";
 import { readPage } from "./log_page.ts";
 import { makeStream } from "./make_stream.ts";
-import { patiently } from "./patience.ts";
+import type { Nodes } from "./nodes.ts";
+import { isUnanswered, patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
-  readonly connection: NatsConnection;
-  readonly jetstream: JetStreamClient;
-  readonly manager: JetStreamManager;
+  readonly nodes: Nodes;
   /** Of the stream. */
   readonly name: string;
   /** Where entries are published, and where the leader repeats them. */
@@ -33,21 +32,19 @@ export interface SharedLogOptions {
   readonly onHole: (next: number, first: number) => void;
 }
 
-const answerMs = 2_000;
 const retryMs = 200;
 const readAtOnce = 256;
 const readBytes = 8 * 1024 * 1024;
 /** Single entries that the leader is asked for at once. */
 const askedOfLeader = 32;
-/** An entry inside the log that its leader does not have for so long is lost. */
-const lostMs = 15_000;
 /** Entries that came early and are kept until those before them are there; more are read again. */
 const maxEarly = 1_000;
 const nanosecondsPerMs = 1_000_000;
 
 export class SharedLog {
   readonly #options: SharedLogOptions;
-  #subscription: Subscription | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #refusal: string | undefined;
   #next = 1;
   /** The log is known to reach as far. */
   #known = 0;
@@ -65,6 +62,11 @@ export class SharedLog {
     return this.#next - 1;
   }
 
+  /** The words with which the nodes refused the last entry; undefined when they took it, or did not answer. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   /** How far this reader is behind, as far as it knows. */
   get lag(): number {
     return Math.max(0, this.#known - this.position);
@@ -72,7 +74,7 @@ export class SharedLog {
 
   /** Makes the stream unless it is there. Waits while nodes elect its leader. */
   async create(): Promise<void> {
-    const { manager, name, subject, tail, storage, replicas, keptMs = 0, keptBytes } = this.#options;
+    const { nodes, name, subject, tail, storage, replicas, keptMs = 0, keptBytes } = this.#options;
     const config = {
       name,
       subjects: [subject],
@@ -85,32 +87,29 @@ export class SharedLog {
       max_age: keptMs * nanosecondsPerMs,
       republish: { src: subject, dest: tail },
     };
-    const found = await makeStream(manager, config);
+    const found = await makeStream(nodes, config);
     // Made by a relay with another setting.
     if (keptBytes !== undefined && found.max_bytes !== keptBytes) {
-      await patiently(() => manager.streams.update(name, { ...found, max_bytes: keptBytes }));
+      await patiently(() => nodes.manager.streams.update(name, { ...found, max_bytes: keptBytes }));
     }
     await patiently(() => this.end());
   }
 
   /** Hands on every entry behind a position, from now on; resolves when all that was there at the call has been. */
   async follow(after: number): Promise<void> {
-    const { connection, tail } = this.#options;
+    const { nodes, tail } = this.#options;
     this.#next = after + 1;
     this.#known = after;
     this.#early.clear();
     this.#last = undefined;
-    this.#subscription ??= connection.subscribe(tail, {
-      callback: (error, message) => {
-        if (error === null) this.#repeated(message);
-      },
-    });
-    await patiently(() => connection.flush());
+    this.#unsubscribe ??= nodes.subscribe(tail, (message) => this.#repeated(message));
+    // So that the node has the subscription. An entry that is missed all the same is read from the stream.
+    await within(waits.nodeAnswer.ms, nodes.connection.flush()).catch(() => false);
     await patiently(() => this.catchUp());
   }
 
   async end(): Promise<{ readonly first: number; readonly last: number }> {
-    const { state } = await this.#options.manager.streams.info(this.#options.name);
+    const { state } = await this.#options.nodes.manager.streams.info(this.#options.name);
     return { first: state.first_seq, last: state.last_seq };
   }
 
@@ -129,7 +128,7 @@ export class SharedLog {
   async hasChanged(): Promise<boolean> {
     const last = this.#last;
     if (last === undefined) return false;
-    const { manager, name } = this.#options;
+    const { nodes: { manager }, name } = this.#options;
     const found = await manager.streams.getMessage(name, { seq: last.position }).catch(() => undefined);
     if (found === undefined || found === null || this.#last !== last) return false;
     return !isEqual(found.data, last.bytes);
@@ -137,10 +136,13 @@ export class SharedLog {
 
   /** Resolves with the position when a majority has it on disk. May be there although this rejects. */
   async publish(bytes: Uint8Array): Promise<number> {
-    const { jetstream, subject, storage } = this.#options;
+    const { nodes: { jetstream }, subject, storage } = this.#options;
     try {
-      return (await jetstream.publish(subject, bytes, { timeout: answerMs, retries: 1 })).seq;
+      const { seq } = await jetstream.publish(subject, bytes, { timeout: waits.nodeAnswer.ms, retries: 1 });
+      this.#refusal = undefined;
+      return seq;
     } catch (error) {
+      this.#refusal = error instanceof JetStreamApiError && !isUnanswered(error) ? error.message : undefined;
       // A node that is alone forgets the stream itself with its memory.
       if (storage === "memory") await this.create().catch(() => {});
       throw error;
@@ -149,12 +151,12 @@ export class SharedLog {
 
   /** Deletes everything up to a position. */
   async purge(through: number): Promise<void> {
-    await this.#options.manager.streams.purge(this.#options.name, { seq: through + 1 });
+    await this.#options.nodes.manager.streams.purge(this.#options.name, { seq: through + 1 });
   }
 
   close(): void {
     this.#closed = true;
-    this.#subscription?.unsubscribe();
+    this.#unsubscribe?.();
   }
 
   #repeated(message: Msg): void {
@@ -204,19 +206,19 @@ export class SharedLog {
       if (end === undefined || this.#next > before) lostSinceMs = undefined;
       else if (end.last < this.#next) this.#shorten(end.last);
       else if (end.first > this.#next) return this.#miss(end.first);
-      else if (performance.now() - (lostSinceMs ??= performance.now()) > lostMs) return this.#miss(end.first);
+      else if (performance.now() - (lostSinceMs ??= performance.now()) > waits.logLost.ms) return this.#miss(end.first);
       if (this.#next <= this.#known) await new Promise<void>((resolve) => void after(retryMs, resolve));
     }
   }
 
   async #readPage(): Promise<void> {
-    const { connection, name } = this.#options;
+    const { nodes: { connection }, name } = this.#options;
     const query = { seq: this.#next, batch: readAtOnce, max_bytes: readBytes };
     await readPage(connection, { stream: name, query, onEntry: (position, bytes) => this.#arrived(position, bytes) });
   }
 
   async #askLeader(): Promise<void> {
-    const { manager, name } = this.#options;
+    const { nodes: { manager }, name } = this.#options;
     const count = Math.min(askedOfLeader, this.#known - this.#next + 1);
     const wanted = Array.from({ length: count }, (_, index) => this.#next + index);
     await Promise.all(wanted.map(async (seq) => {

@@ -3,7 +3,8 @@
  * state comes in parts, and the relay that begins confirms them: a node drops a client to which more is sent than it reads.
  */
 import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core";
-import { after, soon } from "../../server/mod.ts";
+import { after, soon, waits } from "../../server/mod.ts";
+import type { Nodes } from "./nodes.ts";
 import { isUnanswered } from "./patience.ts";
 
 export interface StateExchange {
@@ -13,16 +14,11 @@ export interface StateExchange {
 
 /** The status of an answer by the nodes themselves. */
 const nobodyListens = 503;
-const answerMs = 1_500;
-/** Once an answer has begun: until its next part, or the confirmation of one. */
-const longestPartMs = 20_000;
 /** Sent before a part is confirmed. */
 const bytesAtOnce = 8 * 1024 * 1024;
 /** Prepared before others get their turn: a few milliseconds. */
 const bytesPerTurn = 1024 * 1024;
 const goOn = "more";
-/** A relay that begins without the others' state makes all of them begin anew, so it asks for long. */
-const patienceMs = 15_000;
 /** So many answers may stop in the middle before it is given up: their relay or its node went away. */
 const brokenAnswers = 3;
 
@@ -39,26 +35,26 @@ export async function askForState(
   connection: NatsConnection,
   asking: Asking,
 ): Promise<readonly Uint8Array[] | undefined> {
-  let deadlineMs = performance.now() + patienceMs;
+  let deadlineMs = performance.now() + waits.stateAll.ms;
   for (let broken = 0;;) {
     const answer = await askOnce(connection, asking);
     if (answer === "nobody") return undefined;
     if (typeof answer !== "string") return answer;
     // It exists, so it is worth the time.
-    if (answer === "broken" && ++broken < brokenAnswers) deadlineMs = performance.now() + patienceMs;
+    if (answer === "broken" && ++broken < brokenAnswers) deadlineMs = performance.now() + waits.stateAll.ms;
     if (performance.now() > deadlineMs || broken === brokenAnswers) return undefined;
   }
 }
 
 async function askOnce(
   connection: NatsConnection,
-  { prefix, relay, partMs = longestPartMs }: Asking,
+  { prefix, relay, partMs = waits.statePart.ms }: Asking,
 ): Promise<readonly Uint8Array[] | Failed> {
   const inbox = createInbox();
   const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | Failed>();
   const parts: Uint8Array[] = [];
   let chosen: string | undefined;
-  let cancel = after(answerMs, () => resolve("silence"));
+  let cancel = after(waits.stateOffer.ms, () => resolve("silence"));
   const take = (message: Msg): void => {
     if (message.headers?.code === nobodyListens) return resolve("nobody");
     const from = message.headers?.get("Relay") ?? "";
@@ -96,18 +92,15 @@ export interface Serving extends StateExchange {
 }
 
 /** Serves the state to other relays that ask for it; returns a function to stop. */
-export function serveState(connection: NatsConnection, { prefix, relay, dump, report }: Serving): () => void {
-  const subscription = connection.subscribe(`${prefix}.state`, {
-    callback: (error, message) => {
-      if (error !== null || message.string() === relay || !message.reply) return;
-      // An exception here would end the reading of the whole connection.
-      answer(connection, { reply: message.reply, relay, dump }).catch((error: unknown) => {
-        // The relay that asked has gone, or has another answer.
-        if (!isUnanswered(error)) report(error);
-      });
-    },
+export function serveState(nodes: Nodes, { prefix, relay, dump, report }: Serving): () => void {
+  return nodes.subscribe(`${prefix}.state`, (message) => {
+    if (message.string() === relay || !message.reply) return;
+    // An exception here would end the reading of the whole connection.
+    answer(nodes.connection, { reply: message.reply, relay, dump }).catch((error: unknown) => {
+      // The relay that asked has gone, or has another answer.
+      if (!isUnanswered(error)) report(error);
+    });
   });
-  return () => subscription.unsubscribe();
 }
 
 interface Answer extends Pick<Serving, "relay" | "dump"> {
@@ -122,7 +115,7 @@ async function answer(connection: NatsConnection, { reply, relay, dump }: Answer
     return fields;
   };
   const confirmed = async (part: Uint8Array, count: number): Promise<boolean> => {
-    const answer = await connection.request(reply, part, { headers: head(count), timeout: longestPartMs });
+    const answer = await connection.request(reply, part, { headers: head(count), timeout: waits.statePart.ms });
     return answer.string() === goOn;
   };
   if (!await confirmed(new Uint8Array(0), 0)) return;

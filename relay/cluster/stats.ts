@@ -6,6 +6,8 @@ export interface ClusterStats {
   readonly position: number;
   /** How long the oldest command has waited for its verdict. */
   readonly waitingMs: number;
+  /** Clients of the nodes that took the place of a silent one. */
+  readonly clients: number;
   readonly voids: number;
   readonly resends: number;
   readonly elections: number;

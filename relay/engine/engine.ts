@@ -84,6 +84,8 @@ export interface Engine {
   backUp(path: string, timeMs: number): Promise<void>;
   /** The present size, and the room that is left. */
   storage(): StorageSize;
+  /** How long the disk has left a write unconfirmed. */
+  diskMs(): number;
 
   readonly records: Records;
   readonly leases: LeaseBook;

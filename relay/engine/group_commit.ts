@@ -54,6 +54,8 @@ export class GroupCommit {
   #unconfirmed = false;
   #refusal: EngineError | undefined;
   #jobsThisTurn = 0;
+  /** Since when the disk has been asked to confirm something. */
+  #askedDiskMs: number | undefined;
 
   constructor(storage: Storage, onFailed: (refusal: EngineError) => void) {
     this.#storage = storage;
@@ -63,6 +65,11 @@ export class GroupCommit {
   /** Why no more work is taken, if so. */
   get refusal(): EngineError | undefined {
     return this.#refusal;
+  }
+
+  /** How long the disk has left something unconfirmed. */
+  get diskMs(): number {
+    return this.#askedDiskMs === undefined ? 0 : performance.now() - this.#askedDiskMs;
   }
 
   /** `work` runs inside a transaction together with others; when it throws, all of that transaction is undone. */
@@ -190,7 +197,7 @@ export class GroupCommit {
 
   async #confirm(group: readonly Job[]): Promise<boolean> {
     try {
-      await this.#storage.sync();
+      await this.#askDisk(() => this.#storage.sync());
       return true;
     } catch (cause) {
       const refusal = this.#fail(cause);
@@ -210,9 +217,19 @@ export class GroupCommit {
 
   async #upkeep(): Promise<void> {
     try {
-      await this.#storage.checkpoint();
+      await this.#askDisk(() => this.#storage.checkpoint());
     } catch (cause) {
       this.#fail(cause);
+    }
+  }
+
+  /** Nothing can be done about a disk that does not answer. So it is only measured, for those who can look after it. */
+  async #askDisk(ask: () => Promise<void>): Promise<void> {
+    this.#askedDiskMs = performance.now();
+    try {
+      await ask();
+    } finally {
+      this.#askedDiskMs = undefined;
     }
   }
 

@@ -1,6 +1,6 @@
 /** A group of callers beside everything else that the event loop has to do. */
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { nextTurn } from "./group_commit.ts";
+import { GroupCommit, nextTurn } from "./group_commit.ts";
 import { openSqliteEngine } from "./sqlite.ts";
 import { appended, createChannel, message, readAll } from "./testing/sample.ts";
 
@@ -29,3 +29,26 @@ for (const kind of ["memory", "file"] as const) {
     await Deno.remove(folder, { recursive: true });
   });
 }
+
+Deno.test("a disk that does not confirm is measured from the moment that it was asked", async () => {
+  const confirmed = Promise.withResolvers<void>();
+  const ignore = (): void => {};
+  const commits = new GroupCommit({
+    begin: ignore,
+    commit: () => true,
+    rollback: ignore,
+    sync: () => confirmed.promise,
+    checkpoint: () => Promise.resolve(),
+    isWhole: true,
+  }, ignore);
+  assertEquals(commits.diskMs, 0);
+  const written = commits.write(() => "written");
+  while (commits.diskMs === 0) await nextTurn();
+  const before = commits.diskMs;
+  while (commits.diskMs === before) await nextTurn();
+  assertGreater(commits.diskMs, before);
+  confirmed.resolve();
+  assertEquals(await written, "written");
+  await commits.close();
+  assertEquals(commits.diskMs, 0);
+});

@@ -296,6 +296,10 @@ class SqliteEngine implements Engine {
     return this.#database.storage();
   }
 
+  diskMs(): number {
+    return this.#commits.diskMs;
+  }
+
   close(): Promise<void> {
     return this.#closed ??= this.#close();
   }

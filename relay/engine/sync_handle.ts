@@ -72,6 +72,7 @@ interface WorkerScope {
 
 /** Not from a file of its own: reading that would need a permission which the relay does without. */
 function startWorker(): Worker {
+  // limit: `diskMs` of GroupCommit tells how long it takes; nobody can go on without it
   return new Worker(`data:text/javascript,${encodeURIComponent(`(${confirmFiles})()`)}`, { type: "module" });
 }
 

@@ -18,6 +18,16 @@ import { refuseMalformed } from "./malformed.ts";
 import type { GrpcService } from "./service.ts";
 import { sessionHeader } from "./typed_sessions.ts";
 
+/** Something that a relay needs does not answer. */
+export interface Problem {
+  /** The thing itself, in a word. */
+  readonly what: string;
+  /** For operators, and for anybody who asks. */
+  readonly text: string;
+  /** No new sessions are taken as long as it lasts. */
+  readonly refusesSessions: boolean;
+}
+
 export interface GrpcListenerOptions {
   readonly service: GrpcService;
   readonly hostname: string;
@@ -27,6 +37,8 @@ export interface GrpcListenerOptions {
   readonly allowsOrigin: (origin: string) => boolean;
   /** Why no new sessions are taken, for `/ready`; undefined when they are. */
   readonly notReady: () => string | undefined;
+  /** For `/health`; none unless told. */
+  readonly problems?: () => readonly Problem[];
   readonly budgets?: Partial<Budgets>;
   readonly lagMs?: () => number;
   readonly onSocket?: (remotePort: number | undefined) => void;
@@ -58,7 +70,7 @@ const sessionInside = [...cellPaths, "/static.relay.v1.Relay/CellDown"];
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
   let draining = false;
-  const plain = plainHandler({ isDraining: () => draining, notReady: options.notReady });
+  const plain = plainHandler({ ...options, isDraining: () => draining });
   const rpc = createConnectHandler(service.router.handlers.map(refuseMalformed), plain);
   const cors = connectCors(options.allowsOrigin, { allowedHeaders: [sessionHeader] });
   const server = await serve({
@@ -82,8 +94,11 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   };
 }
 
+/** `/health` stays 200 with a problem: a supervisor that ended the relay for it would help nobody. */
 function plainHandler(
-  { isDraining, notReady }: { isDraining: () => boolean; notReady: () => string | undefined },
+  { isDraining, notReady, problems = () => [] }: Pick<GrpcListenerOptions, "notReady" | "problems"> & {
+    readonly isDraining: () => boolean;
+  },
 ): Handler {
   const json = (status: number, value: unknown): ReturnType<Handler> => ({
     status,
@@ -93,9 +108,13 @@ function plainHandler(
   return ({ path, method }) => {
     if (path !== "/health" && path !== "/ready") return { status: 404 };
     if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [["allow", "GET, HEAD"]] };
-    const reason = path === "/ready" ? notReady() : undefined;
-    if (reason !== undefined && !isDraining()) return json(503, { status: "not_ready", reason });
-    return isDraining() ? json(503, { status: "draining" }) : json(200, { status: "ok" });
+    if (isDraining()) return json(503, { status: "draining" });
+    if (path === "/ready") {
+      const reason = notReady();
+      return reason === undefined ? json(200, { status: "ok" }) : json(503, { status: "not_ready", reason });
+    }
+    const texts = problems().map(({ text }) => text);
+    return json(200, texts.length === 0 ? { status: "ok" } : { status: "degraded", problems: texts });
   };
 }
 

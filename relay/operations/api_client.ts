@@ -5,7 +5,7 @@
 import { type AccountChanges, readAccountChanges } from "../../proto/changes.ts";
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/lease.ts";
 import { type ApiAccess, type ApiOutcome, type HttpFetch, readTokenKeys } from "../../proto/mod.ts";
-import type { Secret } from "../../server/mod.ts";
+import { type Secret, waits } from "../../server/mod.ts";
 import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
 
 export interface ApiClient extends LeaseApi {
@@ -13,6 +13,8 @@ export interface ApiClient extends LeaseApi {
   fetchKeySet(): Promise<unknown>;
   /** Waits for something after this number; without one, what stands now. */
   followChanges(after: number | undefined, signal: AbortSignal): Promise<AccountChanges>;
+  /** When it last answered as it should; undefined when it never has. */
+  answeredMs(): number | undefined;
 }
 
 export interface ApiClientOptions {
@@ -20,32 +22,41 @@ export interface ApiClientOptions {
   /** Where it serves relays. */
   readonly internalUrl: string;
   readonly relaySecret: Secret;
-  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+  /** For tests. */
+  readonly timeoutMs?: number;
 }
-
-/** Longer than the API lets anybody wait, and short enough that an API that dies silently is noticed within seconds. */
-const followMs = 6_500;
 
 /** The API did not answer, or not what it should. The text names the question and the status, never what was sent. */
 export class ApiFault extends Error {
   override readonly name = "ApiFault";
 }
 
-export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: ApiClientOptions): ApiClient {
+export function createApiClient(
+  { url, internalUrl, relaySecret, nowMs, timeoutMs = waits.apiAnswer.ms }: ApiClientOptions,
+): ApiClient {
+  const heard: { ms?: number } = {};
   const open = (url: string): ApiAccess => ({ url, fetch, signal: AbortSignal.timeout(timeoutMs) });
   const openLeases = (): ApiAccess & { relaySecret: string } => ({
     ...open(internalUrl),
     relaySecret: relaySecret.reveal(),
   });
+  const demand = <T>(what: string, url: string, answer: ApiOutcome<T>): T => {
+    if (answer.outcome !== "done") throw faultOf(what, url, answer);
+    heard.ms = nowMs();
+    return answer.value;
+  };
 
   return {
+    answeredMs: () => heard.ms,
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     followChanges: async (after, signal) => {
       // A connection of its own each time: one that was kept may lead to an API that no longer runs, and so may the
       // next.
       using client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: 0 });
+      // limit: `deadline` is in `init`
       const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(waits.apiChanges.ms)]);
       const access = { ...openLeases(), fetch: fresh, signal: deadline };
       return demand("follow changes of accounts", internalUrl, await readAccountChanges(access, after));
     },
@@ -69,11 +80,6 @@ export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: Ap
     listOpen: async (relayId): Promise<readonly Lease[]> =>
       demand("list leases", internalUrl, await listLeases(openLeases(), relayId)).leases,
   };
-}
-
-function demand<T>(what: string, url: string, answer: ApiOutcome<T>): T {
-  if (answer.outcome === "done") return answer.value;
-  throw faultOf(what, url, answer);
 }
 
 const advice = "Check that it runs, and the address and certificate that this relay has for it";

@@ -13,7 +13,10 @@ async function withApi(
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   const url = `http://127.0.0.1:${server.addr.port}`;
   try {
-    await run(createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), timeoutMs: 300 }), url);
+    await run(
+      createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), nowMs: Date.now, timeoutMs: 300 }),
+      url,
+    );
   } finally {
     await server.shutdown();
   }
@@ -40,6 +43,18 @@ Deno.test("a lease arrives, and the credential travels in the header and nowhere
     assertEquals(await client.take(request), { outcome: "granted", lease });
     const body = JSON.stringify(request);
     assertEquals(seen, [{ url: `${url}/internal/v1/leases`, authorization: `Bearer ${secret}`, body }]);
+  });
+});
+
+Deno.test("it is known when the API last answered as it should", () => {
+  let status = 401;
+  const answer = (): Response => Response.json({ leases: [], error: "…", code: "auth_failed" }, { status });
+  return withApi(answer, async (client) => {
+    await assertRejects(() => client.listOpen("r"), ApiFault);
+    assertEquals(client.answeredMs(), undefined);
+    status = 200;
+    await client.listOpen("r");
+    assertLess(Date.now() - (client.answeredMs() ?? 0), 60_000);
   });
 });
 
@@ -90,7 +105,13 @@ Deno.test("whatever else an API answers is a fault without the secret in it, in 
 
 Deno.test("an API that is not there is named", async () => {
   const url = "http://127.0.0.1:1";
-  const client = createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), timeoutMs: 300 });
+  const client = createApiClient({
+    url,
+    internalUrl: url,
+    relaySecret: new Secret(secret),
+    nowMs: Date.now,
+    timeoutMs: 300,
+  });
   const error = await assertRejects(
     () => client.fetchKeySet(),
     ApiFault,

@@ -15,6 +15,13 @@ export interface MetricSources {
   readonly edge: RelayEdgeStats;
   readonly quota: QuotaStats;
   readonly loopLagMs: number;
+  /** New sessions are taken. */
+  readonly isReady: boolean;
+  /** How long the disk has left a write unconfirmed. */
+  readonly diskMs: number;
+  /** How long the API has not answered. */
+  readonly apiMs: number;
+  readonly startedMs: number;
   readonly udpDrops: number | undefined;
   readonly certificateExpiresAtMs: number;
   readonly memoryBytes: number;
@@ -126,7 +133,12 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
 
 function processMetrics(sources: MetricSources): Metric[] {
   const { loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes, unownedSocketErrors } = sources;
+  const { isReady, diskMs, apiMs, startedMs } = sources;
   return [
+    gauge("ready", "1 when new sessions are taken, else 0; /health says why.", isReady ? 1 : 0),
+    gauge("started_timestamp_seconds", "When the process started.", startedMs / 1000),
+    gauge("disk_wait_seconds", "How long the disk has left a write unconfirmed.", diskMs / 1000),
+    gauge("api_silent_seconds", "How long the API has not answered.", apiMs / 1000),
     gauge("event_loop_lag_seconds", "How late timers run, smoothed.", loopLagMs / 1000),
     counter("udp_drops_total", "Datagrams that the kernel dropped; see the page on UDP buffers.", udpDrops),
     gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
@@ -146,6 +158,7 @@ function clusterMetrics(stats: ClusterStats): Metric[] {
     gauge("cluster_position", "The last entry of the shared log that this relay has read.", stats.position),
     gauge("cluster_lag", "Entries of the shared log that this relay knows of and has not read.", stats.lag),
     gauge("cluster_verdict_seconds", "How long the oldest command has waited for its verdict.", stats.waitingMs / 1000),
+    counter("cluster_clients_total", "Clients of the nodes that took the place of a silent one.", stats.clients),
     counter("cluster_voids_total", "Batches of the shared log that did not count.", stats.voids),
     counter("cluster_resends_total", "Batches that were sent again.", stats.resends),
     counter("cluster_elections_total", "Leaders of the shared log that were elected.", stats.elections),

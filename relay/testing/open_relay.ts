@@ -10,7 +10,7 @@ import { createMeter, type Meter } from "../core/meter.ts";
 import type { CoreStats } from "../core/core_stats.ts";
 import { createRelayCore } from "../core/relay_core.ts";
 import { verifyEd25519 } from "../ed25519.ts";
-import { openRelayEdge, type RelayEdge } from "../edge.ts";
+import { openRelayEdge, type RelayEdge, type RelayEdgeOptions } from "../edge.ts";
 import type { OpenCluster } from "../cluster/open_cluster.ts";
 import { openSqliteEngine, type SqliteEngineOptions } from "../engine/mod.ts";
 
@@ -30,6 +30,7 @@ export interface TestRelayOptions {
   /** Web origins that may come; all unless told. */
   readonly allowsOrigin?: (origin: string) => boolean;
   readonly isBusy?: () => boolean;
+  readonly problems?: RelayEdgeOptions["problems"];
   readonly reflection?: boolean;
   /** Hears of fill and cover that accounts are charged for. */
   readonly countBytes?: Quota["countBytes"];
@@ -92,6 +93,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     coverBudget: options.coverBudget,
     allowsOrigin: options.allowsOrigin ?? (() => true),
     ...(options.isBusy && { isBusy: options.isBusy }),
+    ...(options.problems && { problems: options.problems }),
     ...(options.reflection !== undefined && { reflection: options.reflection }),
     limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),

@@ -55,6 +55,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     largestChannel: (account) => read(() => real.largestChannel(account)),
     backUp: (path, timeMs) => read(() => real.backUp(path, timeMs)),
     storage: () => real.storage(),
+    diskMs: () => real.diskMs(),
     records: shakyRecords(real.records, life),
     leases: shakyLeases(real.leases, life),
     keyPackages: createKeyPackagePools(),

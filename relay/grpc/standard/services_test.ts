@@ -52,6 +52,30 @@ Deno.test("a busy relay is alive and not ready", async () => {
   await relay.close();
 });
 
+Deno.test("/health names each problem, and /ready the first that refuses sessions", async () => {
+  const certificate = await createCertificate();
+  const problems = [
+    { what: "api", text: "The API is silent.", refusesSessions: false },
+    { what: "disk", text: "The disk is silent.", refusesSessions: true },
+  ];
+  const shown = [...problems];
+  const relay = await openTestRelay({ certificate, problems: () => shown });
+  using http = connectTransport(relay.grpcPort, certificate.cert);
+  const get = async (path: string): Promise<[number, unknown]> => {
+    const answer = await http.fetch(`https://localhost:${relay.grpcPort}${path}`);
+    return [answer.status, await answer.json()];
+  };
+  const texts = problems.map(({ text }) => text);
+  assertEquals(await get("/health"), [200, { status: "degraded", problems: texts }]);
+  assertEquals(await get("/ready"), [503, { status: "not_ready", reason: "The disk is silent." }]);
+  const health = createClient(Health, http.transport);
+  assertEquals((await health.check({})).status, Status.NOT_SERVING);
+  shown.pop();
+  assertEquals(await get("/ready"), [200, { status: "ok" }]);
+  assertEquals((await health.check({})).status, Status.SERVING);
+  await relay.close();
+});
+
 type Question = ServerReflectionRequest["messageRequest"];
 
 /** One question over gRPC, which `fetch` can ask because the stream ends with it. Returns names, files or the error. */

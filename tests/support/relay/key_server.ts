@@ -3,6 +3,7 @@
  * account has as many messages as it likes, and they are counted.
  */
 import { type CryptoKey, exportJWK, generateKeyPair } from "jose";
+import type { AccountChanges } from "../../../proto/changes.ts";
 import type { LeaseReportBatch, LeaseReportResults, LeaseRequest, LeaseResponse } from "../../../proto/lease.ts";
 import { encodeBase64url } from "../../../proto/mod.ts";
 
@@ -16,6 +17,7 @@ export interface KeyServer extends AsyncDisposable {
 
 const kid = "test";
 const hourS = 3_600;
+const quietMs = 500;
 
 export async function startKeyServer(): Promise<KeyServer> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
@@ -24,6 +26,7 @@ export async function startKeyServer(): Promise<KeyServer> {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/.well-known/jwks.json") return Response.json({ keys });
+    if (pathname === "/internal/v1/changes") return Response.json(await changesOf(request));
     if (request.method === "GET") return Response.json({ leases: [] });
     const body = await request.json();
     return Response.json(pathname.endsWith("/reports") ? leases.report(body) : leases.take(body));
@@ -34,6 +37,14 @@ export async function startKeyServer(): Promise<KeyServer> {
     used: (account) => leases.used(account),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** Nothing ever happens to an account: a relay that waits for a change is told so after a while. */
+async function changesOf(request: Request): Promise<AccountChanges> {
+  if (!new URL(request.url).searchParams.has("after")) return { after: 0, suspended: [], deleted: [], changes: [] };
+  // wait: as the API does
+  await new Promise((resolve) => setTimeout(resolve, quietMs));
+  return { after: 0, changes: [] };
 }
 
 class GenerousLeases {

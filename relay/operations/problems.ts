@@ -1,0 +1,52 @@
+/**
+ * A relay's problems in words, for `/health` and `/ready`: the shared log, the disk or the API does not answer. They name no
+ * address, because anybody may ask.
+ */
+import { every, type Log, waits } from "../../server/mod.ts";
+import type { Problem } from "../grpc/listener.ts";
+
+export interface ProblemSources {
+  /** Words for what is wrong with the log that relays share. */
+  readonly sharedLog: string | undefined;
+  /** How long the disk has left a write unconfirmed. */
+  readonly diskMs: number;
+  /** How long the API has not answered; since the start if it never has. */
+  readonly apiMs: number;
+  readonly hasApiAnswered: boolean;
+}
+
+export function problemsOf({ sharedLog, diskMs, apiMs, hasApiAnswered }: ProblemSources): readonly Problem[] {
+  const problems: Problem[] = [];
+  if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, refusesSessions: true });
+  if (diskMs >= waits.diskConfirmation.ms) {
+    const text = `The disk has not confirmed a write for ${seconds(diskMs)}. Look at the disk`;
+    problems.push({ what: "disk", text, refusesSessions: true });
+  }
+  if (!hasApiAnswered) {
+    const text = "The API has not answered this relay since it started. Check that it runs, and the relay's log";
+    problems.push({ what: "api", text, refusesSessions: true });
+  } else if (apiMs >= waits.apiReady.ms) {
+    const text = `The API has not answered for ${seconds(apiMs)}. Known tokens and leased messages are used up first`;
+    problems.push({ what: "api", text, refusesSessions: false });
+  }
+  return problems;
+}
+
+function seconds(ms: number): string {
+  return `${Math.floor(ms / 1_000)} s`;
+}
+
+const lookMs = 1_000;
+
+/** Writes each problem to the log when it begins and when it is over. Returns a function to stop. */
+export function logProblems(problems: () => readonly Problem[], log: Log): () => void {
+  let known = new Set<string>();
+  return every(lookMs, () => {
+    const now = problems();
+    for (const { what, text } of now) if (!known.has(what)) log("warn", "problem", { what, text });
+    const left = new Set(now.map(({ what }) => what));
+    for (const what of known) if (!left.has(what)) log("info", "problem_over", { what });
+    known = left;
+    return Promise.resolve();
+  });
+}

@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { problemsOf, type ProblemSources } from "./problems.ts";
+
+const well: ProblemSources = { sharedLog: undefined, diskMs: 9_000, apiMs: 59_000, hasApiAnswered: true };
+
+Deno.test("a relay that is answered by everything has no problems", () => assertEquals(problemsOf(well), []));
+
+const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
+  ["The log is silent", { sharedLog: "The log is silent" }, true],
+  ["The disk has not confirmed a write for 12 s. Look at the disk", { diskMs: 12_345 }, true],
+  [
+    "The API has not answered this relay since it started. Check that it runs, and the relay's log",
+    { hasApiAnswered: false, apiMs: 0 },
+    true,
+  ],
+  [
+    "The API has not answered for 61 s. Known tokens and leased messages are used up first",
+    { apiMs: 61_000 },
+    false,
+  ],
+];
+
+for (const [text, change, refusesSessions] of cases) {
+  Deno.test(`${text.slice(0, 50)}: ${refusesSessions ? "no new sessions" : "sessions are taken"}`, () => {
+    const found = problemsOf({ ...well, ...change });
+    assertEquals(found.map((problem) => [problem.text, problem.refusesSessions]), [[text, refusesSessions]]);
+  });
+}
