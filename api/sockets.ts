@@ -13,6 +13,7 @@ import {
   needed,
   openCertificate,
   openFileLimit,
+  waits,
 } from "../server/mod.ts";
 import { backlog } from "../server/http2/mod.ts";
 import type { Config } from "./config.ts";
@@ -31,7 +32,6 @@ export interface Sockets {
 }
 
 const certificateCheckMs = 10_000;
-const shutdownDeadlineMs = 10_000;
 /** For the database, logs, workers and files that are opened for a moment. */
 const minFilesKept = 64;
 const fewestConnections = 16;
@@ -98,7 +98,7 @@ function socketsOf(
     reloadCertificate,
     close: async () => {
       stop();
-      await close(shutdownDeadlineMs);
+      await close(waits.requestsDone.ms);
     },
   };
 }

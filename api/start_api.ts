@@ -15,6 +15,7 @@ import {
   needed,
   type Secret,
   serveAdmin,
+  waits,
 } from "../server/mod.ts";
 import type { KeyId } from "../proto/mod.ts";
 import { runCommand } from "./admin/commands.ts";
@@ -57,10 +58,6 @@ const maxBodyBytes = 64 * 1024;
 const mailClientShare = 4;
 /** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
 const sharedKeyShare = 0.1;
-/** Every request must be answered within two seconds when the database is away. */
-const databaseDeadlineMs = 1500;
-/** The embedded database cannot be away, only busy: it does one thing at a time. */
-const embeddedDeadlineMs = 10_000;
 
 export interface ApiOptions {
   /** Receives each line of the log. */
@@ -367,9 +364,9 @@ async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<S
 
 async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
   if (database === undefined) {
-    const opening = openEmbeddedStore(dataDir, embeddedDeadlineMs);
+    const opening = openEmbeddedStore(dataDir, waits.embeddedDatabase.ms);
     return await needed("the embedded database cannot be used (STATIC_DATA_DIR)", opening);
   }
-  const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+  const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: waits.database.ms });
   return await needed("the database cannot be used (DATABASE_URL)", opening);
 }

@@ -3,6 +3,7 @@ import { isIpAddress, isLoopback, urlHost } from "./addresses.ts";
 import { naming } from "./taken_port.ts";
 import { within } from "./timers.ts";
 import type { VariableReader } from "./variables.ts";
+import { waits } from "./waits.ts";
 
 export interface AdminAddress {
   readonly host: string;
@@ -13,9 +14,6 @@ export interface AdminServer {
   readonly url: string;
   close(): Promise<void>;
 }
-
-/** For a scrape under way at the stop. */
-const closeMs = 1_000;
 
 /** Undefined when `STATIC_ADMIN_PORT` is `off`. */
 export function readAdminAddress(read: VariableReader, defaultPort: number): AdminAddress | undefined {
@@ -62,7 +60,7 @@ export async function serveAdmin(
     url: `http://${urlHost(host)}:${server.addr.port}`,
     // Not `shutdown`: it waits for a request whose end never comes, and after it nothing can be cut off any more.
     close: async () => {
-      await within(closeMs, Promise.allSettled(underWay).then(() => {}));
+      await within(waits.scrape.ms, Promise.allSettled(underWay).then(() => {}));
       abort.abort();
       await server.finished;
     },

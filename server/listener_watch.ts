@@ -51,6 +51,7 @@ export class ListenerWatch {
     const { host, port } = this.#options;
     const heard = { ports: new Set<number>(), onHeard: (_port: number): void => {} };
     this.#heard = heard;
+    // limit: below
     const connecting = Deno.connect({ hostname: reachable(host), port });
     // A full queue of a listener that takes nobody lets the system try for minutes.
     if (!await within(withinMs, connecting.then(() => {}))) {

@@ -1,5 +1,6 @@
 /** Style rules that a formatter and a linter do not know; each exists because CONTRIBUTING.md asks for it. */
 import { createSourceFile, isTest, lineAt, listFiles, report, type SourceFile, type Violation } from "./source.ts";
+import { unlimitedWaits } from "./unlimited_waits.ts";
 
 const maxFileLines = 400;
 const maxFunctionLines = 70;
@@ -93,6 +94,7 @@ const rules: readonly Rule[] = [
       matches(file.code, /new Promise\(\(?\w+\)? => setTimeout\(/g, "wait for a condition, or say why with // wait: …")
         .filter(({ index }) => !explained(file.text, index, "// wait: ")),
   },
+  { name: "wait", applies: product, find: unlimitedWaits },
   {
     name: "unfinished",
     applies: (file) => typescript(file) || python(file),

@@ -1,5 +1,7 @@
 /** The health of this API and of the relays that it tells clients of, as its operator sees it. */
+import { z } from "zod";
 import { version } from "../../proto/mod.ts";
+import { waits } from "../../server/mod.ts";
 import type { Store } from "../domain/store.ts";
 
 export interface Standing {
@@ -28,8 +30,6 @@ export interface HealthDeps {
   /** The authority of a private installation's relay. */
   readonly readCa: () => Promise<string | undefined>;
 }
-
-const relayMs = 3_000;
 
 export async function readHealth(deps: HealthDeps): Promise<Health> {
   const ca = await deps.readCa();
@@ -72,12 +72,30 @@ async function readRelay(url: string | undefined, ca: string | undefined): Promi
     using client = ca === undefined ? undefined : Deno.createHttpClient({ caCerts: [ca] });
     const response = await fetch(url, {
       redirect: "manual",
-      signal: AbortSignal.timeout(relayMs),
+      signal: AbortSignal.timeout(waits.relayHealth.ms),
       ...(client !== undefined && { client }),
     });
-    await response.body?.cancel();
+    const text = await response.text();
     if (response.status !== 200) throw new Error(`its health is ${response.status}`);
+    const [problem] = problemsOf(text);
+    if (problem !== undefined) throw new Error(problem);
   });
+}
+
+/** A relay that is up may lack something that it needs, and says so. */
+function problemsOf(text: string): readonly string[] {
+  const parsed = health.safeParse(parseJson(text));
+  return parsed.success ? parsed.data.problems : [];
+}
+
+const health = z.object({ problems: z.array(z.string().max(500)) });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function timed(work: () => Promise<void>): Promise<Standing> {

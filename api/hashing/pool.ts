@@ -7,6 +7,7 @@
 import { Fault } from "../domain/fault.ts";
 import type { Hasher } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
+import { after, waits } from "../../server/mod.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 export type Job =
@@ -22,6 +23,8 @@ export interface PoolOptions {
   readonly queueLimit: number;
   /** Without workers, hashing happens in this thread. */
   readonly createWorker: (() => Worker) | undefined;
+  /** For tests: how long a worker may take. */
+  readonly workerMs?: number;
 }
 
 export interface HashingPool {
@@ -47,13 +50,16 @@ interface Lane {
 /** The worker module, or undefined where the platform has none (some edge runtimes). */
 export function platformWorker(): (() => Worker) | undefined {
   if (typeof Worker === "undefined") return undefined;
+  // limit: workerLane
   return () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 }
 
-export function createHashingPool({ workers, queueLimit, createWorker }: PoolOptions): HashingPool {
+export function createHashingPool(
+  { workers, queueLimit, createWorker, workerMs = waits.hash.ms }: PoolOptions,
+): HashingPool {
   const lanes = createWorker === undefined
     ? [threadLane()]
-    : Array.from({ length: workers }, () => workerLane(createWorker));
+    : Array.from({ length: workers }, () => workerLane(createWorker, workerMs));
   const idle = [...lanes];
   const queue = new FairQueue<Waiting>(queueLimit);
 
@@ -106,25 +112,30 @@ function threadLane(): Lane {
   };
 }
 
-/** A worker that dies (out of memory, a bug) fails its job and is replaced for the next one. */
-function workerLane(createWorker: () => Worker): Lane {
+/** A worker that dies (out of memory, a bug) or does not answer fails its job and is replaced for the next one. */
+function workerLane(createWorker: () => Worker, workerMs: number): Lane {
   let worker: Worker | undefined;
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        const current = worker ??= createWorker();
-        current.onmessage = ({ data }: MessageEvent<JobResult>) => {
-          if (data.ok) resolve(data.value);
-          else reject(new Error(`Cannot hash: ${data.error}`));
-        };
-        current.onerror = (event) => {
-          event.preventDefault();
-          current.terminate();
-          worker = undefined;
-          reject(new Error(`Cannot hash: the worker died: ${event.message}`));
-        };
-        current.postMessage(job);
-      }),
+    run: (job) => {
+      const current = worker ??= createWorker();
+      const { promise, resolve, reject } = Promise.withResolvers<string | boolean>();
+      const fail = (why: string): void => {
+        current.terminate();
+        worker = undefined;
+        reject(new Error(`Cannot hash: ${why}`));
+      };
+      const cancel = after(workerMs, () => fail(`the worker has not answered for ${workerMs / 1_000} s`));
+      current.onmessage = ({ data }: MessageEvent<JobResult>) => {
+        if (data.ok) resolve(data.value);
+        else reject(new Error(`Cannot hash: ${data.error}`));
+      };
+      current.onerror = (event) => {
+        event.preventDefault();
+        fail(`the worker died: ${event.message}`);
+      };
+      current.postMessage(job);
+      return promise.finally(cancel);
+    },
     close: () => worker?.terminate(),
   };
 }

@@ -8,7 +8,12 @@ const profile = { memoryKiB: 64, iterations: 1, parallelism: 1 };
 const createWorker = platformWorker();
 
 async function withPool(
-  options: { workers?: number; queueLimit?: number; createWorker?: (() => Worker) | undefined },
+  options: {
+    workers?: number;
+    queueLimit?: number;
+    createWorker?: (() => Worker) | undefined;
+    workerMs?: number;
+  },
   use: (pool: HashingPool) => Promise<void>,
 ): Promise<void> {
   const pool = createHashingPool({ workers: 1, queueLimit: 10, createWorker, ...options });
@@ -92,4 +97,17 @@ Deno.test("a worker that dies fails its job and is replaced", async () => {
     assert((await hasher.hash(new Secret("x"), "client")).startsWith("$argon2id$"));
   });
   assertEquals(made, 2);
+});
+
+Deno.test("a worker that does not answer fails its job and is replaced", async () => {
+  const deaf = (): Worker => new Worker("data:text/javascript,self.onmessage = () => {}", { type: "module" });
+  const [first, ...others] = [deaf, createWorker].filter((create) => create !== undefined);
+  assert(first !== undefined);
+  const workers = [first, ...others];
+  const next = (): Worker => (workers.length > 1 ? workers.shift() : workers[0])?.() ?? deaf();
+  await withPool({ createWorker: next, workerMs: 5_000 }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    await assertRejects(() => hasher.hash(new Secret("a"), "client"), Error, "the worker has not answered for 5 s");
+    assert((await hasher.hash(new Secret("b"), "client")).startsWith("$argon2id$"));
+  });
 });

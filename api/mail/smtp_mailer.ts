@@ -5,9 +5,7 @@
 import { createTransport } from "nodemailer";
 import type { Message } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail_queue.ts";
-import { isLoopback, type Secret } from "../../server/mod.ts";
-
-const timeoutMs = 10_000;
+import { isLoopback, type Secret, waits } from "../../server/mod.ts";
 
 /** `smtps://user:password@host:465`, or `smtp://…:587`, which must offer STARTTLS unless it is this machine. */
 export function createSmtpMailer(address: Secret, from: string): Mailer {
@@ -25,9 +23,10 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
     ...(url.username === ""
       ? {}
       : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
+    dnsTimeout: waits.mail.ms,
+    connectionTimeout: waits.mail.ms,
+    greetingTimeout: waits.mail.ms,
+    socketTimeout: waits.mail.ms,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -1,12 +1,10 @@
 /** Reads a JSON body once, under the size cap and before anything is decoded; then the operation's own schema decides. */
 import type { z } from "@hono/zod-openapi";
+import { waits } from "../../server/mod.ts";
 import type { ApiContext } from "./context.ts";
 import { type FieldError, refuse } from "./errors.ts";
 
 export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly response: Response };
-
-/** For a body of at most 64 KiB, on a bad network. */
-const bodyMs = 30_000;
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
@@ -50,7 +48,7 @@ async function readCapped(request: Request, maxBytes: number): Promise<Uint8Arra
   const timer = setTimeout(() => {
     isLate = true;
     void reader.cancel().catch(() => {});
-  }, bodyMs);
+  }, waits.request.ms);
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       length += read.value.length;

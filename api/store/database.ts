@@ -4,7 +4,7 @@
  */
 import postgres from "postgres";
 import { Fault } from "../domain/fault.ts";
-import type { Secret } from "../../server/mod.ts";
+import { type Secret, waits } from "../../server/mod.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
@@ -37,8 +37,6 @@ export interface Database {
 }
 
 const retryAfterSeconds = 2;
-/** Between two statements of a transaction. */
-const stalledMs = 3_000;
 /** Reconnecting is cheap and the caller is waiting: no exponential patience. */
 const reconnectSeconds = 0.25;
 
@@ -55,7 +53,7 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
       application_name: "static-api",
       statement_timeout: options.deadlineMs,
       // Everybody who adds to the audit waits for the one who adds: a process that stalls in its transaction loses it.
-      idle_in_transaction_session_timeout: stalledMs,
+      idle_in_transaction_session_timeout: waits.transaction.ms,
       // Every statement is prepared and finds its rows by keys; to plan the one of each request anew took four times as long
       // as to carry it out.
       plan_cache_mode: "force_generic_plan",
@@ -75,6 +73,7 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
           return { result: await work(transaction) };
         } catch (error) {
           // The driver would roll back on a connection that is gone, which nobody could catch. It rejects when it hears of that.
+          // limit: withDeadline
           if (isConnectionLost(error)) await new Promise(() => {});
           throw error;
         }
@@ -83,7 +82,7 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
     },
     violatedConstraint: (error) =>
       error instanceof postgres.PostgresError && error.code === "23505" ? error.constraint_name : undefined,
-    close: () => sql.end({ timeout: 2 }),
+    close: () => sql.end({ timeout: waits.databaseClose.ms / 1_000 }),
   };
 }
 

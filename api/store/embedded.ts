@@ -2,7 +2,7 @@
  * The embedded database for one machine without PostgreSQL: PGlite in a worker, its files in the data directory. A lock file
  * keeps a second process out, because PGlite itself would let it in and both would destroy each other's files.
  */
-import { makePrivateFolder } from "../../server/mod.ts";
+import { after, makePrivateFolder, waits } from "../../server/mod.ts";
 import type { DatabaseAddress } from "./database.ts";
 
 export type EmbeddedCommand =
@@ -95,7 +95,7 @@ export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "soc
 }
 
 function startDatabase(): Worker {
-  return new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+  return new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" }); // limit: command
 }
 
 /** The owner of its errors, for all its life. */
@@ -114,11 +114,13 @@ interface Thread {
 }
 
 async function command({ worker, failed }: Thread, command: EmbeddedCommand): Promise<void> {
-  const answered = new Promise<EmbeddedEvent>((resolve) => {
-    worker.onmessage = ({ data }: MessageEvent<EmbeddedEvent>) => resolve(data);
-    worker.postMessage(command);
-  });
-  const answer = await Promise.race([answered, failed]);
+  const { ms } = command.kind === "open" ? waits.embeddedStart : waits.embeddedStop;
+  const { promise: answered, resolve } = Promise.withResolvers<EmbeddedEvent>();
+  const late = `its worker has not answered for ${ms / 1_000} s`;
+  const cancel = after(ms, () => resolve({ kind: "failed", reason: late }));
+  worker.onmessage = ({ data }: MessageEvent<EmbeddedEvent>) => resolve(data);
+  worker.postMessage(command);
+  const answer = await Promise.race([answered, failed]).finally(cancel);
   if (answer instanceof Error) throw answer;
   if (answer.kind === "failed") throw new Error(`Cannot ${command.kind} the embedded database: ${answer.reason}`);
 }

@@ -51,6 +51,7 @@ export class RemoteStream {
 
   async #run({ hostname, port, caCerts }: RemoteRelay): Promise<void> {
     try {
+      // limit: maxIdleTimeout of quicOptions
       const conn = await Deno.connectQuic<false>({ hostname, port, caCerts: [...caCerts], ...transportOptions });
       this.#conn = conn;
       conn.closed.catch(() => {});
