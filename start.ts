@@ -21,6 +21,7 @@ import { lockDirectory } from "./deploy/local/directory_lock.ts";
 import { checkPorts, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
 import { LogFile } from "./deploy/local/log_file.ts";
+import { keepLocalKeys } from "./deploy/local/nats_keys.ts";
 import { spawnNatsNode } from "./deploy/local/nats_process.ts";
 import { findNatsServer, type NatsNode, oldestNats } from "./deploy/local/nats_server.ts";
 import { type Listening, Part, type PartProcess } from "./deploy/local/part.ts";
@@ -82,6 +83,7 @@ try {
   const { nats } = configs;
   using _lock = await lockDirectory(configs.api.dataDir);
   checkPorts(portsOf(configs));
+  if (nats.length > 0) await keepLocalKeys(`${configs.api.dataDir}/nats`);
   await runStack(configs, given, (node) => spawnNatsNode(program, node, nats));
   Deno.exit(0);
 } catch (error) {

@@ -42,8 +42,8 @@ async function cpuOf({ server }: Pair): Promise<number> {
 }
 
 async function measure(relays: number): Promise<readonly Measured[]> {
-  await using nats = await startNats();
-  const place = { urls: nats.urls.join(), prefix: freshPrefix(), folder: nats.folder };
+  await using nats = await startNats({ plain: true });
+  const place = { urls: nats.access.urls.join(), prefix: freshPrefix(), folder: nats.folder };
   const pairs: Pair[] = [];
   for (let number = 1; number <= relays; number++) pairs.push(await startPair(place, number));
   await Promise.all(pairs.map(({ load }) => load.ask(`${receivers} ${messages}`)));

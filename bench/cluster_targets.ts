@@ -82,8 +82,8 @@ async function measurePause(
   await mend();
 }
 
-async function memoryOf({ monitorUrls }: TestNats): Promise<number> {
-  const answers = await Promise.all(monitorUrls.map(async (url) => (await (await fetch(`${url}/varz`)).json()).mem));
+async function memoryOf({ access, ask }: TestNats): Promise<number> {
+  const answers = await Promise.all(access.urls.map(async (_, node) => (await ask(node, "/varz")).mem));
   return Math.max(...answers.map(Number));
 }
 
@@ -110,7 +110,7 @@ async function measureEmbedded(folder: string): Promise<void> {
 async function measureCluster(nats: TestNats): Promise<void> {
   const prefix = freshPrefix();
   const startRelay = (number: number): Promise<Child> =>
-    start("cluster", nats.urls.join(), prefix, `relay-${number}`, `${nats.folder}/relay-${number}.sqlite`);
+    start("cluster", nats.access.urls.join(), prefix, `relay-${number}`, `${nats.folder}/relay-${number}.sqlite`);
   const [writer, follower] = [await startRelay(1), await startRelay(2)];
   await writer.ask("channels 1");
   const ownUs = await measureAppends("cluster", writer, ["p50 2.5, p99 25 ms", "1,500/s"]);
@@ -144,7 +144,7 @@ async function measureCluster(nats: TestNats): Promise<void> {
 if (!natsInstalled.met) throw new Error(natsInstalled.reason);
 show("4 KiB, on this machine", "target", `measured (load ${Deno.loadavg()[0]?.toFixed(1)})`);
 {
-  await using nats = await startNats();
+  await using nats = await startNats({ plain: true });
   await measureEmbedded(nats.folder);
   await measureCluster(nats);
 }

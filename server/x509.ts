@@ -1,7 +1,8 @@
 /**
  * Makes the two certificates of a development machine: an authority that may vouch for loopback names and nothing else (name
  * constraints), so that trusting it is harmless, and server certificates as browsers want them for certificate hashes
- * (ECDSA P-256, at most 14 days). Written in DER (RFC 5280) by hand: it is a page, where a library would bring a dozen packages.
+ * (ECDSA P-256, at most 14 days). And those of a cluster's nodes, which are servers and clients of each other. Written in DER
+ * (RFC 5280) by hand: it is a page, where a library would bring a dozen packages.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 
@@ -18,12 +19,16 @@ export interface KeyedCertificate {
 const dayMs = 86_400_000;
 const authorityDays = 365;
 const serverDays = 13;
+const nodeDays = 3650;
 /** Clocks of clients may be behind. */
 const startsEarlierMs = 3_600_000;
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+const serverAuth = oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01);
+const clientAuth = oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02);
 const authorityName = commonName("Static development authority");
+const nodeAuthorityName = commonName("Static nodes");
 const serverName = commonName("localhost");
 
 export async function createAuthority(nowMs: number): Promise<KeyedCertificate> {
@@ -31,14 +36,13 @@ export async function createAuthority(nowMs: number): Promise<KeyedCertificate> 
   const own = await keyIdentifier(keys.publicKey);
   return await issue(keys, {
     signer: keys.privateKey,
+    issuer: authorityName,
     subject: authorityName,
     days: authorityDays,
     nowMs,
     extensions: [
-      extension(0x13, sequence(boolean(true), integer(new Uint8Array([0]))), "critical"), // basicConstraints: one level
-      extension(0x0f, der(0x03, new Uint8Array([2, 0b0000_0100])), "critical"), // keyUsage: keyCertSign
+      ...authorityExtensions(own),
       extension(0x1e, sequence(der(0xa0, concatBytes(...permittedNames()))), "critical"), // nameConstraints
-      extension(0x0e, der(0x04, own)), // subjectKeyIdentifier
     ],
   });
 }
@@ -50,21 +54,63 @@ export async function createServerCertificate(authority: KeyedCertificate, nowMs
   const authorityKey = await keyIdentifier(await publicKeyOf(authority.key));
   return await issue(keys, {
     signer,
+    issuer: authorityName,
     subject: serverName,
     days: serverDays,
     nowMs,
-    extensions: [
-      extension(0x13, sequence(), "critical"), // basicConstraints: no authority
-      extension(0x0f, der(0x03, new Uint8Array([7, 0b1000_0000])), "critical"), // keyUsage: digitalSignature
-      extension(0x25, sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01))), // extKeyUsage: serverAuth
-      extension(0x11, sequence(...loopbackNames())), // subjectAltName
-      extension(0x23, sequence(der(0x80, authorityKey))), // authorityKeyIdentifier
-    ],
+    extensions: leafExtensions({ usages: [serverAuth], names: loopbackNames(), authorityKey }),
   });
+}
+
+/**
+ * For nodes that prove to each other who they are: a certificate for each list of names (host names and IPv4 addresses), and the
+ * authority of all as PEM. Nobody has the authority's key afterwards, so it vouches for nothing else.
+ */
+export async function createNodeCertificates(
+  nodes: readonly (readonly string[])[],
+  nowMs: number,
+): Promise<{ readonly ca: string; readonly nodes: readonly KeyedCertificate[] }> {
+  const keys = await generateKeys();
+  const authorityKey = await keyIdentifier(keys.publicKey);
+  const issued = { signer: keys.privateKey, issuer: nodeAuthorityName, days: nodeDays, nowMs };
+  const extensions = authorityExtensions(authorityKey);
+  const { cert: ca } = await issue(keys, { ...issued, subject: nodeAuthorityName, extensions });
+  const create = async (names: readonly string[]): Promise<KeyedCertificate> =>
+    await issue(await generateKeys(), {
+      ...issued,
+      subject: commonName(names[0] ?? "node"),
+      extensions: leafExtensions({ usages: [serverAuth, clientAuth], names: names.map(alternativeName), authorityKey }),
+    });
+  return { ca, nodes: await Promise.all(nodes.map(create)) };
+}
+
+function authorityExtensions(ownKey: Bytes): Bytes[] {
+  return [
+    extension(0x13, sequence(boolean(true), integer(new Uint8Array([0]))), "critical"), // basicConstraints: one level
+    extension(0x0f, der(0x03, new Uint8Array([2, 0b0000_0100])), "critical"), // keyUsage: keyCertSign
+    extension(0x0e, der(0x04, ownKey)), // subjectKeyIdentifier
+  ];
+}
+
+interface LeafParts {
+  readonly usages: readonly Bytes[];
+  readonly names: readonly Bytes[];
+  readonly authorityKey: Bytes;
+}
+
+function leafExtensions({ usages, names, authorityKey }: LeafParts): Bytes[] {
+  return [
+    extension(0x13, sequence(), "critical"), // basicConstraints: no authority
+    extension(0x0f, der(0x03, new Uint8Array([7, 0b1000_0000])), "critical"), // keyUsage: digitalSignature
+    extension(0x25, sequence(...usages)), // extKeyUsage
+    extension(0x11, sequence(...names)), // subjectAltName
+    extension(0x23, sequence(der(0x80, authorityKey))), // authorityKeyIdentifier
+  ];
 }
 
 interface CertificateParts {
   readonly signer: CryptoKey;
+  readonly issuer: Bytes;
   readonly subject: Bytes;
   readonly days: number;
   readonly nowMs: number;
@@ -72,13 +118,13 @@ interface CertificateParts {
 }
 
 async function issue(keys: CryptoKeyPair, parts: CertificateParts): Promise<KeyedCertificate> {
-  const { signer, subject, days, nowMs, extensions } = parts;
+  const { signer, issuer, subject, days, nowMs, extensions } = parts;
   const startMs = nowMs - startsEarlierMs;
   const toBeSigned = sequence(
     der(0xa0, integer(new Uint8Array([2]))),
     integer(crypto.getRandomValues(new Uint8Array(16))),
     ecdsaWithSha256,
-    authorityName,
+    issuer,
     sequence(time(startMs), time(startMs + days * dayMs)),
     subject,
     new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)),
@@ -109,6 +155,12 @@ const ipv6Loopback = new Uint8Array(16).with(15, 1);
 
 function loopbackNames(): Bytes[] {
   return [der(0x82, text("localhost")), der(0x87, new Uint8Array([127, 0, 0, 1])), der(0x87, ipv6Loopback)];
+}
+
+/** Of a host, or of an IPv4 address. */
+function alternativeName(name: string): Bytes {
+  const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(name);
+  return isAddress ? der(0x87, Uint8Array.from(name.split("."), Number)) : der(0x82, text(name));
 }
 
 /** Addresses with their masks. */

@@ -2,7 +2,7 @@
  * A node of NATS as a part of the stack. It ends when its standard input does, as every part: a shell beside it sees that. Its
  * process group is its own, because a Ctrl-C of the terminal would end it before the relays have said goodbye.
  */
-import { natsConfig, type NatsNode } from "./nats_server.ts";
+import { createMonitorClient, natsConfig, type NatsNode } from "./nats_server.ts";
 import type { PartProcess } from "./part.ts";
 
 /**
@@ -25,6 +25,7 @@ const pollMs = 100;
 /** Kept of what it says: the end, where the reason is. */
 const maxComplaintCharacters = 2_000;
 
+/** The nodes' keys are there (`keepLocalKeys`). */
 export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly NatsNode[]): PartProcess {
   Deno.mkdirSync(node.folder, { recursive: true, mode: 0o700 });
   const config = `${node.folder}/nats.conf`;
@@ -54,7 +55,7 @@ export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly N
     }
   })();
   void untilWell(node, over.signal).then((isWell) => {
-    if (isWell) say(JSON.stringify({ event: "listening", url: `nats://127.0.0.1:${node.clientPort}` }));
+    if (isWell) say(JSON.stringify({ event: "listening", url: `tls://127.0.0.1:${node.clientPort}` }));
   });
   const letGo = (): void => void child.stdin.close().catch(() => {});
   return {
@@ -78,10 +79,11 @@ export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly N
 }
 
 /** A node of a cluster is well when it has the cluster's metadata, for which another node must be there. */
-async function untilWell({ monitorPort }: NatsNode, signal: AbortSignal): Promise<boolean> {
+async function untilWell(node: NatsNode, signal: AbortSignal): Promise<boolean> {
+  using client = createMonitorClient(node);
   while (!signal.aborted) {
     try {
-      const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`, { signal });
+      const answer = await fetch(`https://127.0.0.1:${node.monitorPort}/healthz`, { signal, client });
       await answer.body?.cancel();
       if (answer.ok) return true;
     } catch {

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { eventually, freePort, natsInstalled, natsProgram, testWhen } from "../../tests/support/mod.ts";
-import { natsVersion } from "./nats_server.ts";
+import { isLetIn, presentAt } from "../../tests/support/nats_stranger.ts";
+import { keepLocalKeys } from "./nats_keys.ts";
+import { createMonitorClient, type NatsNode, natsVersion } from "./nats_server.ts";
 import { type Listening, Part } from "./part.ts";
 import { spawnNatsNode } from "./nats_process.ts";
 import { placeNodes } from "./relay_places.ts";
@@ -10,6 +12,7 @@ interface Stage {
   readonly said: string[];
   readonly lines: string[];
   readonly folder: string;
+  readonly nodes: readonly NatsNode[];
   /** Resolves once this was said or logged. */
   until(pattern: RegExp): Promise<void>;
 }
@@ -17,6 +20,7 @@ interface Stage {
 async function createStage(): Promise<Stage> {
   const [folder, program] = [await Deno.makeTempDir({ prefix: "static-nodes, o'clock " }), await natsProgram()];
   const nodes = placeNodes(freePort(), folder);
+  await keepLocalKeys(`${folder}/nats`);
   const [said, lines]: [string[], string[]] = [[], []];
   const parts = nodes.map((node) =>
     new Part({
@@ -36,7 +40,7 @@ async function createStage(): Promise<Stage> {
   const until = async (pattern: RegExp): Promise<void> => {
     await eventually({ what: String(pattern) }, () => heard(pattern), (is) => is);
   };
-  return { parts, said, lines, folder, until };
+  return { parts, said, lines, folder, nodes, until };
 }
 
 /** Of the program that was started for this folder. */
@@ -48,21 +52,49 @@ async function pidOf(folder: string): Promise<number | undefined> {
   return undefined;
 }
 
+/** Without their keys nobody is let in by nodes, and what they tell everybody on this machine has no secrets. */
+async function assertClosedToStrangers({ nodes, folder }: Stage): Promise<void> {
+  const keys = `${folder}/nats/keys`;
+  const ca = await Deno.readTextFile(`${keys}/node/ca.pem`);
+  for (const { clientPort, routePort, monitorPort } of nodes) {
+    assertStringIncludes(await presentAt(clientPort, { at: "client", ca }), "Authorization Violation");
+    const others = [
+      await presentAt(clientPort, { at: "client" }),
+      await presentAt(routePort, { at: "route" }),
+      await presentAt(routePort, { at: "route", ca }),
+    ];
+    assertEquals(others.map(isLetIn), [false, false, false], others.join());
+    const plain = await fetch(`http://127.0.0.1:${monitorPort}/varz`);
+    assertEquals([plain.status, (await plain.text()).includes("server_id")], [400, false]);
+  }
+  const [node] = nodes;
+  assert(node !== undefined);
+  using client = createMonitorClient(node);
+  const files = ["node/node.key", "relay/relay.creds"].map((path) => Deno.readTextFileSync(`${keys}/${path}`));
+  const secrets = files.flatMap((text) => text.split("\n").filter((line) => /^[\w+/=]{20,}$/.test(line)));
+  assertEquals(secrets.length > 2, true);
+  for (const path of ["varz", "connz?auth=1&subs=1", "routez", "jsz?config=1&streams=1&consumers=1", "accountz"]) {
+    const text = await (await fetch(`https://127.0.0.1:${node.monitorPort}/${path}`, { client })).text();
+    assertEquals(secrets.filter((secret) => text.includes(secret)), [], path);
+  }
+}
+
 testWhen(
   natsInstalled,
-  "nodes of NATS are parts: up together, started again when they die, gone when they are let go",
+  "nodes of NATS are parts: up together, started again when they die, closed to strangers, gone when they are let go",
   async () => {
     const stage = await createStage();
     const { parts, folder } = stage;
     try {
       const up: Listening[] = await Promise.all(parts.map((part) => part.start()));
-      assertEquals(up.map(({ url }) => url?.startsWith("nats://127.0.0.1:")), [true, true, true]);
+      assertEquals(up.map(({ url }) => url?.startsWith("tls://127.0.0.1:")), [true, true, true]);
       const second = await pidOf(`${folder}/nats/2`);
       assert(second !== undefined);
       Deno.kill(second, "SIGKILL");
       await stage.until(/^NATS 2 ended with code .*starting it again in 0.5 s/);
       await stage.until(/^NATS 2 runs again/);
       assert(stage.lines.some((line) => line.includes("Server is ready")), "what it logs is a part's log");
+      await assertClosedToStrangers(stage);
     } finally {
       const [first, ...others] = parts;
       first?.kill();
@@ -81,7 +113,9 @@ testWhen(natsInstalled, "a node that cannot start tells why", async () => {
   assert(natsVersion(program) !== undefined);
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr; // cast: of TCP
-  const node = { number: 1, clientPort: port, monitorPort: freePort(), routePort: freePort(), folder };
+  const ports = { clientPort: port, monitorPort: freePort(), routePort: freePort() };
+  const node = { number: 1, ...ports, folder: `${folder}/1` };
+  await keepLocalKeys(folder);
   const process = spawnNatsNode(program, node, [node]);
   const reading = Array.fromAsync(process.lines);
   await process.ended;

@@ -1,9 +1,10 @@
 /**
  * Where the parts of a stack with several relays are: three NATS nodes and the relays, on ports that follow from the first
  * relay's in steps of ten. Each relay has a folder of its own, so that the file of a stack with one relay stays as it is, with
- * copies of what all of them must have alike: authority, certificate, and the secret for the API.
+ * copies of what all of them must have alike: authority, certificate, the secret for the API, and the key for the nodes.
  */
 import type { WantedPort } from "./free_ports.ts";
+import { relayFiles } from "../nats/keys.ts";
 import type { NatsNode } from "./nats_server.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 
@@ -21,6 +22,8 @@ type FirstRelay = Pick<RelayConfig, "dataDir" | "grpcPort" | "quicPort" | "admin
 
 /** They hold keys, and copies have the same permissions. */
 const sharedFiles = ["ca_key.pem", "relay_certificate.pem", "relay_secret"];
+/** From the data directory. */
+const relayKeys = "nats/keys/relay";
 
 const nodeCount = 3;
 const step = 10;
@@ -45,6 +48,8 @@ export function placeRelays(
       ...ports,
       environment: {
         ...clusterVariables(nodes),
+        STATIC_NATS_CA: `${folder}/${relayFiles.ca}`,
+        STATIC_NATS_CREDENTIALS: `${folder}/${relayFiles.credentials}`,
         STATIC_RELAY_ID: `relay-${index + 1}`,
         STATIC_DATA_DIR: folder,
         STATIC_RELAY_GRPC_PORT: String(ports.grpcPort),
@@ -58,9 +63,10 @@ export function placeRelays(
 /** Gives a relay what it must have in common with the others. `dataDir` is the stack's. */
 export function prepareFolder({ folder }: RelayPlace, dataDir: string): void {
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of sharedFiles) {
+  const keys = Object.values(relayFiles).map((name) => `${relayKeys}/${name}`);
+  for (const path of [...sharedFiles, ...keys]) {
     try {
-      Deno.copyFileSync(`${dataDir}/${name}`, `${folder}/${name}`);
+      Deno.copyFileSync(`${dataDir}/${path}`, `${folder}/${path.slice(path.lastIndexOf("/") + 1)}`);
     } catch (error) {
       // A configured certificate or secret has no file here.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -68,12 +74,12 @@ export function prepareFolder({ folder }: RelayPlace, dataDir: string): void {
   }
 }
 
-/** Variables of every relay on these nodes. */
+/** Variables of every relay on these nodes, without the files of its key, which are in its own folder. */
 export function clusterVariables(nodes: readonly NatsNode[]): Readonly<Record<string, string>> {
   return {
     STATIC_RELAY_ENGINE: "jetstream",
-    STATIC_NATS_URLS: nodes.map(({ clientPort }) => `nats://127.0.0.1:${clientPort}`).join(","),
-    STATIC_NATS_MONITOR_URLS: nodes.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`).join(","),
+    STATIC_NATS_URLS: nodes.map(({ clientPort }) => `tls://127.0.0.1:${clientPort}`).join(","),
+    STATIC_NATS_MONITOR_URLS: nodes.map(({ monitorPort }) => `https://127.0.0.1:${monitorPort}`).join(","),
   };
 }
 

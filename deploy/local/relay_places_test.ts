@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { keepLocalKeys } from "./nats_keys.ts";
 import { placeNodes, placeRelays, prepareFolder, relayUrlsOf, wantedPorts } from "./relay_places.ts";
 
 const nodes = placeNodes(4222, ".static");
@@ -19,7 +20,7 @@ Deno.test("relays are ten ports apart, have an id each, and are told of every no
   assertEquals(ids, ["relay-1", "relay-2", "relay-3"]);
   for (const { environment } of places) {
     assertEquals(environment["STATIC_RELAY_ENGINE"], "jetstream");
-    assertEquals(environment["STATIC_NATS_URLS"], "nats://127.0.0.1:4222,nats://127.0.0.1:4232,nats://127.0.0.1:4242");
+    assertEquals(environment["STATIC_NATS_URLS"], "tls://127.0.0.1:4222,tls://127.0.0.1:4232,tls://127.0.0.1:4242");
   }
   assertEquals(relayUrlsOf(places).slice(0, 3), [
     "quic://localhost:4433",
@@ -37,18 +38,22 @@ Deno.test("ports that the system chooses stay its choice, and clients are told o
   assertEquals(relayUrlsOf(places), []);
 });
 
-Deno.test("a relay's folder has the stack's authority, certificate and secret, readable for nobody else, and not its log", async () => {
+Deno.test("a relay's folder has the stack's authority, certificate and secret and the key for the nodes, readable for nobody else, and not its log", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "static-places-" });
   const [place] = placeRelays(1, { dataDir, grpcPort: 0, quicPort: 0, admin: undefined }, nodes);
   assert(place !== undefined);
   for (const name of ["ca_key.pem", "relay_secret", "relay.sqlite"]) {
     await Deno.writeTextFile(`${dataDir}/${name}`, name, { mode: 0o600 });
   }
+  await keepLocalKeys(`${dataDir}/nats`);
   prepareFolder(place, dataDir);
   prepareFolder(place, dataDir);
   const names = (await Array.fromAsync(Deno.readDir(place.folder))).map(({ name }) => name).sort();
-  assertEquals(names, ["ca_key.pem", "relay_secret"]);
+  assertEquals(names, ["ca_key.pem", "nats_ca.pem", "relay.creds", "relay_secret"]);
+  for (const variable of ["STATIC_NATS_CA", "STATIC_NATS_CREDENTIALS"]) {
+    assert(names.some((name) => place.environment[variable] === `${place.folder}/${name}`), variable);
+  }
   const modes = names.map((name) => (Deno.statSync(`${place.folder}/${name}`).mode ?? 0) & 0o777);
-  assertEquals([...modes, (Deno.statSync(place.folder).mode ?? 0) & 0o777], [0o600, 0o600, 0o700]);
+  assertEquals([...modes, (Deno.statSync(place.folder).mode ?? 0) & 0o777], [0o600, 0o600, 0o600, 0o600, 0o700]);
   await Deno.remove(dataDir, { recursive: true });
 });

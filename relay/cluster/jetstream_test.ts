@@ -361,7 +361,7 @@ testWhen(
 
 testWhen(natsInstalled, "a relay whose nodes are gone still ends", async () => {
   await using alone = await startNats({ nodes: 1 });
-  const { engine } = await openTestCluster({ urls: alone.urls });
+  const { engine } = await openTestCluster(alone.access);
   const channelId = await createChannel(engine, 1);
   await alone.kill(0);
   const lost = assertRejects(() => engine.append(channelId, message("never")), EngineError);

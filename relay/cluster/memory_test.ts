@@ -2,7 +2,6 @@
 // relay leaves to the others.
 import { assert, assertEquals } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
-import { connectToNodes } from "./node_connection.ts";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
@@ -19,6 +18,7 @@ import {
 } from "../engine/testing/sample.ts";
 import type { ClusterListener } from "../core/cluster.ts";
 import { encodeBatch } from "./batch.ts";
+import { openNodes } from "./nodes.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
 
 /** Sizes of clusters. */
@@ -76,7 +76,7 @@ for (const nodes of sizes) {
   testWhen(natsInstalled, `no byte of a KeyPackage is in a file of a relay or of ${nodes} node(s)`, async () => {
     await using nats = await startNats({ nodes });
     const path = `${nats.folder}/copy.sqlite`;
-    const { engine } = await openTestCluster({ urls: nats.urls, replicas: nodes, path });
+    const { engine } = await openTestCluster({ ...nats.access, replicas: nodes, path });
     const packages = randomPackages();
     // Something that is on disk, so that the search is known to find what is there.
     const channelId = await createChannel(engine, 1);
@@ -102,7 +102,7 @@ for (const nodes of sizes) {
       const failures: unknown[] = [];
       const events: string[] = [];
       const { engine, cluster } = await openTestCluster({
-        urls: nats.urls,
+        ...nats.access,
         replicas: nodes,
         log: (_, event) => events.push(event),
         onFailed: (error) => failures.push(error),
@@ -137,7 +137,7 @@ testWhen(
     const prefix = freshPrefix();
     const givenUp: string[] = [];
     const first = await openTestCluster({
-      urls: nats.urls,
+      ...nats.access,
       prefix,
       relay: "relay-1",
       silentMs: 3_000,
@@ -145,7 +145,7 @@ testWhen(
     first.peers.onGivenUp = (relay) => Promise.resolve(void givenUp.push(relay));
     const failures: Error[] = [];
     const dead = await openTestCluster({
-      urls: nats.urls,
+      ...nats.access,
       prefix,
       relay: "relay-2",
       onFailed: (error) => failures.push(error),
@@ -190,9 +190,9 @@ testWhen(natsInstalled, "a late first batch of a relay's own earlier writer does
   await using nats = await startNats({ nodes: 1 });
   const prefix = freshPrefix();
   const failures: Error[] = [];
-  const { engine } = await openTestCluster({ urls: nats.urls, prefix, onFailed: (error) => failures.push(error) });
+  const { engine } = await openTestCluster({ ...nats.access, prefix, onFailed: (error) => failures.push(error) });
   await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
-  const connection = await connectToNodes({ servers: [...nats.urls] });
+  const { connection } = await openNodes({ ...nats.access, name: "test" });
   const late = { writer: "an earlier one", relay: "relay-1", number: 1, began: Number.MAX_SAFE_INTEGER, commands: [] };
   await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
   const count = await eventually(
@@ -213,7 +213,7 @@ async function awayForLong(): Promise<void> {
   const events: string[] = [];
   const silentMs = 12_000;
   const open = (relay: string): ReturnType<typeof openTestCluster> =>
-    openTestCluster({ urls: nats.urls, prefix, relay, silentMs, log: (_, event) => events.push(event) });
+    openTestCluster({ ...nats.access, prefix, relay, silentMs, log: (_, event) => events.push(event) });
   const [first, second] = [await open("relay-1"), await open("relay-2")];
   await createChannel(first.engine, 1);
   await nats.kill(0);

@@ -40,7 +40,7 @@ interface Held {
 
 /** Throws an `Error` that says what is wrong with the nodes. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const answers = await Promise.all(options.monitorUrls.map(checkMonitor));
+  const answers = await Promise.all(options.monitorUrls.map((url) => checkMonitor(url, options.ca)));
   // A node that is down promises nothing; one that is up must promise enough.
   if (answers.length > 0 && !answers.includes(true)) {
     throw new Error(`None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`);
@@ -198,8 +198,9 @@ function shuffled(urls: readonly string[]): string[] {
 }
 
 /** Returns whether it answers. Throws when its answer is not enough. */
-async function checkMonitor(url: string): Promise<boolean> {
-  const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(waits.nodeConnection.ms) })
+async function checkMonitor(url: string, ca: string | undefined): Promise<boolean> {
+  using client = Deno.createHttpClient(ca === undefined ? {} : { caCerts: [ca] });
+  const answer = await fetch(`${url}/varz`, { client, signal: AbortSignal.timeout(waits.nodeConnection.ms) })
     .then((response) => response.json(), () => undefined);
   if (answer === undefined) return false;
   const { version, jetstream } = answer;

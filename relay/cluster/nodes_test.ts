@@ -7,7 +7,7 @@ import { natsInstalled, natsProgram, startNats } from "../../tests/support/nats.
 import { eventually } from "../../tests/support/eventually.ts";
 import { freePorts } from "../../tests/support/ports.ts";
 import { type Requirement, testWhen } from "../../tests/support/requirement.ts";
-import { leastPayloadBytes, type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
+import { leastPayloadBytes, type Nodes, openNodes } from "./nodes.ts";
 import { patiently } from "./patience.ts";
 
 /** Debian's own package, where it is installed and old. */
@@ -63,21 +63,6 @@ testWhen(hasOld, "a node that is too old is refused", async () => {
   assertStringIncludes(await refusal(oldProgram, { sync: "", payload: "8MB" }), "2.15 or newer is needed");
 });
 
-/** Runs with a node that speaks TLS. */
-async function withTls(run: (options: NodesOptions & { readonly ca: string }) => Promise<void>): Promise<void> {
-  const { cert, key } = await createCertificate();
-  const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
-  await Deno.writeTextFile(`${folder}/cert.pem`, cert);
-  await Deno.writeTextFile(`${folder}/key.pem`, key, { mode: 0o600 });
-  const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem" }`;
-  {
-    await using nats = await startNats({ nodes: 1, settings });
-    const urls = nats.urls.map((url) => url.replace("nats://127.0.0.1", "tls://localhost"));
-    await run({ urls, isTls: true, monitorUrls: nats.monitorUrls, name: "test", ca: cert });
-  }
-  await Deno.remove(folder, { recursive: true });
-}
-
 /** A node answers on the connection again. */
 async function assertAnswered(connection: NatsConnection): Promise<void> {
   let isAnswered = false;
@@ -91,35 +76,42 @@ async function assertAnswered(connection: NatsConnection): Promise<void> {
 
 testWhen(
   natsInstalled,
-  "nodes are reached over TLS with the authority that is configured, and with no other",
-  () =>
-    withTls(async (options) => {
-      const { connection } = await openNodes(options);
-      assertEquals(connection.info?.tls_required, true);
-      await connection.close();
-      await assertRejects(async () => openNodes({ ...options, ca: (await createCertificate()).cert }), Error);
-      await assertRejects(() => openNodes({ ...options, ca: undefined }), Error);
-    }),
+  "nodes are reached over TLS with the authority and the key that are configured, and with no other",
+  async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const { access } = nats;
+    const options = { ...access, urls: access.urls.map((url) => url.replace("127.0.0.1", "localhost")), name: "test" };
+    const { connection } = await openNodes(options);
+    assertEquals(connection.info?.tls_required, true);
+    await connection.close();
+    const { cert } = await createCertificate();
+    // Without the question at the monitoring ports, which are asked first and would refuse as well.
+    for (const monitorUrls of [access.monitorUrls, []]) {
+      await assertRejects(() => openNodes({ ...options, monitorUrls, ca: cert }), Error);
+      await assertRejects(() => openNodes({ ...options, monitorUrls, ca: undefined }), Error);
+    }
+    await assertRejects(() => openNodes({ ...options, credentials: undefined }), Error);
+  },
 );
 
-testWhen(natsInstalled, "over TLS a connection leaves its node and is made anew", () =>
-  withTls(async (options) => {
-    const { connection } = await openNodes(options);
-    await connection.reconnect();
-    await assertAnswered(connection);
-    await connection.close();
-  }));
+testWhen(natsInstalled, "a connection leaves its node and is made anew", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const { connection } = await openNodes({ ...nats.access, name: "test" });
+  await connection.reconnect();
+  await assertAnswered(connection);
+  await connection.close();
+});
 
 testWhen(
   natsInstalled,
   "a new client takes the place of one whose node reads nothing, and what is subscribed moves along",
   async () => {
     await using nats = await startNats({ nodes: 3 });
-    const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+    const nodes = await openNodes({ ...nats.access, name: "test" });
     const old = nodes.connection;
     const heard: string[] = [];
     const stop = nodes.subscribe("words", (message) => void heard.push(message.string()));
-    nats.freeze(nats.urls.findIndex((url) => url.endsWith(old.getServer())));
+    nats.freeze(nats.access.urls.findIndex((url) => url.endsWith(old.getServer())));
     for (let count = 0; count < 8; count++) old.publish("nobody", new Uint8Array(leastPayloadBytes));
     await nodes.renew();
     assertNotEquals(nodes.connection.getServer(), old.getServer());
@@ -143,7 +135,7 @@ const noLeader = "its nodes have no leader for it";
 
 testWhen(natsInstalled, "another connection reads a log, and says why it cannot", async () => {
   await using nats = await startNats({ nodes: 1 });
-  const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+  const nodes = await openNodes({ ...nats.access, name: "test" });
   await nodes.manager.streams.add({ name: "led", subjects: ["led"] });
   assertEquals(await probe(nodes, "led"), "read");
   assertEquals(await probe(nodes, "unknown"), noLeader);
@@ -159,7 +151,7 @@ if (inCampaign) {
     "another connection knows that a log has lost its leader, and that it has one again",
     async () => {
       await using nats = await startNats({ nodes: 3 });
-      const nodes = await openNodes({ ...nats, isTls: false, name: "test" });
+      const nodes = await openNodes({ ...nats.access, name: "test" });
       await patiently(() => nodes.manager.streams.add({ name: "led", subjects: ["led"], num_replicas: 3 }));
       const ask = (): Promise<string> => probe(nodes, "led");
       assertEquals(await ask(), "read");

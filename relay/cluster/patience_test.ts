@@ -47,7 +47,7 @@ Deno.test("whileMoving() waits for what moves, and ends what stands still with t
 
 testWhen(natsInstalled, "a relay that begins while the nodes elect a leader waits for them", async () => {
   await using nats = await startNats();
-  const nodes = await openNodes({ urls: nats.urls, monitorUrls: nats.monitorUrls, isTls: false, name: "test" });
+  const nodes = await openNodes({ ...nats.access, name: "test" });
   try {
     // Two of three are frozen: nobody can be elected, and every question is left unanswered.
     nats.freeze(1);

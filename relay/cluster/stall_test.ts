@@ -13,7 +13,7 @@ testWhen(
   "agents of a relay whose log is silent are sent away, and taken again when it speaks",
   async () => {
     await using nats = await startNats({ nodes: 1 });
-    const { engine, cluster } = await openTestCluster({ urls: nats.urls, silenceLimits: { awayMs: 1_000 } });
+    const { engine, cluster } = await openTestCluster({ ...nats.access, silenceLimits: { awayMs: 1_000 } });
     const world = await createWorld({ engine, cluster });
     const { client } = await Actor.connect(world, 1);
     const channelId = await createChannel(engine, 1);

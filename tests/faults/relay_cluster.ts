@@ -1,9 +1,23 @@
-/** A service with several relays on one log: API, relays and NATS nodes, each a process that can be killed and started again. */
+/**
+ * A service with several relays on one log: API, relays and NATS nodes, each a process that can be killed and started again. Relays
+ * reach nodes over TLS with their key, as nodes reach each other.
+ */
 import { runAdmin } from "../../api/mod.ts";
 import { anyBackend, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
-import { freePorts, startNats, type TestNats } from "../support/mod.ts";
+import { freePorts, type NatsOptions, startNats, type TestNats } from "../support/mod.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
+
+export interface RelayClusterOptions {
+  readonly relays: number;
+  /** For tests that cut nodes off, or give them disks of their own. */
+  readonly nodes?: Pick<NatsOptions, "wayTo" | "folderOf">;
+  /** The data directory of a relay, from 0, for a test that gives it a disk of its own. */
+  readonly relayFolder?: (relay: number) => string | undefined;
+}
+
+/** So often a relay is started that ends because nodes or API are not there yet, as any supervisor does. */
+const starts = 20;
 
 export class RelayCluster implements AsyncDisposable {
   readonly #opened = new AsyncDisposableStack();
@@ -20,11 +34,11 @@ export class RelayCluster implements AsyncDisposable {
     this.#apiEnvironment = apiEnvironment;
   }
 
-  static async start({ relays: count }: { readonly relays: number }): Promise<RelayCluster> {
+  static async start({ relays: count, nodes = {}, relayFolder }: RelayClusterOptions): Promise<RelayCluster> {
     await using opened = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
     opened.defer(() => Deno.remove(folder, { recursive: true }));
-    const nats = opened.use(await startNats());
+    const nats = opened.use(await startNats(nodes));
     const backend = await anyBackend.open();
     opened.defer(() => backend.close());
     const [port = 0, internalPort = 0] = freePorts(2);
@@ -36,7 +50,9 @@ export class RelayCluster implements AsyncDisposable {
       cluster.#opened.defer(() => cluster.api.stop());
       cluster.account = await signUp(cluster.api.call);
       await cluster.admin("set-plan", cluster.account.email, "enterprise");
-      for (let number = 1; number <= count; number++) await cluster.#addRelay(number);
+      for (let number = 1; number <= count; number++) {
+        await cluster.#addRelay(number, relayFolder?.(number - 1) ?? `${folder}/relay-${number}`);
+      }
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -75,19 +91,17 @@ export class RelayCluster implements AsyncDisposable {
     await this.#opened.disposeAsync();
   }
 
-  async #addRelay(number: number): Promise<void> {
+  async #addRelay(number: number, folder: string): Promise<void> {
     const [quicPort = 0, grpcPort = 0] = freePorts(2);
     const relay = new ClusterRelay(`quic://localhost:${quicPort},https://localhost:${grpcPort}`, {
-      STATIC_DATA_DIR: `${this.folder}/relay-${number}`,
+      STATIC_DATA_DIR: folder,
       STATIC_API_URL: this.api.url,
       STATIC_API_INTERNAL_URL: this.api.internalUrl,
       STATIC_RELAY_SECRET: relaySecret,
       STATIC_RELAY_QUIC_PORT: String(quicPort),
       STATIC_RELAY_GRPC_PORT: String(grpcPort),
-      STATIC_RELAY_ENGINE: "jetstream",
+      ...this.nats.variables,
       STATIC_RELAY_ID: `relay-${number}`,
-      STATIC_NATS_URLS: this.nats.urls.join(","),
-      STATIC_NATS_MONITOR_URLS: this.nats.monitorUrls.join(","),
     });
     await relay.start();
     this.#opened.defer(() => relay.process.stop());
@@ -112,6 +126,17 @@ export class ClusterRelay {
     const process = await startRelayProcess(this.#environment);
     this.process = process;
     void process.finished().then(() => void (this.#gone = this.process === process));
+  }
+
+  /** Starts it until it serves. */
+  async startAgain(): Promise<void> {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await this.start();
+      } catch (error) {
+        if (attempt === starts) throw error;
+      }
+    }
   }
 
   /** Its last complaint, if it has ended; undefined while it runs. */

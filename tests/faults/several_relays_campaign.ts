@@ -28,7 +28,7 @@ function victimsOf(cluster: RelayCluster): Victim[] {
       kill: () => relay.process.stop(),
       start: () => relay.start(),
     })),
-    ...cluster.nats.urls.map((_, node) => ({
+    ...cluster.nats.access.urls.map((_, node) => ({
       name: `NATS node ${node + 1}`,
       kill: () => cluster.nats.kill(node),
       start: () => cluster.nats.restart(node),

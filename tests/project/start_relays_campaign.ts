@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { freePort, natsInstalled, natsProgram, testWhen } from "../support/mod.ts";
+import { isLetIn, presentAt } from "../support/nats_stranger.ts";
 import { inFolder, isRunning, processOf, root, type RunningStack, startStack } from "./stack_process.ts";
 
 testWhen(natsInstalled, "deno task start --relays 3", (t) =>
@@ -10,6 +11,16 @@ testWhen(natsInstalled, "deno task start --relays 3", (t) =>
     await t.step("names three relays, and two agents talk over whichever they find", async () => {
       assertEquals(relaysOf(stack).length, 3);
       await talk(stack);
+    });
+    await t.step("lets nobody in who has no key", async () => {
+      const ca = await Deno.readTextFile(`${folder}/nats/keys/node/ca.pem`);
+      const firstPort = Number(variables.STATIC_NATS_PORT);
+      for (const [at, first] of [["client", firstPort], ["route", firstPort + 2]] as const) {
+        for (const port of [first, first + 10, first + 20]) {
+          const said = [await presentAt(port, { at }), await presentAt(port, { at, ca })];
+          assertEquals(said.map(isLetIn), [false, false], said.join());
+        }
+      }
     });
     await t.step("keeps from nodes and relays what only the API may know", () => compareVariables(stack));
     await t.step("starts a node and a relay again that were killed, and agents talk on", async () => {

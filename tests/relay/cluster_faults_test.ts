@@ -1,5 +1,5 @@
-// Three relays write to one log while relays and nodes are killed, frozen and stopped: nothing that was accepted is lost, moved
-// or there twice, all copies agree, and every charge matches its message. By default one relay is killed.
+// Three relays write to one log over TLS while relays and nodes are killed, frozen and stopped: nothing that was accepted is lost,
+// moved or there twice, all copies agree, and every charge matches its message. By default a relay is killed, and the log's leader.
 import { assert, assertEquals } from "@std/assert";
 import { freshPrefix, type OpenCluster, openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
 import { createChannel, readAll, sampleChannelId } from "../../relay/engine/testing/sample.ts";
@@ -8,10 +8,10 @@ import { eventually } from "../support/eventually.ts";
 import { TextLineStream } from "../support/lines.ts";
 import { leaderOf } from "../support/log_leader.ts";
 import { testWhen } from "../support/mod.ts";
-import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
+import { type NatsAccess, natsInstalled, startNats, type TestNats } from "../support/nats.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/random.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
-import { auditEvery, isTimeOver, missingFaults, tellProgress } from "./cluster_fault_run.ts";
+import { auditEvery, isTimeOver, missingFaults, tellProgress } from "../support/fault_run.ts";
 
 /** Between two entries of a caller: a campaign of an hour must fit the machine, and so must the tests beside the default run. */
 const pauseMs = inCampaign ? 200 : 100;
@@ -27,7 +27,7 @@ interface Accepted {
 }
 
 interface Place {
-  readonly urls: string;
+  readonly access: NatsAccess;
   readonly prefix: string;
   readonly folder: string;
 }
@@ -51,12 +51,13 @@ class WriterProcess {
   }
 
   start(): void {
-    const { urls, prefix, folder } = this.#place;
+    const { access, prefix, folder } = this.#place;
     // A campaign outlives the log's beginning, so its relays begin with copies, and those need a file.
     const path = inCampaign ? `${folder}/${this.#relay}.sqlite` : ":memory:";
     const life = `${this.#relay}-${++this.#lives}`;
     this.#ended = false;
-    const args = ["run", "-A", "--no-check", writer, urls, prefix, this.#relay, life, "3", path, String(pauseMs)];
+    const place = [JSON.stringify(access), prefix, this.#relay, life, "3", path, String(pauseMs)];
+    const args = ["run", "-A", "--no-check", writer, ...place];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" }).spawn();
     this.#child = child;
     this.#reading = this.#read(child);
@@ -242,11 +243,13 @@ type Plan = (random: Random) => readonly string[] | Promise<readonly string[]>;
 async function runFaults(makePlan: Plan): Promise<void> {
   const seed = seedFromEnvironment();
   const random = createRandom(seed);
-  await using nats = await startNats({ nodes: 3 });
+  await using nats = await startNats();
+  // Without the question at the monitoring ports: one that begins while all nodes are down waits for them.
+  const access = { ...nats.access, monitorUrls: [] };
   const prefix = freshPrefix();
   const failures: unknown[] = [];
   const auditor = await openTestCluster({
-    urls: nats.urls,
+    ...access,
     prefix,
     relay: "relay-0",
     replicas: 3,
@@ -254,7 +257,7 @@ async function runFaults(makePlan: Plan): Promise<void> {
     log: (level, event, fields) => void (level !== "info" && console.log("auditor", event, fields)),
     onFailed: (error) => failures.push(error),
   });
-  const place = { urls: nats.urls.join(), prefix, folder: nats.folder };
+  const place = { access, prefix, folder: nats.folder };
   const writers = [1, 2, 3].map((number) => new WriterProcess(`relay-${number}`, place));
   const stage = { nats, prefix, writers, random };
   const done: string[] = [];
@@ -299,7 +302,9 @@ async function runFaults(makePlan: Plan): Promise<void> {
 testWhen(natsInstalled, "what relays of a cluster have accepted survives the death of relays and nodes", async () => {
   const names = Object.keys(faults).filter((name) => name !== damaged);
   await runFaults(async (random) =>
-    inCampaign ? Array.from({ length: await missingFaults(200) }, () => random.pick(names)) : ["a relay is killed"]
+    inCampaign
+      ? Array.from({ length: await missingFaults(200) }, () => random.pick(names))
+      : ["a relay is killed", "the log's leader is killed"]
   );
 });
 

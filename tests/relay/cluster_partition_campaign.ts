@@ -7,71 +7,26 @@ import { tried } from "../support/campaign.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaderOf } from "../support/log_leader.ts";
 import { testWhen } from "../support/mod.ts";
-import { natsInstalled, startNats } from "../support/nats.ts";
+import { type NatsAccess, natsInstalled, startNats } from "../support/nats.ts";
+import { TcpWay } from "../support/tcp_way.ts";
 
 /** For elections, on a machine that has much else to do. */
 const patienceMs = 300_000;
 /** Nobody is given up here: a relay that was would end instead of taking part again. */
 const silentMs = 3_600_000;
 
-/** A port of this process that leads to another one. While it is cut, connections stay open and nothing arrives. */
-class Way implements Disposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  readonly #port: number;
-  #open: Promise<void> = Promise.resolve();
-  #heal: () => void = () => {};
-
-  constructor(port: number) {
-    this.#port = port;
-    void this.#accept();
-  }
-
-  get port(): number {
-    return this.#listener.addr.port;
-  }
-
-  cut(): void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#open = promise;
-    this.#heal = resolve;
-  }
-
-  heal(): void {
-    this.#heal();
-  }
-
-  [Symbol.dispose](): void {
-    this.heal();
-    this.#listener.close();
-  }
-
-  async #accept(): Promise<void> {
-    for await (const near of this.#listener) {
-      Deno.connect({ hostname: "127.0.0.1", port: this.#port }).then(
-        (far) => void Promise.allSettled([this.#carry(near, far), this.#carry(far, near)]),
-        // The node is not there yet: the other one tries again.
-        () => near.close(),
-      );
-    }
-  }
-
-  async #carry(from: Deno.TcpConn, to: Deno.TcpConn): Promise<void> {
-    const gate = new TransformStream<Uint8Array, Uint8Array>({
-      transform: async (chunk, controller) => {
-        await this.#open;
-        controller.enqueue(chunk);
-      },
-    });
-    await from.readable.pipeThrough(gate).pipeTo(to.writable);
-  }
-}
-
 /** Relay and node of the same number belong together. */
-async function openRelays(urls: readonly string[], failures: unknown[]): Promise<[string, OpenCluster[]]> {
+async function openRelays(access: NatsAccess, failures: unknown[]): Promise<[string, OpenCluster[]]> {
   const prefix = freshPrefix();
   const relays: OpenCluster[] = [];
-  for (const [index, url] of urls.entries()) {
-    const options = { prefix, replicas: 3, silentMs, onFailed: (error: Error): void => void failures.push(error) };
+  for (const [index, url] of access.urls.entries()) {
+    const options = {
+      ...access,
+      prefix,
+      replicas: 3,
+      silentMs,
+      onFailed: (error: Error): void => void failures.push(error),
+    };
     relays.push(await openTestCluster({ ...options, urls: [url], relay: `relay-${index}` }));
   }
   return [prefix, relays];
@@ -85,17 +40,18 @@ testWhen(
   natsInstalled,
   "a relay that is cut off with the log's leader does not deny what the others have accepted, and takes part again",
   async () => {
-    const ways = new Map<string, Way>();
+    const ways = new Map<string, TcpWay>();
     using disposed = new DisposableStack();
     await using nats = await startNats({
       wayTo: (from, to, port) => {
-        const way = disposed.use(new Way(port));
+        if (from === undefined) return port;
+        const way = disposed.use(new TcpWay(port));
         ways.set(`${from} ${to}`, way);
         return way.port;
       },
     });
     const failures: unknown[] = [];
-    const [prefix, relays] = await openRelays(nats.urls, failures);
+    const [prefix, relays] = await openRelays(nats.access, failures);
     const channelId = await createChannel(relays[0]?.engine ?? failedTo("open a relay"), 1);
     const cut = await leaderOf(nats, prefix);
     const [minority, majority] = [relays[cut], relays[(cut + 1) % 3]];

@@ -1,19 +1,10 @@
 // Relays of a cluster as processes of their own, with no more permissions than the pages give them.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
-import { natsInstalled, startNats, type TestNats } from "../support/nats.ts";
+import { natsInstalled, startNats } from "../support/nats.ts";
 import { eventually } from "../support/eventually.ts";
 import { testWhen } from "../support/mod.ts";
 import { runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
-
-function variablesOf({ urls, monitorUrls }: TestNats): Record<string, string> {
-  return {
-    STATIC_RELAY_ENGINE: "jetstream",
-    STATIC_NATS_URLS: urls.join(),
-    STATIC_NATS_MONITOR_URLS: monitorUrls.join(),
-    STATIC_RELAY_LOG_REPLICAS: "1",
-  };
-}
 
 /** The metrics of a relay that `docs/cluster.md` lists. */
 async function listed(): Promise<string[]> {
@@ -28,7 +19,7 @@ testWhen(natsInstalled, "relays find each other by their log, tell it in metrics
     await Deno.makeTempDir({ prefix: "static-relay-" }),
   ];
   const relays = await Promise.all(
-    folders.map((folder) => startRelayProcess({ ...variablesOf(nats), STATIC_DATA_DIR: folder })),
+    folders.map((folder) => startRelayProcess({ ...nats.variables, STATIC_DATA_DIR: folder })),
   );
   const [first, second] = relays;
   assert(first !== undefined && second !== undefined);
@@ -46,7 +37,7 @@ testWhen(natsInstalled, "relays find each other by their log, tell it in metrics
 testWhen(natsInstalled, "a relay without its nodes does not start, and says which variable to look at", async () => {
   await using nats = await startNats({ nodes: 1 });
   const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
-  const variables = variablesOf(nats);
+  const { variables } = nats;
   await nats.kill(0);
   const { code, output } = await runRelayProcess({ ...variables, STATIC_DATA_DIR: folder });
   assertEquals(code, 1);
@@ -64,7 +55,7 @@ async function backUp(): Promise<void> {
   await using nats = await startNats({ nodes: 1 });
   const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
   {
-    await using relay = await startRelayProcess({ ...variablesOf(nats), STATIC_DATA_DIR: folder });
+    await using relay = await startRelayProcess({ ...nats.variables, STATIC_DATA_DIR: folder });
     for (let round = 0; round < 2; round++) {
       const written = (): number => relay.output().match(/"event":"backup_(written|failed)"/g)?.length ?? 0;
       const before = written();

@@ -1,9 +1,9 @@
-// A relay on nodes of other machines: TLS, and a key of its own. Everywhere else tests use nodes on loopback without either.
+// A relay at the door of its nodes: with TLS and its key it gets in, and without either it says so and does not start.
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createNatsAccount } from "../../deploy/nats/account.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { leaderOf } from "../support/log_leader.ts";
-import { createCertificate, eventually, natsInstalled, startNats, type TestNats, testWhen } from "../support/mod.ts";
-import { createNatsAccount } from "../support/nats_credentials.ts";
+import { createCertificate, eventually, natsInstalled, startNats, testWhen } from "../support/mod.ts";
 import { TestAgent } from "../support/relay/agent.ts";
 import { openQuic } from "../support/relay/deno_clients.ts";
 import { startKeyServer } from "../support/relay/key_server.ts";
@@ -12,39 +12,17 @@ import { runRelayProcess, startRelayProcess } from "../support/relay/process.ts"
 /** An election takes 4 to 9 seconds, and longer on a machine that has much else to do. */
 const recoveryMs = 90_000;
 
-/** A busy machine takes longer than the two seconds that a node waits for a handshake. */
-function tlsSettings({ cert, key }: { readonly cert: string; readonly key: string }): string {
-  return `tls { cert_file: "${cert}", key_file: "${key}", timeout: 30 }`;
-}
-
-function addressesOf({ urls, monitorUrls }: TestNats): Record<string, string> {
-  return {
-    STATIC_RELAY_ENGINE: "jetstream",
-    STATIC_NATS_URLS: urls.join().replaceAll("nats:", "tls:"),
-    STATIC_NATS_MONITOR_URLS: monitorUrls.join(),
-  };
-}
-
 testWhen(
   natsInstalled,
   "a relay reaches its nodes over TLS with its credentials, and without either it does not start",
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "static-nats-tls-" });
-    const account = createNatsAccount();
-    const { cert, key } = await createCertificate();
     const { cert: otherCert } = await createCertificate();
-    const files = { cert, key, other_cert: otherCert, credentials: account.credentials, foreign: account.foreign };
+    const files = { other_cert: otherCert, foreign: createNatsAccount(Date.now()).credentials };
     const path = (name: keyof typeof files): string => `${folder}/${name}`;
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
-    const tls = tlsSettings({ cert: path("cert"), key: path("key") });
-    await using nats = await startNats({ nodes: 1, settings: `${tls}\n${account.settings}` });
-    const variables = {
-      ...addressesOf(nats),
-      STATIC_DATA_DIR: folder,
-      STATIC_RELAY_LOG_REPLICAS: "1",
-      STATIC_NATS_CREDENTIALS: path("credentials"),
-      STATIC_NATS_CA: path("cert"),
-    };
+    await using nats = await startNats({ nodes: 1 });
+    const variables = { ...nats.variables, STATIC_DATA_DIR: folder };
     {
       await using relay = await startRelayProcess(variables);
       assertMatch(await relay.metrics(), /^static_relay_cluster_relays 1$/m);
@@ -75,16 +53,12 @@ async function killLeader(): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "static-nats-tls-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
-  const certificate = await createCertificate();
-  const files = { cert: `${folder}/cert`, key: `${folder}/key` };
-  for (const name of ["cert", "key"] as const) await Deno.writeTextFile(files[name], certificate[name]);
-  const nats = opened.use(await startNats({ nodes: 3, settings: tlsSettings(files) }));
+  const nats = opened.use(await startNats());
   const keys = opened.use(await startKeyServer());
   const relay = opened.use(
     await startRelayProcess({
-      ...addressesOf(nats),
+      ...nats.variables,
       STATIC_DATA_DIR: folder,
-      STATIC_NATS_CA: files.cert,
       STATIC_API_URL: keys.url,
       STATIC_API_INTERNAL_URL: keys.url,
     }),

@@ -1,14 +1,15 @@
 /**
  * A relay's engine as a process, without a relay around it: appends to shared channels until it is killed, several callers at
  * once, and prints every accepted entry as `<channel> <sequence> <key>`. A caller that is not answered asks again with the same
- * key, as an agent does. Arguments: the nodes with commas, the prefix, the relay's id, the name of this life; then, if wanted,
- * the number of replicas, the file of the copy, and how long a caller waits between two entries.
+ * key, as an agent does. Arguments: the way to the nodes as JSON, the prefix, the relay's id, the name of this life; then, if
+ * wanted, the number of replicas, the file of the copy, and how long a caller waits between two entries.
  */
 import { openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
 import { commit, message, sampleChannelId, sampleLease } from "../../relay/engine/testing/sample.ts";
+import type { NatsAccess } from "../support/nats.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
 
-const [urls = "", prefix = "", relay = "", life = ""] = Deno.args;
+const [nodes = "", prefix = "", relay = "", life = ""] = Deno.args;
 const [, , , , replicas = "3", path = ":memory:", pauseMs = "0"] = Deno.args;
 /** A long campaign has smaller entries, or its log would not fit the machine. */
 const mostBytes = pauseMs === "0" ? 3_000 : 300;
@@ -24,8 +25,9 @@ function trace(what: unknown): void {
 }
 
 trace("starts");
+const access: NatsAccess = JSON.parse(nodes);
 const { engine, stats } = await openTestCluster({
-  urls: urls.split(","),
+  ...access,
   prefix,
   relay,
   replicas: Number(replicas),

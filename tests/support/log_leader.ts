@@ -11,10 +11,10 @@ interface StreamDetail {
 }
 
 /** The node's number, from 0. Waits while there is none. */
-export async function leaderOf({ monitorUrls }: TestNats, prefix: string): Promise<number> {
+export async function leaderOf({ access, ask }: TestNats, prefix: string): Promise<number> {
   const find = async (): Promise<number> => {
-    for (const url of monitorUrls) {
-      const answer = await fetch(`${url}/jsz?streams=true`).then((response) => response.json(), () => ({}));
+    for (const node of access.urls.keys()) {
+      const answer = await ask(node, "/jsz?streams=true").catch(() => ({}));
       const accounts: readonly { readonly stream_detail?: readonly StreamDetail[] }[] = answer.account_details ?? [];
       const streams = accounts.flatMap(({ stream_detail = [] }) => stream_detail);
       const leader = streams.find(({ name }) => name === `${prefix}_LOG`)?.cluster?.leader;

@@ -16,7 +16,7 @@ export { readVectors, vectors } from "./vectors.ts";
 export { freePort, freePorts } from "./ports.ts";
 export { oncePerRun } from "./once_per_run.ts";
 export { openSharedDatabase, postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
-export { natsInstalled, type NatsOptions, natsProgram, startNats, type TestNats } from "./nats.ts";
+export { type NatsAccess, natsInstalled, type NatsOptions, natsProgram, startNats, type TestNats } from "./nats.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
 export { SimulatedClock } from "./simulated_clock.ts";

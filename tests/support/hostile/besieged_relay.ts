@@ -18,6 +18,8 @@ export interface BesiegedRelay extends AsyncDisposable {
   readonly ca: string;
   /** In turn: a Ping over QUIC, a typed Ping, a message to a member that reads, and more rarely `/health` and a whole login. */
   readonly honest: HonestCall;
+  /** A login with typed calls, on a connection of its own, from an address of its own. */
+  loginOverTcp(): Promise<void>;
   /** An agent of this account, connected over QUIC. */
   connect(account?: string): Promise<TestAgent>;
   /** The order with which an attacker becomes a tenant of these accounts. */
@@ -79,6 +81,11 @@ export async function besiegedRelay(
       await loginOnce(retries - 1);
     }
   };
+  const loginOverTcp = async (): Promise<void> => {
+    using fresh = connectTransport(grpcPort, ca, "127.0.9.1");
+    const agent = await login(() => Promise.resolve(new TypedClient(fresh.transport)));
+    agent.client.close();
+  };
   const readHealth = async (signal: AbortSignal): Promise<void> => {
     const { status, body } = await fetching.fetch(`${process.grpcUrl}/health`, { signal });
     await body?.cancel();
@@ -92,6 +99,7 @@ export async function besiegedRelay(
     quicPort,
     ca,
     honest,
+    loginOverTcp,
     connect,
     tenants: async (accounts) => ({
       quicPort,

@@ -16,7 +16,7 @@ export interface ClusterRelays extends AsyncDisposable {
 }
 
 export interface ClusterRelaysOptions {
-  readonly nats: Pick<TestNats, "urls">;
+  readonly nats: Pick<TestNats, "access">;
   readonly count: number;
   readonly replicas?: number;
   readonly config?: TestRelayOptions["config"];
@@ -25,14 +25,14 @@ export interface ClusterRelaysOptions {
 const cellBytes = 2048;
 
 export async function startClusterRelays(options: ClusterRelaysOptions): Promise<ClusterRelays> {
-  const { nats: { urls }, count, replicas = 1, config } = options;
+  const { nats, count, replicas = 1, config } = options;
   const certificate = await createCertificate();
   const prefix = freshPrefix();
   const faults: unknown[] = [];
   const relays: ClusterRelay[] = [];
   for (let number = 1; number <= count; number++) {
     const cluster = await openTestCluster({
-      urls,
+      ...nats.access,
       prefix,
       replicas,
       relay: `relay-${number}`,

@@ -67,7 +67,7 @@ function spawn(
   return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, { ...relayMemory, ...variables }, options);
 }
 
-/** Ports to listen on, the API to ask, the data directory, the certificate's files, and the engine's worker. */
+/** Ports to listen on, the API to ask, the data directory, the files of the certificate and of the nodes' keys, and the engine's worker. */
 function permissions(variables: Readonly<Record<string, string>>): string[] {
   const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
   const { STATIC_API_URL = "http://127.0.0.1:8080", STATIC_API_INTERNAL_URL = "http://127.0.0.1:9466" } = variables;
@@ -85,7 +85,8 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     ...nodes,
   ];
   const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
-  const files = [STATIC_DATA_DIR, cert, key].filter((path) => path !== undefined);
+  const { STATIC_NATS_CA: nodesCa, STATIC_NATS_CREDENTIALS: nodesKey } = variables;
+  const files = [STATIC_DATA_DIR, cert, key, nodesCa, nodesKey].filter((path) => path !== undefined && path !== "");
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,

@@ -1,17 +1,15 @@
 /**
- * Accounts of NATS for one test: an operator, an account with JetStream and a user, with the tokens that join them. The tool of
- * NATS that makes them is on few machines, and its formats are small: keys in base32 with a prefix and a checksum, and tokens
- * that are signed with them.
+ * An account of NATS for the relays of one cluster: an operator, an account with JetStream and a user, with the tokens that join
+ * them. Their keys sign here and are forgotten, except the user's. The tool of NATS that makes such accounts is on few machines,
+ * and its formats are small: keys in base32 with a prefix and a checksum, and tokens that are signed with them.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 
 export interface NatsAccount {
-  /** Lines for the configuration of a node. */
+  /** Lines for the configuration of a node. No secrets: only public keys, and what was signed with the others. */
   readonly settings: string;
   /** The content of a credentials file for a user of the account. */
   readonly credentials: string;
-  /** The same, of a user of another operator's account. */
-  readonly foreign: string;
 }
 
 interface KeyPair {
@@ -25,13 +23,14 @@ const prefixes = { operator: 14 << 3, account: 0, user: 20 << 3 } as const;
 const seedPrefix = 18 << 3;
 const unlimited = { subs: -1, data: -1, payload: -1 };
 
-export function createNatsAccount(): NatsAccount {
+export function createNatsAccount(nowMs: number): NatsAccount {
   const [operator, system, account] = [createKeys("operator"), createKeys("account"), createKeys("account")];
-  const signed = (keys: KeyPair, name: string, nats: object): string => token(operator, keys, name, nats);
+  const signed = (keys: KeyPair, name: string, nats: object): string =>
+    token({ issuer: operator, subject: keys, name, nowMs }, nats);
   const limits = { ...unlimited, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
   const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
   const settings = `
-operator: ${token(operator, operator, "operator", { type: "operator", version: 2 })}
+operator: ${signed(operator, "operator", { type: "operator", version: 2 })}
 system_account: ${system.publicKey}
 resolver: MEMORY
 resolver_preload: {
@@ -39,12 +38,13 @@ resolver_preload: {
   ${account.publicKey}: ${signed(account, "relays", { type: "account", version: 2, limits: { ...limits, ...storage } })}
 }
 `;
-  return { settings, credentials: credentialsOf(account), foreign: credentialsOf(createKeys("account")) };
+  return { settings, credentials: credentialsOf(account, nowMs) };
 }
 
-function credentialsOf(account: KeyPair): string {
+function credentialsOf(account: KeyPair, nowMs: number): string {
   const user = createKeys("user");
-  const jwt = token(account, user, "relay", { type: "user", version: 2, pub: {}, sub: {}, ...unlimited });
+  const claims = { type: "user", version: 2, pub: {}, sub: {}, ...unlimited };
+  const jwt = token({ issuer: account, subject: user, name: "relay", nowMs }, claims);
   return `-----BEGIN NATS USER JWT-----
 ${jwt}
 ------END NATS USER JWT------
@@ -55,9 +55,16 @@ ${user.seed}
 `;
 }
 
-function token(issuer: KeyPair, subject: KeyPair, name: string, nats: object): string {
+interface Signing {
+  readonly issuer: KeyPair;
+  readonly subject: KeyPair;
+  readonly name: string;
+  readonly nowMs: number;
+}
+
+function token({ issuer, subject, name, nowMs }: Signing, nats: object): string {
   const header = { typ: "JWT", alg: "ed25519-nkey" };
-  const claims = { iat: Math.floor(Date.now() / 1000), iss: issuer.publicKey, sub: subject.publicKey, name, nats };
+  const claims = { iat: Math.floor(nowMs / 1000), iss: issuer.publicKey, sub: subject.publicKey, name, nats };
   const body = [header, { jti: crypto.randomUUID(), ...claims }].map((part) =>
     base64url(new TextEncoder().encode(JSON.stringify(part)))
   ).join(".");
