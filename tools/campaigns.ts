@@ -77,6 +77,7 @@ export const campaigns: readonly Campaign[] = [
     paths: [
       "relay/cluster/node_transport_test.ts",
       "relay/cluster/nodes_test.ts",
+      "tests/docs/cluster_page_campaign.ts",
       "tests/project/start_relays_campaign.ts",
       "tests/relay/cluster_faults_test.ts",
       "tests/relay/cluster_operations_test.ts",

@@ -2,7 +2,6 @@
  * Moves a relay's file into an empty cluster: `deno task relay:import`, with the variables of the relays of that cluster and the
  * data directory of the relay that was alone. It must be stopped.
  */
-import { describeFailure } from "../../server/mod.ts";
 import { importFile } from "../cluster/import_file.ts";
 import { configFromEnvironment } from "../config.ts";
 
@@ -15,6 +14,6 @@ try {
   console.log(`${path} is the beginning of the cluster "${cluster.prefix}" (${bytes} bytes, read back and equal).`);
   console.log("Start its relays now. The file stays as it is; do not start its relay again.");
 } catch (error) {
-  console.error(`Cannot import: ${describeFailure(error)}`);
+  console.error(error instanceof Error ? error.message : String(error));
   Deno.exit(1);
 }
