@@ -16,7 +16,8 @@ export class Crowd implements AsyncDisposable {
   readonly #reading: Promise<unknown>;
   /** Lines outside of a journal. */
   readonly remarks: string[] = [];
-  missing = 0;
+  /** Messages that an agent says are missing. */
+  readonly #missing = new Map<string, number>();
   #ready = false;
   #hushed = false;
   #ended = false;
@@ -46,13 +47,18 @@ export class Crowd implements AsyncDisposable {
     return crowd;
   }
 
+  get missing(): number {
+    return this.#missing.values().reduce((sum, count) => sum + count, 0);
+  }
+
   /** Resolves when each agent was told that something it began to say from now on is accepted. */
   async progress(withinMs: number): Promise<void> {
     const sinceMs = Date.now();
+    const before = new Map(Array.from(this.#events, ([name, events]) => [name, events.length]));
     const waits = (): string[] =>
       [...this.#events].flatMap(([name, events]) => {
         const begun = new Set<string>();
-        const hasSpoken = events.some((event) => {
+        const hasSpoken = events.slice(before.get(name)).some((event) => {
           if (event.event === "sending" && event.atMs >= sinceMs) begun.add(event.text);
           return event.event === "accepted" && begun.has(event.text);
         });
@@ -63,18 +69,32 @@ export class Crowd implements AsyncDisposable {
     });
   }
 
-  /** Everybody stops. Returns what the auditor says of each channel when all have had the time to hear all. */
-  async finish(withinMs: number): Promise<Audit[]> {
+  /** Everybody falls silent. Returns what the auditor says of each channel when all have had the time to hear all. */
+  async hush(withinMs: number): Promise<Audit[]> {
+    this.#hushed = false;
     await this.#order("hush");
     await until("the crowd to be quiet", withinMs, () => this.#hushed || this.#ended);
-    const judge = (): Audit[] =>
-      this.#settings.groups.map((names) => audit(names.map((name) => this.#journal(name)), names));
-    const isClean = (): boolean => judge().every(({ violations }) => violations.length === 0);
+    let judged = this.#judge();
+    const isClean = (): boolean => {
+      judged = this.#judge();
+      return judged.every(({ violations }) => violations.length === 0);
+    };
     await until("everybody to hear everything", withinMs, isClean).catch(() => {});
+    return judged;
+  }
+
+  /** Everybody goes on after `hush`. */
+  async talk(): Promise<void> {
+    await this.#order("talk");
+  }
+
+  /** Everybody stops for good; returns as `hush` does. */
+  async finish(withinMs: number): Promise<Audit[]> {
+    await this.hush(withinMs);
     await this.#order("close");
     await this.#child.status;
     await this.#reading;
-    return judge();
+    return this.#judge();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -84,7 +104,11 @@ export class Crowd implements AsyncDisposable {
     await this.#input.close().catch(() => {});
   }
 
-  async #order(text: "hush" | "close"): Promise<void> {
+  #judge(): Audit[] {
+    return this.#settings.groups.map((names) => audit(names.map((name) => this.#journal(name)), names));
+  }
+
+  async #order(text: "hush" | "talk" | "close"): Promise<void> {
     await this.#input.write(new TextEncoder().encode(`${text}\n`));
   }
 
@@ -100,7 +124,7 @@ export class Crowd implements AsyncDisposable {
       else if ("ready" in told) this.#ready = true;
       else if ("hushed" in told) this.#hushed = true;
       else this.remarks.push(line);
-      if ("missing" in told) this.missing += told.missing;
+      if ("missing" in told) this.#missing.set(told.agent, told.missing);
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * Many agents in one process, in channels of a few each, with the SDK as any user has it. They talk until a line on the input
- * says `hush`, and the process ends at `close`. Each event is one line of output, with the agent's name.
+ * says `hush`, go on at `talk`, and the process ends at `close`. Each event is one line of output, with the agent's name.
  */
 import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
@@ -22,7 +22,7 @@ function write(line: object): void {
 class CrowdAgent {
   readonly #name: string;
   readonly #manager: ChannelManager;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   #channel: Channel | undefined;
   #talking: Promise<void> = Promise.resolve();
   #texts = 0;
@@ -39,11 +39,14 @@ class CrowdAgent {
   enter(channel: Channel): void {
     this.#channel = channel;
     void this.#listen(channel);
+    void this.#follow(channel);
   }
 
   talk(everyMs: number): void {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
     const run = async (): Promise<void> => {
-      while (!this.#stop.signal.aborted) {
+      while (!signal.aborted) {
         await this.#say();
         await new Promise((resolve) => setTimeout(resolve, everyMs * (0.5 + Math.random()))); // wait: the pace of the talk
       }
@@ -70,6 +73,16 @@ class CrowdAgent {
       }
     } catch (error) {
       write({ agent: this.#name, stopped: String(error) });
+    }
+  }
+
+  /** Says how its connection fares, for who wants to know why it was silent. */
+  async #follow(channel: Channel): Promise<void> {
+    for await (const event of channel.events()) {
+      const code = "error" in event && event.error instanceof StaticError ? event.error.code : undefined;
+      if (/connect|ready/.test(event.type)) {
+        write({ agent: this.#name, connection: event.type, code, atMs: Date.now() });
+      }
     }
   }
 
@@ -120,6 +133,7 @@ async function main(settings: CrowdSettings): Promise<void> {
   for await (const line of lines) {
     if (line === "hush") await Promise.all(agents.map((agent) => agent.hush()));
     if (line === "hush") write({ hushed: true });
+    if (line === "talk") { for (const agent of agents) agent.talk(settings.everyMs); }
     if (line === "close") break;
   }
   await Promise.all(agents.map((agent) => agent.close()));

@@ -1,0 +1,130 @@
+/**
+ * Agents talk through three relays on three nodes, over TLS with keys, while faults happen to leaders, relays and disks, one after
+ * the other; the seed decides which. After each fault everybody falls silent and the auditor reads what all wrote down: what was
+ * accepted was heard once by all, in one order. After each round the account must be charged for exactly that. A round has a
+ * service of its own. `STATIC_FAULTS` is how many faults are wanted, and `STATIC_FAULT_KINDS` which, with commas;
+ * `tests/support/fault_run.ts` says how a campaign is interrupted and goes on.
+ */
+import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { tried } from "../support/campaign.ts";
+import { isTimeOver, type Recoveries, recoveriesSoFar, tellProgress } from "../support/fault_run.ts";
+import { createRandom, natsInstalled, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import { clusterFaults, mountDisks, NodeNetwork, type Stage } from "./cluster_faults.ts";
+import { Crowd } from "./crowd.ts";
+import { RelayCluster } from "./relay_cluster.ts";
+import { smallDisks } from "./small_disk.ts";
+
+const wanted = Number(Deno.env.get("STATIC_FAULTS") ?? 200);
+const kinds = Deno.env.get("STATIC_FAULT_KINDS")?.split(",") ?? Object.keys(clusterFaults);
+const roundFaults = 20;
+const [groups, members] = [4, 3];
+const everyMs = 500;
+const patienceMs = 180_000;
+/** For everybody to be served again. */
+const slowestMs = 15_000;
+
+const requirement = {
+  met: natsInstalled.met && smallDisks.met,
+  reason: natsInstalled.met ? smallDisks.reason : natsInstalled.reason,
+};
+
+testWhen(
+  requirement,
+  "over TLS every accepted text is heard once, in one order, and charged once, whatever fault comes",
+  async (t) => {
+    const seed = seedFromEnvironment();
+    const random = createRandom(seed);
+    for (let round = 1; !isTimeOver(); round++) {
+      const missing = wanted - countOf(await recoveriesSoFar());
+      if (missing <= 0) break;
+      const plan = planOf(Math.min(roundFaults, missing), await recoveriesSoFar(), random);
+      if (!await t.step(`round ${round}, seed ${seed}`, (t) => runRound(t, plan, random))) break;
+    }
+    const all = await recoveriesSoFar();
+    const [name, slowest] = slowestOf(all);
+    tried(`${countOf(all)} faults over TLS, slowest recovery ${(slowest / 1000).toFixed(1)} s (${name})`);
+    for (const [kind, times] of Object.entries(all)) {
+      console.log(`${kind}: ${times.length}, slowest ${(Math.max(...times) / 1000).toFixed(1)} s`);
+    }
+    assertLess(slowest, slowestMs, `the slowest recovery, after: ${name}`);
+  },
+);
+
+/** Names of faults: those first that have happened least. */
+function planOf(count: number, soFar: Recoveries, random: Random): string[] {
+  const counts = new Map(kinds.map((kind) => [kind, soFar[kind]?.length ?? 0]));
+  return Array.from({ length: count }, () => {
+    const least = Math.min(...counts.values());
+    const next = random.pick(kinds.filter((kind) => counts.get(kind) === least));
+    counts.set(next, least + 1);
+    return next;
+  });
+}
+
+function countOf(recoveries: Recoveries): number {
+  return Object.values(recoveries).flat().length;
+}
+
+function slowestOf(recoveries: Recoveries): [name: string, ms: number] {
+  const slowest = Object.entries(recoveries).map(([name, times]): [string, number] => [name, Math.max(...times)]);
+  return slowest.toSorted(([, a], [, b]) => b - a)[0] ?? ["none", 0];
+}
+
+async function runRound(t: Deno.TestContext, plan: readonly string[], random: Random): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  const disks = await mountDisks(opened);
+  const network = opened.use(new NodeNetwork());
+  const cluster = opened.use(
+    await RelayCluster.start({
+      relays: 3,
+      nodes: { wayTo: network.wayTo, folderOf: (node) => `${disks.nodes[node]?.folder}/node` },
+      relayFolder: (relay) => `${disks.relays[relay]?.folder}/relay`,
+    }),
+  );
+  const crowd = opened.use(await assemble(cluster));
+  const stage: Stage = { cluster, crowd, random, network, disks };
+  const recoveries: Record<string, number[]> = {};
+  await crowd.progress(patienceMs);
+  for (const kind of plan) {
+    if (isTimeOver()) break;
+    const isKept = await t.step(kind, async () => {
+      const told = crowd.remarks.length;
+      const recoveryMs = await clusterFaults[kind]?.(stage) ?? 0;
+      if (recoveryMs >= slowestMs) await tellProgress({ kind, recoveryMs, slow: crowd.remarks.slice(told) });
+      await crowd.progress(patienceMs);
+      recoveries[kind] = [...recoveries[kind] ?? [], recoveryMs];
+      await tellProgress({ kind, recoveryMs });
+      assertEquals(cluster.relays.flatMap(({ lastWords = [] }) => lastWords), [], "a relay ended by itself");
+      const audits = await crowd.hush(patienceMs);
+      assertEquals(audits.flatMap(({ violations }) => violations), []);
+      await crowd.talk();
+    });
+    // The faults behind it would only say the same again.
+    if (!isKept) return;
+  }
+  const audits = await crowd.finish(patienceMs);
+  assertEquals(audits.flatMap(({ violations }) => violations), []);
+  const accepted = audits.reduce((sum, audit) => sum + audit.accepted, 0);
+  assertEquals(await cluster.settledUsage(), accepted, "what the account is charged");
+  const audited = countOf(recoveries);
+  assertGreater(accepted, audited * groups * members);
+  await tellProgress({ audited, accepted, recoveries });
+}
+
+async function assemble(cluster: RelayCluster): Promise<Crowd> {
+  return await Crowd.start({
+    groups: Array.from(
+      { length: groups },
+      (_, group) => Array.from({ length: members }, (_, member) => `a${group}.${member}`),
+    ),
+    folder: cluster.folder,
+    everyMs,
+    options: {
+      endpoint: cluster.endpoint,
+      apiUrl: cluster.api.url,
+      apiKey: cluster.account.apiKey,
+      tls: { caCerts: await cluster.authorities() },
+      cover: "off",
+    },
+  });
+}
