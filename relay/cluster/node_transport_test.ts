@@ -100,8 +100,8 @@ interface Node {
 }
 
 async function assertHeard({ nats, tls }: Node, at: Moment, by: Way): Promise<void> {
-  await using way = new BreakingWay(Number(new URL(nats.urls[0] ?? "").port), { at, by });
-  await eventually({ withinMs: 10_000, what: "a port" }, () => Promise.resolve(way.port), (port) => port > 0);
+  await using way = new BreakingWay(Number(new URL(nats.access.urls[0] ?? "").port), { at, by });
+  await eventually({ what: "a port" }, () => Promise.resolve(way.port), (port) => port > 0);
   const open = (): ReturnType<typeof connectToNodes> =>
     connectToNodes({
       servers: `localhost:${way.port}`,
@@ -120,7 +120,7 @@ async function assertHeard({ nats, tls }: Node, at: Moment, by: Way): Promise<vo
     await Promise.all(each.map(() => assertRejects(open, Error)));
   }
   const what = `${at}, ${by}: the client lets go of every connection`;
-  await eventually({ withinMs: 10_000, what }, () => Promise.resolve(way.open), (count) => count === 0);
+  await eventually({ what }, () => Promise.resolve(way.open), (count) => count === 0);
 }
 
 async function assertAllHeard(node: Node): Promise<void> {
@@ -130,7 +130,7 @@ async function assertAllHeard(node: Node): Promise<void> {
 }
 
 testWhen(natsInstalled, "a connection to a node that breaks in any state is heard of and let go", async () => {
-  await using nats = await startNats({ nodes: 1 });
+  await using nats = await startNats({ nodes: 1, plain: true });
   await assertAllHeard({ nats, tls: undefined });
 });
 
@@ -141,15 +141,15 @@ testWhen(natsInstalled, "over TLS too", async () => {
   await Deno.writeTextFile(`${folder}/key.pem`, key, { mode: 0o600 });
   const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem", timeout: 30 }`;
   {
-    await using nats = await startNats({ nodes: 1, settings });
+    await using nats = await startNats({ nodes: 1, settings, plain: true });
     await assertAllHeard({ nats, tls: { ca: cert } });
   }
   await Deno.remove(folder, { recursive: true });
 });
 
 testWhen(natsInstalled, "a connection whose reader throws is made anew", async () => {
-  await using nats = await startNats({ nodes: 1 });
-  const connection = await connectToNodes({ servers: [...nats.urls], reconnectTimeWait: 50 });
+  await using nats = await startNats({ nodes: 1, plain: true });
+  const connection = await connectToNodes({ servers: [...nats.access.urls], reconnectTimeWait: 50 });
   const heard: string[] = [];
   connection.subscribe("words", {
     callback: (_, message) => {
@@ -162,7 +162,7 @@ testWhen(natsInstalled, "a connection whose reader throws is made anew", async (
     if (heard.length > 0) connection.publish("words", "again");
     return Promise.resolve(heard);
   };
-  await eventually({ withinMs: 20_000, what: "the next message is heard" }, say, ({ length }) => length > 1);
+  await eventually({ what: "the next message is heard" }, say, ({ length }) => length > 1);
   assertEquals(heard.slice(0, 2), ["first", "again"]);
   await connection.close();
 });
