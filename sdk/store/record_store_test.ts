@@ -179,6 +179,16 @@ Deno.test("a record that vanished, or came back in an older version, is noticed 
   await (await openOn(disk)).close();
 });
 
+Deno.test("a record that is exchanged for its older version while the store is open is refused", async () => {
+  const disk = await diskWith(1);
+  const old = recordsOn(disk);
+  const store = await openOn(disk);
+  await store.put("channel", "c0", utf8("newer"));
+  for (const [name, blob] of old) disk.blobs.set(name, blob);
+  await assertFails("store_corrupt", () => store.get("channel", "c0"), "channel");
+  await store.close();
+});
+
 Deno.test("a record under a name that differs in any byte is noticed when the store is opened", async () => {
   const disk = await diskWith(2);
   const [name, blob] = recordsOn(disk)[0] ?? ["", { key: new Uint8Array(), value: new Uint8Array() }];
