@@ -40,6 +40,7 @@ async function createSender(
       url: api.url,
       internalUrl: api.internalUrl,
       relaySecret: new Secret(secret),
+      nowMs: Date.now,
       timeoutMs: 3_000,
     }),
     book: engine.leases,
@@ -138,6 +139,7 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
         url: api.url,
         internalUrl: api.internalUrl,
         relaySecret: new Secret(""),
+        nowMs: Date.now,
         timeoutMs: 3_000,
       });
       const keys = createTokenKeys({ fetchKeySet, nowMs: Date.now, onFailedRefresh: () => {} });
