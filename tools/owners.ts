@@ -18,12 +18,21 @@ const kinds: readonly Kind[] = [
     module: /^node:net$/,
     makers: [
       "server/http2/incoming_sockets.ts",
+      "relay/cluster/node_transport.ts",
       "sdk/platform/unix_sockets.ts",
       "sdk/platform/node_tls.ts",
       "cli/platform/http.ts",
     ],
   },
-  { module: /^node:tls$/, makers: ["sdk/platform/node_tls.ts", "sdk/platform/node_http.ts", "cli/platform/http.ts"] },
+  {
+    module: /^node:tls$/,
+    makers: [
+      "relay/cluster/node_transport.ts",
+      "sdk/platform/node_tls.ts",
+      "sdk/platform/node_http.ts",
+      "cli/platform/http.ts",
+    ],
+  },
   { module: /^node:http$/, makers: ["server/http2/incoming_sockets.ts", "cli/platform/http.ts"] },
   {
     module: /^node:https$/,

@@ -30,7 +30,7 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
   try {
     await assertTls(database, address);
     const applied = await migrate(database, await readMigrations());
-    // A server is connected to again, however often it goes.
+    // limit: none, because a server is connected to again, however often it goes.
     const failed = new Promise<never>(() => {});
     return { store: createStore(database), applied, failed, close: database.close };
   } catch (error) {
