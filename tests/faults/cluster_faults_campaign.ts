@@ -94,6 +94,7 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
       await crowd.progress(patienceMs);
       recoveries[kind] = [...recoveries[kind] ?? [], recoveryMs];
       await tellProgress({ kind, recoveryMs });
+      for (const relay of cluster.relays) if (relay.isGivenUp) await relay.startAgain();
       assertEquals(cluster.relays.flatMap(({ lastWords = [] }) => lastWords), [], "a relay ended by itself");
       const audits = await crowd.hush(patienceMs);
       assertEquals(audits.flatMap(({ violations }) => violations), []);

@@ -139,6 +139,11 @@ export class ClusterRelay {
     }
   }
 
+  /** It was frozen for so long that the others gave it up, and has noticed: it ends, and a supervisor starts it again. */
+  get isGivenUp(): boolean {
+    return this.lastWords?.includes("have given this one up") ?? false;
+  }
+
   /** Its last complaint, if it has ended; undefined while it runs. */
   get lastWords(): string | undefined {
     if (!this.#gone) return undefined;
