@@ -7,35 +7,35 @@ export const source =
   ",{value:n,enumerable:!0}):t,n));var ne=he(require(\"node:process\")),H=require(\"node:worker_threads\");var i={inv" +
   "alidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrec" +
   "ondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},a=(n,e,t,r" +
-  ")=>({http:n,grpc:e,close:t,errorClass:r,retryable:!1}),u=(...n)=>({...a(...n),retryable:!0}),R={join_timeout:u" +
+  ")=>({http:n,grpc:e,close:t,errorClass:r,retryable:!1}),h=(...n)=>({...a(...n),retryable:!0}),R={join_timeout:h" +
   "(504,i.deadlineExceeded,257,\"TransportError\"),auth_failed:a(401,i.unauthenticated,258,\"AuthError\"),auth_key_in" +
-  "valid:a(401,i.unauthenticated,259,\"AuthError\"),transport_error:u(502,i.unavailable,260,\"TransportError\"),conne" +
-  "ction_error:u(502,i.unavailable,261,\"TransportError\"),listener_died:a(500,i.internal,262,\"TransportError\"),cha" +
+  "valid:a(401,i.unauthenticated,259,\"AuthError\"),transport_error:h(502,i.unavailable,260,\"TransportError\"),conne" +
+  "ction_error:h(502,i.unavailable,261,\"TransportError\"),listener_died:a(500,i.internal,262,\"TransportError\"),cha" +
   "nnel_error:a(400,i.invalidArgument,263,\"ChannelError\"),quota_exceeded:a(429,i.resourceExhausted,264,\"QuotaExce" +
   "ededError\"),mls_error:a(409,i.failedPrecondition,265,\"MlsError\"),invalid_request:a(400,i.invalidArgument,272,\"" +
   "InvalidArgumentError\"),not_found:a(404,i.notFound,273,\"ChannelError\"),method_not_allowed:a(405,i.unimplemented" +
   ",274,\"InvalidArgumentError\"),payload_too_large:a(413,i.outOfRange,275,\"InvalidArgumentError\"),unsupported_medi" +
-  "a_type:a(415,i.invalidArgument,276,\"InvalidArgumentError\"),rate_limited:u(429,i.resourceExhausted,277,\"Unavail" +
-  "ableError\"),internal:a(500,i.internal,278,\"InternalError\"),overloaded:u(503,i.unavailable,279,\"UnavailableErro" +
+  "a_type:a(415,i.invalidArgument,276,\"InvalidArgumentError\"),rate_limited:h(429,i.resourceExhausted,277,\"Unavail" +
+  "ableError\"),internal:a(500,i.internal,278,\"InternalError\"),overloaded:h(503,i.unavailable,279,\"UnavailableErro" +
   "r\"),email_taken:a(409,i.alreadyExists,288,\"AuthError\"),key_limit_reached:a(409,i.resourceExhausted,289,\"AuthEr" +
   "ror\"),account_suspended:a(403,i.permissionDenied,290,\"AuthError\"),conflict:a(409,i.aborted,291,\"AuthError\"),co" +
   "de_invalid:a(400,i.invalidArgument,292,\"AuthError\"),csrf_failed:a(403,i.permissionDenied,293,\"AuthError\"),prot" +
   "ocol_error:a(400,i.invalidArgument,304,\"TransportError\"),unsupported_version:a(400,i.failedPrecondition,305,\"T" +
   "ransportError\"),unknown_operation:a(404,i.unimplemented,306,\"TransportError\"),session_expired:a(401,i.unauthen" +
-  "ticated,307,\"AuthError\"),session_replaced:a(409,i.aborted,308,\"TransportError\"),slow_reader:u(429,i.resourceEx" +
-  "hausted,309,\"UnavailableError\"),relay_draining:u(503,i.unavailable,310,\"UnavailableError\"),certificate_changed" +
+  "ticated,307,\"AuthError\"),session_replaced:a(409,i.aborted,308,\"TransportError\"),slow_reader:h(429,i.resourceEx" +
+  "hausted,309,\"UnavailableError\"),relay_draining:h(503,i.unavailable,310,\"UnavailableError\"),certificate_changed" +
   ":a(502,i.failedPrecondition,311,\"TransportError\"),name_taken:a(409,i.alreadyExists,320,\"ChannelError\"),epoch_c" +
-  "onflict:u(409,i.aborted,321,\"MlsError\"),not_allowed:a(403,i.permissionDenied,322,\"ChannelError\"),member_limit_" +
+  "onflict:h(409,i.aborted,321,\"MlsError\"),not_allowed:a(403,i.permissionDenied,322,\"ChannelError\"),member_limit_" +
   "reached:a(409,i.resourceExhausted,323,\"ChannelError\"),already_member:a(409,i.alreadyExists,324,\"ChannelError\")" +
-  ",identity_present:a(409,i.alreadyExists,356,\"ChannelError\"),queue_full:u(429,i.resourceExhausted,325,\"ChannelE" +
+  ",identity_present:a(409,i.alreadyExists,356,\"ChannelError\"),queue_full:h(429,i.resourceExhausted,325,\"ChannelE" +
   "rror\"),cursor_invalid:a(416,i.outOfRange,326,\"ChannelError\"),key_package_invalid:a(400,i.invalidArgument,327,\"" +
-  "MlsError\"),key_package_missing:u(404,i.failedPrecondition,328,\"MlsError\"),join_rejected:a(403,i.permissionDeni" +
+  "MlsError\"),key_package_missing:h(404,i.failedPrecondition,328,\"MlsError\"),join_rejected:a(403,i.permissionDeni" +
   "ed,329,\"ChannelError\"),membership_lapsed:a(410,i.failedPrecondition,330,\"ChannelError\"),state_conflict:a(409,i" +
-  ".failedPrecondition,331,\"MlsError\"),storage_full:u(507,i.resourceExhausted,332,\"ChannelError\"),link_invalid:a(" +
+  ".failedPrecondition,331,\"MlsError\"),storage_full:h(507,i.resourceExhausted,332,\"ChannelError\"),link_invalid:a(" +
   "400,i.invalidArgument,333,\"InvalidArgumentError\"),removed:a(410,i.failedPrecondition,355,\"RemovedError\"),membe" +
   "rs_must_update:a(409,i.failedPrecondition,334,\"ChannelError\"),successor_needed:a(409,i.failedPrecondition,335," +
-  "\"ChannelError\"),content_invalid:a(400,i.invalidArgument,352,\"ChannelError\"),request_timeout:u(504,i.deadlineEx" +
-  "ceeded,353,\"TransportError\"),remote_error:a(502,i.aborted,354,\"RemoteError\"),store_locked:u(409,i.failedPrecon" +
+  "\"ChannelError\"),content_invalid:a(400,i.invalidArgument,352,\"ChannelError\"),request_timeout:h(504,i.deadlineEx" +
+  "ceeded,353,\"TransportError\"),remote_error:a(502,i.aborted,354,\"RemoteError\"),store_locked:h(409,i.failedPrecon" +
   "dition,336,\"StoreError\"),store_corrupt:a(500,i.internal,337,\"StoreError\"),store_failed:a(500,i.internal,339,\"S" +
   "toreError\"),passphrase_wrong:a(401,i.unauthenticated,338,\"StoreError\")};function N(n){return Object.hasOwn(R,n" +
   ")}var ke=new Map(Object.entries(R).flatMap(([n,{close:e}])=>N(n)?[[e,n]]:[])),p=class extends Error{name=\"Wire" +
@@ -59,8 +59,8 @@ export const source =
   "#t=E(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#n}push(e,t){_(t.length),(e===\"control\"?" +
   "this.#e:this.#r).push(t),this.#n+=t.length+y}next(e){let t=this.#e.length>0?I.control:I.data,r=t===I.control?t" +
   "his.#e:this.#r;if(r.length===0)return;let o=e?.length===this.#t?e:new Uint8Array(this.#t);return this.#i(o,r,t" +
-  "),o}#i(e,t,r){let o=x,s=0,l=this.#o[r]??0;for(let c of t){if(l===0){if(e.length-o<=y)break;ue(e,o,c.length),o+" +
-  "=y,l=y}let d=l-y,h=c.subarray(d,d+e.length-o);if(e.set(h,o),o+=h.length,l+=h.length,l-y<c.length)break;s++,l=0" +
+  "),o}#i(e,t,r){let o=x,s=0,l=this.#o[r]??0;for(let u of t){if(l===0){if(e.length-o<=y)break;ue(e,o,u.length),o+" +
+  "=y,l=y}let d=l-y,c=u.subarray(d,d+e.length-o);if(e.set(c,o),o+=c.length,l+=c.length,l-y<u.length)break;s++,l=0" +
   "}let m=o-x;s===1?t.shift():t.splice(0,s),this.#o[r]=l,this.#n-=m,e[0]=r,e[1]=m>>8,e[2]=m&255,e.fill(0,o)}};fun" +
   "ction K(n,e,t){let r=e+C;return n.set(t,r),n[e]=t.length>>8,n[e+1]=t.length&255,r+t.length}function ue(n,e,t){" +
   "n[e]=t>>>24,n[e+1]=t>>>16,n[e+2]=t>>>8,n[e+3]=t}var ye=64*1024,$=.5,pe=2,B=class{#t;#e;#r=[];#o=0;#n=0;#i=new " +
@@ -98,17 +98,17 @@ export const source =
   "r))&&e.push(r)}return e.join(\": \")}var k=class{#t=new Map;offer(e,t){this.#t.delete(e),this.#t.set(e,t)}take(e" +
   "){for(let[t,r]of this.#t)if(!(r.length>e))return this.#t.delete(t),r}};var me=2e3;function j(n,e){let t,r,o=0," +
   "s=new k,l=d=>{n.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},m=async({transport:d,targe" +
-  "t:h,isTapped:M})=>{let W=e.connectors.find(g=>g.transport===d);if(W===void 0)throw new Error(`no way to connec" +
-  "t by ${d} in a thread of its own`);let D=t=await W.connect(h,new AbortController().signal),oe=r=new B({cellByt" +
+  "t:c,isTapped:M})=>{let W=e.connectors.find(g=>g.transport===d);if(W===void 0)throw new Error(`no way to connec" +
+  "t by ${d} in a thread of its own`);let D=t=await W.connect(c,new AbortController().signal),oe=r=new B({cellByt" +
   "es:f.cellBytes,write:(g,F)=>(M&&n.post({kind:\"sent\",cells:g.slice(),cellBytes:F}),D.write(g,F)),after:e.after," +
   "nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:g=>s.take(g),onWritten" +
   ":()=>l(oe),onFailed:()=>n.post({kind:\"failed\"})});D.closed.then(g=>n.post({kind:\"closed\",end:g})),n.post({kind" +
-  ":\"connected\"})},c=async()=>{let d=await t?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n.listen(d=>{switch" +
-  "(d.kind){case\"connect\":return void m(d).catch(h=>n.post({kind:\"refused\",message:b(h)}));case\"push\":return o+=d" +
+  ":\"connected\"})},u=async()=>{let d=await t?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n.listen(d=>{switch" +
+  "(d.kind){case\"connect\":return void m(d).catch(c=>n.post({kind:\"refused\",message:b(c)}));case\"push\":return o+=d" +
   ".envelope.length+y,r?.push(d.lane,d.envelope);case\"offer\":return s.offer(d.key,d.envelope);case\"cellBytes\":ret" +
   "urn r?.setCellBytes(d.cellBytes);case\"configure\":return r?.configure(d.mode,d.intervalMs);case\"covering\":retur" +
-  "n r?.setCovering(d.covering);case\"flush\":return void r?.flush(d.timeoutMs).then(h=>{n.post({kind:\"flushed\",id:" +
-  "d.id,flushed:h})});case\"read\":return void c();case\"stop\":return r?.stop();case\"close\":return t?.close(d.closeC" +
+  "n r?.setCovering(d.covering);case\"flush\":return void r?.flush(d.timeoutMs).then(c=>{n.post({kind:\"flushed\",id:" +
+  "d.id,flushed:c})});case\"read\":return void u();case\"stop\":return r?.stop();case\"close\":return t?.close(d.closeC" +
   "ode),void e.after(me,e.exit)}})}var v=require(\"node:http2\");var w=5,ge=64*1024,V=10;function z(n,e){let t=xe(V" +
   ",e),r=w+t.length+e,o=new Uint8Array(n.length/e*r);for(let s=0;s<n.length/e;s++){let l=s*r;be(o,l+1,t.length+e)" +
   ",o.set(t,l+w),o.set(n.subarray(s*e,(s+1)*e),l+w+t.length)}return o}function J(n){let{value:e,end:t}=ve(n,0,V);" +
@@ -126,41 +126,41 @@ export const source =
   "turn{value:n.subarray(o,o+r),end:o+r}}}throw new p(\"protocol_error\",\"A field goes beyond the end of its messag" +
   "e\")}function be(n,e,t){new DataView(n.buffer,n.byteOffset).setUint32(e,t)}var Q=require(\"node:crypto\"),Y=requi" +
   "re(\"node:net\"),P=require(\"node:tls\");function X({host:n,port:e,trust:t},r,o){return new Promise((s,l)=>{o.thro" +
-  "wIfAborted();let m=t.certificateHashes.length>0,c=(0,P.connect)({host:n,port:e,...(0,Y.isIP)(n)===0&&{serverna" +
+  "wIfAborted();let m=t.certificateHashes.length>0,u=(0,P.connect)({host:n,port:e,...(0,Y.isIP)(n)===0&&{serverna" +
   "me:n},ALPNProtocols:[r],minVersion:\"TLSv1.3\",...t.caCerts.length>0&&{ca:[...P.rootCertificates,...t.caCerts]}," +
-  "rejectUnauthorized:!m}),d=M=>{o.removeEventListener(\"abort\",h),c.destroy(),l(M)},h=()=>d(o.reason);o.addEventL" +
-  "istener(\"abort\",h),c.once(\"error\",d),c.once(\"secureConnect\",()=>{if(m&&!we(c,t))return d(new Error(\"the relay'" +
-  "s certificate is none of tls.certificateHashes\"));if(c.alpnProtocol!==r)return d(new Error(`the server does no" +
-  "t speak ${r}`));o.removeEventListener(\"abort\",h),c.removeListener(\"error\",d),s(c)})})}function we(n,{certifica" +
-  "teHashes:e}){let t=(0,Q.createHash)(\"sha256\").update(n.getPeerCertificate().raw).digest();return e.some(r=>O(r" +
-  ",t))}var S=class{#t=new Map;#e;#r=1/0;#o=0;after(e,t){let r=Math.ceil((performance.now()+e)/250),o={run:t},s=t" +
-  "his.#t.get(r);return s===void 0?this.#t.set(r,new Set([o])):s.add(o),this.#o++,r<this.#r?this.#s(r):this.#o===" +
-  "1&&this.#i(!0),()=>{this.#n(r,o)}}#n(e,t){let r=this.#t.get(e);return r===void 0||!r.delete(t)?!1:(r.size===0&" +
-  "&this.#t.delete(e),this.#o--,this.#o===0&&this.#i(!1),!0)}#i(e){typeof this.#e==\"object\"&&(e?this.#e.ref():thi" +
-  "s.#e.unref())}#s(e){clearTimeout(this.#e),this.#r=e;let t=Math.max(0,e*250-performance.now());this.#e=setTimeo" +
-  "ut(()=>this.#a(),Math.min(t,2147483647))}#a(){this.#e=void 0,this.#r=1/0;let e=performance.now(),t=1/0;for(let" +
-  "[r,o]of this.#t)if(r*250>e)t=Math.min(t,r);else for(let s of o)queueMicrotask(()=>this.#n(r,s)&&s.run());t<1/0" +
-  "&&this.#s(t)}};function Z(){return Date.now()}var Ae=5e3,Ce=new S;function T(n,e){if(n>=Ae)return Ce.after(n,e" +
-  ");let t=setTimeout(e,n);return()=>clearTimeout(t)}function ee(n){return crypto.getRandomValues(new Uint8Array(" +
-  "n))}var te=1024*1024,Be=1500,re={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(n,e)=>new L(awai" +
-  "t X(n,\"h2\",e),n)},L=class{#t;#e;#r;#o=new U;#n;#i=()=>{};#s;closed;constructor(e,{host:t,port:r}){this.closed=" +
-  "new Promise(o=>this.#i=o),this.#t=(0,v.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${r}`,{createConnection" +
-  ":()=>e,settings:{initialWindowSize:te,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalWindowSize(t" +
-  "e)),this.#t.on(\"error\",o=>this.#d({message:b(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.re" +
-  "quest({[v.constants.HTTP2_HEADER_METHOD]:\"POST\",[v.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Sessio" +
-  "n\",[v.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[v.constants.HTTP2_HEADER_TE]:\"trailers\"}),this." +
-  "#e.on(\"error\",o=>this.#d({message:b(o)})),this.#e.on(\"response\",o=>this.#h(o)),this.#e.on(\"trailers\",o=>this.#" +
-  "u(o)),this.#e.on(\"close\",()=>{this.#d({message:\"the connection was cut off\"}),this.#l()}),this.#r=this.#e[Symb" +
-  "ol.asyncIterator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let r=[];if(t" +
-  "his.#o.read(t,(o,s)=>{if(o!==0)throw new Error(\"compressed cells were not asked for\");r.push(J(s).slice())}),r" +
-  ".length>0)return G(r)}}catch(e){this.#d({message:b(e)})}this.#a()}write(e,t){return new Promise((r,o)=>{if(thi" +
-  "s.#n!==void 0)return o(new Error(this.#n.message));this.#e.write(z(e,t),s=>{if(!s)return r();this.#d({message:" +
-  "b(s)}),o(s)})})}close(e){this.#i({message:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#" +
-  "e.end(),this.#s??=T(Be,()=>this.#l())}#h(e){let t=e[v.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#d" +
-  "({message:`The relay returned HTTP status ${String(t)} for Session`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u" +
-  "(e){let{\"grpc-status\":t,\"grpc-message\":r}=e,o=typeof r==\"string\"&&r!==\"\"?Ee(r):\"the relay ended the stream\";th" +
-  "is.#d({message:t===\"0\"?\"the relay ended the stream\":o})}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a(" +
-  "))}#l(){this.#s?.(),this.#s=()=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t." +
-  "destroy()}};function Ee(n){try{return decodeURIComponent(n).slice(0,1024)}catch{return n.slice(0,1024)}}j({pos" +
-  "t:n=>H.parentPort?.postMessage(n),listen:n=>{H.parentPort?.on(\"message\",n)}},{connectors:[re],nowMs:Z,after:T," +
-  "randomBytes:ee,exit:()=>ne.default.exit()});\n";
+  "rejectUnauthorized:!m}),d=M=>{o.removeEventListener(\"abort\",c),u.destroy(),l(M)},c=()=>d(o.reason);o.addEventL" +
+  "istener(\"abort\",c),u.on(\"error\",d),u.once(\"secureConnect\",()=>{if(m&&!we(u,t))return d(new Error(\"the relay's " +
+  "certificate is none of tls.certificateHashes\"));if(u.alpnProtocol!==r)return d(new Error(`the server does not " +
+  "speak ${r}`));o.removeEventListener(\"abort\",c),s(u)})})}function we(n,{certificateHashes:e}){let t=(0,Q.create" +
+  "Hash)(\"sha256\").update(n.getPeerCertificate().raw).digest();return e.some(r=>O(r,t))}var S=class{#t=new Map;#e" +
+  ";#r=1/0;#o=0;after(e,t){let r=Math.ceil((performance.now()+e)/250),o={run:t},s=this.#t.get(r);return s===void " +
+  "0?this.#t.set(r,new Set([o])):s.add(o),this.#o++,r<this.#r?this.#s(r):this.#o===1&&this.#i(!0),()=>{this.#n(r," +
+  "o)}}#n(e,t){let r=this.#t.get(e);return r===void 0||!r.delete(t)?!1:(r.size===0&&this.#t.delete(e),this.#o--,t" +
+  "his.#o===0&&this.#i(!1),!0)}#i(e){typeof this.#e==\"object\"&&(e?this.#e.ref():this.#e.unref())}#s(e){clearTimeo" +
+  "ut(this.#e),this.#r=e;let t=Math.max(0,e*250-performance.now());this.#e=setTimeout(()=>this.#a(),Math.min(t,21" +
+  "47483647))}#a(){this.#e=void 0,this.#r=1/0;let e=performance.now(),t=1/0;for(let[r,o]of this.#t)if(r*250>e)t=M" +
+  "ath.min(t,r);else for(let s of o)queueMicrotask(()=>this.#n(r,s)&&s.run());t<1/0&&this.#s(t)}};function Z(){re" +
+  "turn Date.now()}var Ae=5e3,Ce=new S;function T(n,e){if(n>=Ae)return Ce.after(n,e);let t=setTimeout(e,n);return" +
+  "()=>clearTimeout(t)}function ee(n){return crypto.getRandomValues(new Uint8Array(n))}var te=1024*1024,Be=1500,r" +
+  "e={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(n,e)=>new L(await X(n,\"h2\",e),n)},L=class{#t;#" +
+  "e;#r;#o=new U;#n;#i=()=>{};#s;closed;constructor(e,{host:t,port:r}){this.closed=new Promise(o=>this.#i=o),this" +
+  ".#t=(0,v.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${r}`,{createConnection:()=>e,settings:{initialWindow" +
+  "Size:te,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalWindowSize(te)),this.#t.on(\"error\",o=>this" +
+  ".#d({message:b(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[v.constants.HTTP2_HEAD" +
+  "ER_METHOD]:\"POST\",[v.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[v.constants.HTTP2_HEADER_C" +
+  "ONTENT_TYPE]:\"application/grpc\",[v.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({mess" +
+  "age:b(o)})),this.#e.on(\"response\",o=>this.#h(o)),this.#e.on(\"trailers\",o=>this.#u(o)),this.#e.on(\"close\",()=>{" +
+  "this.#d({message:\"the connection was cut off\"}),this.#l()}),this.#r=this.#e[Symbol.asyncIterator]()}async read" +
+  "(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let r=[];if(this.#o.read(t,(o,s)=>{if(o!==0" +
+  ")throw new Error(\"compressed cells were not asked for\");r.push(J(s).slice())}),r.length>0)return G(r)}}catch(e" +
+  "){this.#d({message:b(e)})}this.#a()}write(e,t){return new Promise((r,o)=>{if(this.#n!==void 0)return o(new Err" +
+  "or(this.#n.message));this.#e.write(z(e,t),s=>{if(!s)return r();this.#d({message:b(s)}),o(s)})})}close(e){this." +
+  "#i({message:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=T(Be,()=>thi" +
+  "s.#l())}#h(e){let t=e[v.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#d({message:`The relay returned " +
+  "HTTP status ${String(t)} for Session`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-" +
+  "message\":r}=e,o=typeof r==\"string\"&&r!==\"\"?Ee(r):\"the relay ended the stream\";this.#d({message:t===\"0\"?\"the re" +
+  "lay ended the stream\":o})}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()" +
+  "=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function Ee(n){try" +
+  "{return decodeURIComponent(n).slice(0,1024)}catch{return n.slice(0,1024)}}j({post:n=>H.parentPort?.postMessage" +
+  "(n),listen:n=>{H.parentPort?.on(\"message\",n)}},{connectors:[re],nowMs:Z,after:T,randomBytes:ee,exit:()=>ne.def" +
+  "ault.exit()});\n";
