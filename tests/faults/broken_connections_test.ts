@@ -29,7 +29,6 @@ let broken = 0;
 async function breakAll(part: Part): Promise<void> {
   const { process, doors, ask } = part;
   for (const door of doors) await ask(door);
-  const before = await openSockets(process.pid);
   for (const door of doors) {
     for (const state of statesOf(door).filter((each) => each !== "draining")) {
       for (const way of ways) {
@@ -42,9 +41,9 @@ async function breakAll(part: Part): Promise<void> {
     }
   }
   await eventually(
-    { withinMs: patienceMs, what: `as few sockets as before (${before})` },
-    () => openSockets(process.pid),
-    (count) => count <= before,
+    { withinMs: patienceMs, what: "no socket left of those that broke" },
+    () => brokenSockets(process.pid),
+    (count) => count === 0,
   );
   await drain(part);
 }
@@ -65,14 +64,21 @@ async function drain({ process, doors }: Part): Promise<void> {
   assert(!process.output().includes('"event":"fault"'), process.output());
 }
 
-/** Of another process, as the system counts them. */
-async function openSockets(pid: number): Promise<number> {
-  let count = 0;
+/** Sockets of a process to the addresses of `breaking_client.ts`, as the system counts them. */
+async function brokenSockets(pid: number): Promise<number> {
+  const own = new Set<string>();
   for await (const { name } of Deno.readDir(`/proc/${pid}/fd`)) {
     const target = await Deno.readLink(`/proc/${pid}/fd/${name}`).catch(() => "");
-    if (target.startsWith("socket:")) count++;
+    own.add(/^socket:\[(\d+)\]$/.exec(target)?.[1] ?? "");
   }
-  return count;
+  // Addresses of 127.7.0.0/16 as they are written there, the last byte first.
+  const theirs = /077F$/;
+  return ["tcp", "tcp6"].flatMap((protocol) => {
+    const rows = Deno.readTextFileSync(`/proc/${pid}/net/${protocol}`).trim().split("\n").slice(1);
+    return rows.map((row) => row.trim().split(/\s+/)).filter(([, , remote = "", , , , , , , inode = ""]) => {
+      return theirs.test(remote.replace(/:.*/, "")) && own.has(inode);
+    });
+  }).length;
 }
 
 async function answered(url: string, ca?: string): Promise<void> {
