@@ -13,4 +13,15 @@ Deno.test("isSocketError() knows errors of sockets by the system's code, and tak
   for (const other of [new TypeError("x is not a function"), "ECONNRESET", { code: "ECONNRESET" }, undefined]) {
     assertEquals(isSocketError(other), false, String(other));
   }
+  assertEquals(isSocketError(new Error("Cannot read", { cause: error("ECONNRESET") })), true);
+});
+
+Deno.test("isSocketError() knows the runtime's own errors of connections, which may have no code", () => {
+  const { BrokenPipe, ConnectionAborted, ConnectionReset, Http, NotConnected } = Deno.errors;
+  for (const Kind of [BrokenPipe, ConnectionAborted, ConnectionReset, Http, NotConnected]) {
+    assertEquals(isSocketError(new Kind("it failed")), true, Kind.name);
+  }
+  for (const Kind of [Deno.errors.NotFound, Deno.errors.BadResource]) {
+    assertEquals(isSocketError(new Kind("it failed")), false, Kind.name);
+  }
 });
