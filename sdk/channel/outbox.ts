@@ -57,6 +57,8 @@ export class Outbox {
   #run: number;
   #order = 0;
   #online = false;
+  /** Ends with the session: a wait that a relay has asked for is not the next one's. */
+  #session = new AbortController();
   #running = false;
   #ended: StaticError | undefined;
   readonly #lag: CounterLag;
@@ -147,6 +149,8 @@ export class Outbox {
    */
   suspend(): void {
     this.#online = false;
+    this.#session.abort();
+    this.#session = new AbortController();
     this.#lag.cancel();
     for (const { queued, id, settle } of this.#all()) if (queued) settle({ id, accepted: false });
   }
@@ -290,7 +294,7 @@ export class Outbox {
         this.#giveUpAll(toStaticError(error, "Cannot send"));
       }
     } else if (obstacle.kind === "wait") {
-      await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms));
+      await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms), this.#session.signal);
     }
     this.#isDissolving = false;
     this.#obstacle = undefined;
@@ -433,7 +437,7 @@ export class Outbox {
     }
     bundle.tried = !surelyNot;
     bundle.mayStandSince = surelyNot ? undefined : bundle.mayStandSince ?? bundle.life;
-    this.#obstacle = obstacle;
+    this.#obstacle = obstacle.kind === "wait" && !this.#online ? { kind: "run" } : obstacle;
     if (bundle.messages.every(({ isOver }) => isOver)) return this.#forget(bundle);
     this.#queue.putBack(bundle);
   }

@@ -180,6 +180,32 @@ Deno.test("a message that the relay has no room for is sent again when it says s
   assertEquals((await bob.channel()).health().missing, []);
 });
 
+Deno.test("a wait that a relay has asked for ends with the session: the next relay may have room", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  const hourMs = 60 * 60_000;
+  const waiting = Promise.withResolvers<void>();
+  const { after } = alice;
+  alice.after = (ms, run) => {
+    if (ms >= hourMs / 2 && ms <= 2 * hourMs) waiting.resolve();
+    return after(ms, run);
+  };
+  alice.session.tampering.call = (operation, _body, forward) => {
+    if (operation !== "SendMessage") return forward();
+    throw errorFromRelay({ code: "storage_full", retryAfterMs: hourMs, message: "no room" });
+  };
+  let isAccepted = false;
+  const sending = channel.send("here", { timeoutMs: 10 * hourMs }).then(() => isAccepted = true);
+  await waiting.promise;
+  alice.session.tampering = {};
+  alice.session.disconnect();
+  await alice.session.connect();
+  await until("it is accepted", () => isAccepted);
+  await sending;
+  assertEquals(await read(await bob.channel(), 1), ["here"]);
+});
+
 Deno.test("the outbox is bounded", async () => {
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
