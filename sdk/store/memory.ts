@@ -1,4 +1,5 @@
 /** Everything in memory: for tests, and for agents that keep nothing. Two stores may share one `MemoryDisk`, one after the other. */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterPrefix, compareBytes } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./parts.ts";
@@ -67,5 +68,5 @@ async function* list(disk: MemoryDisk, prefix: Uint8Array): AsyncIterable<Blob> 
 }
 
 function nameOf(key: Uint8Array): string {
-  return String.fromCharCode(...key);
+  return bytesToHex(key);
 }

@@ -153,7 +153,7 @@ Deno.test("sockets that do not finish their handshake, preface or request in tim
 });
 
 Deno.test("connections of both protocols outlive the time for a handshake", async () => {
-  await using server = await ServerProcess.start({ budgets: { handshakeTimeoutMs: 500 } });
+  await using server = await ServerProcess.start({ budgets: { handshakeTimeoutMs: 3_000 } });
   using client = await RawClient.open(server);
   const http1 = await Deno.connectTls({
     hostname: "localhost",
