@@ -118,6 +118,8 @@ function listenAt(
 
 /** Ports of the system's choice that may be taken at the second address. */
 const maxTries = 8;
+/** A machine without IPv6 has no second address. `node:net` says `EINVAL` where the runtime's own listeners say `EADDRNOTAVAIL`. */
+const noAddress = ["EADDRNOTAVAIL", "EAFNOSUPPORT", "EINVAL"];
 
 /** Opens a listener on each address that the name stands for, all on one port. */
 export async function openOnEach<Listener extends Opened>(
@@ -131,7 +133,7 @@ export async function openOnEach<Listener extends Opened>(
       for (const other of others) opened.push(await open({ hostname: other, port: opened[0]?.port ?? port }, false));
       return opened;
     } catch (error) {
-      if (hasCode(error, "EADDRNOTAVAIL", "EAFNOSUPPORT")) return opened; // a machine without IPv6
+      if (hasCode(error, ...noAddress)) return opened;
       await Promise.all(opened.map((listener) => listener.close()));
       if (port !== 0 || tries === maxTries || !hasCode(error, "EADDRINUSE")) throw error;
     }
