@@ -27,6 +27,16 @@ testWhen(installed("systemd-analyze"), "the units are accepted by systemd, and l
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("systemd starts a part again after every end, however often and however soon", () => {
+  for (const part of parts) {
+    const [, unit = "", service = ""] =
+      /^\[Unit\]\n([^]*)\[Service\]\n([^]*)/.exec(read(`deploy/static-${part}.service`)) ?? [];
+    // By default it gives up after five starts in ten seconds.
+    assertMatch(unit, /^StartLimitIntervalSec=0$/m, part);
+    assertMatch(service, /^Restart=always$/m, part);
+  }
+});
+
 Deno.test("units and images run the entry of the part's task, with no permission that the task lacks", () => {
   for (const part of parts) {
     const entry = tasks[part]?.split(" ").at(-1);
