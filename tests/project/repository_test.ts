@@ -54,6 +54,15 @@ Deno.test("what deno task downloads is what the product imports; the rest is in 
   assertEquals(unused, []);
 });
 
+Deno.test("a program that has not every permission asks nobody for more: a question on a terminal is a hang", () => {
+  const programs = [...Object.values(config.tasks), read("static")].flatMap((text) =>
+    text.match(/\b(?:deno|set --) run .*/g) ?? []
+  );
+  const restricted = programs.filter((program) => !program.includes(" run -A "));
+  assert(restricted.length >= 10, restricted.join("\n"));
+  assertEquals(restricted.filter((program) => !/ run (--quiet )?--no-prompt /.test(program)), []);
+});
+
 Deno.test("the compiler is strict", () => {
   for (const flag of ["strict", "noUncheckedIndexedAccess", "exactOptionalPropertyTypes", "noImplicitOverride"]) {
     assertEquals(config.compilerOptions[flag], true, flag);
