@@ -121,8 +121,14 @@ export class VariableReader {
     try {
       return Deno.readTextFileSync(path);
     } catch (error) {
-      this.fault(name, `the path of a readable file (${error instanceof Error ? error.name : "unreadable"})`);
+      this.fault(name, `the path of a readable file (${whyUnreadable(error)})`);
       return undefined;
     }
   }
+}
+
+/** Permissions to read are given for key files that exist (`deploy/local/permitted_paths.ts`). */
+function whyUnreadable(error: unknown): string {
+  if (error instanceof Deno.errors.NotCapable) return "there is none, or --allow-read does not name it";
+  return error instanceof Error ? error.name : "unreadable";
 }

@@ -1,4 +1,5 @@
 /** For `--watch`: which parts a change of the code concerns, told once for changes that come together. */
+import { fileURLToPath } from "node:url";
 
 export interface CodeWatchOptions<Name extends string> {
   readonly root: URL;
@@ -13,7 +14,8 @@ const settleMs = 300;
 export function watchCode<Name extends string>({ root, folders, onChange }: CodeWatchOptions<Name>): Disposable {
   const names = Object.keys(folders) as Name[]; // cast: the record's own keys
   const all = [...new Set(names.flatMap((name) => folders[name]))];
-  const watcher = Deno.watchFs(all.map((folder) => new URL(folder, root).pathname));
+  const pathOf = (folder: string): string => fileURLToPath(new URL(folder, root));
+  const watcher = Deno.watchFs(all.map(pathOf));
   const changed = new Set<Name>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tell = (): void => {
@@ -32,7 +34,7 @@ export function watchCode<Name extends string>({ root, folders, onChange }: Code
       timer = setTimeout(tell, settleMs);
     }
   })();
-  const isIn = (folder: string) => (path: string): boolean => path.startsWith(new URL(folder, root).pathname);
+  const isIn = (folder: string) => (path: string): boolean => path.startsWith(pathOf(folder));
   return {
     [Symbol.dispose]: () => {
       clearTimeout(timer);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { watchCode } from "./code_watch.ts";
 
 Deno.test("watchCode() names the parts whose code changed, once for changes that come together, and not for tests", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-watch-" });
+  const folder = await Deno.makeTempDir({ prefix: "static wätch, " });
   const root = new URL(`file://${folder}/`);
   for (const name of ["api", "relay", "proto"]) await Deno.mkdir(new URL(name, root));
   const told: (readonly string[])[] = [];

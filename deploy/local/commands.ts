@@ -3,6 +3,7 @@ import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
+import { pathList, readableBy, type VariableOf, writableBy } from "./permitted_paths.ts";
 
 /**
  * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again, for speed; by itself the engine
@@ -18,7 +19,7 @@ const compileAgainAfter = 1_000_000_000;
 export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const;
 
 export interface ApiOptions {
-  readonly config: Pick<ApiConfig, "listen" | "dataDir" | "jwtKeys">;
+  readonly config: Pick<ApiConfig, "listen">;
   /** Of the process that starts it. */
   readonly variables: Readonly<Record<string, string>>;
   /** Of accounts. */
@@ -34,7 +35,7 @@ export function apiCommand(
   return {
     entry: "deploy/local/api/main.ts",
     flags: [
-      ...apiPermissions(config, (name) => variables[name]),
+      ...apiPermissions((name) => variables[name]),
       `--v8-flags=--wasm-tiering-budget=${compileAgainAfter}`,
     ],
     environment: {
@@ -49,29 +50,13 @@ export function apiCommand(
   };
 }
 
-/** Variables of the API that name files. */
-const apiFiles = ["STATIC_TLS_CERT", "STATIC_TLS_KEY", "STATIC_CA_FILE", "STATIC_DATABASE_CA"];
-/** Packages whose files, beside their code, the embedded database reads. */
-const databasePackages = ["@electric-sql/pglite", "@electric-sql/pglite-prepopulatedfs"];
-
-/**
- * The API writes to its folder alone. It reads that, files that variables name, its migrations, and the code of its threads. `PG…` and
- * the names of the user are asked for by the driver of the database.
- */
-export function apiPermissions(
-  { dataDir, jwtKeys }: Pick<ApiConfig, "dataDir" | "jwtKeys">,
-  variable: (name: string) => string | undefined,
-): string[] {
-  const root = new URL("../../", import.meta.url);
-  const code = ["api", "migrations"].map((name) => new URL(name, root).pathname);
-  const packages = databasePackages.map((name) => new URL("..", import.meta.resolve(name)).pathname);
-  const keys = jwtKeys !== undefined && "file" in jwtKeys ? [jwtKeys.file] : [];
-  const named = apiFiles.flatMap((name) => variable(name) || []);
+/** `PG…` and the names of the user are asked for by the driver of the database. */
+export function apiPermissions(variable: VariableOf): string[] {
   return [
     "--allow-net",
     "--allow-env=STATIC_*,DATABASE_URL,PG*,USER,USERNAME,LOGNAME",
-    `--allow-read=${[dataDir, ...named, ...keys, ...code, ...packages].map(escaped).join(",")}`,
-    `--allow-write=${escaped(dataDir)}`,
+    `--allow-read=${readableBy("api", variable)}`,
+    `--allow-write=${writableBy(variable)}`,
   ];
 }
 
@@ -97,8 +82,8 @@ export function relayCommand(
     flags: [
       "--allow-net",
       "--allow-env=STATIC_*",
-      `--allow-read=${readable.map(escaped).join(",")}`,
-      `--allow-write=${escaped(dataDir)}`,
+      `--allow-read=${pathList(readable)}`,
+      `--allow-write=${pathList([dataDir])}`,
       "--allow-sys=statfs",
     ],
     defaults: relayMemory,
@@ -113,11 +98,6 @@ export function relayCommand(
     },
     withheld: ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS", "STATIC_ADMIN_SECRET", "STATIC_SMTP_URL"],
   };
-}
-
-/** Commas stand between paths, and two for one that belongs to a path. */
-function escaped(path: string): string {
-  return path.replaceAll(",", ",,");
 }
 
 /** Clients keep the address that they were told, also where the system chose the port. */

@@ -2,11 +2,14 @@ import { assert, assertEquals } from "@std/assert";
 import { apiPermissions } from "./commands.ts";
 
 Deno.test("apiPermissions() names every file, folder and variable, and a comma in a path divides nothing", () => {
-  const named = { STATIC_TLS_CERT: "/etc/a,b.pem", STATIC_CA_FILE: "" };
-  const flags = apiPermissions(
-    { dataDir: "/var/lib/api", jwtKeys: { file: "/etc/keys.json" } },
-    (name) => Object.entries(named).find(([each]) => each === name)?.[1],
-  );
+  const keys = import.meta.filename ?? "";
+  const named = new Map(Object.entries({
+    STATIC_DATA_DIR: "/var/lib/api",
+    STATIC_TLS_CERT: "/etc/a,b.pem",
+    STATIC_CA_FILE: "",
+    STATIC_JWT_KEYS: keys,
+  }));
+  const flags = apiPermissions((name) => named.get(name));
   assertEquals(flags.map((flag) => flag.replace(/=.*/, "")), [
     "--allow-net",
     "--allow-env",
@@ -15,7 +18,7 @@ Deno.test("apiPermissions() names every file, folder and variable, and a comma i
   ]);
   const [, environment = "", read = "", write = ""] = flags.map((flag) => flag.replace(/^[^=]*=?/, ""));
   assert(environment.split(",").every((name) => name !== "" && name !== "*"), environment);
-  assertEquals(read.replaceAll(",,", "\0").split(",").slice(0, 3), ["/var/lib/api", "/etc/a\0b.pem", "/etc/keys.json"]);
+  assertEquals(read.replaceAll(",,", "\0").split(",").slice(0, 3), ["/var/lib/api", "/etc/a\0b.pem", keys]);
   assert(!read.split(",").some((path) => ["/", "."].includes(path)), read);
   assertEquals(write, "/var/lib/api");
 });

@@ -27,7 +27,7 @@ export function spawnPart(
 ): PartProcess {
   const passed = Object.entries(inherited).filter(([name]) => !withheld.includes(name));
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...flags, new URL(`../../${entry}`, import.meta.url).pathname],
+    args: ["run", "--quiet", "--no-prompt", ...flags, new URL(`../../${entry}`, import.meta.url).href],
     clearEnv: true,
     env: { ...defaults, ...Object.fromEntries(passed), ...environment },
     stdin: "piped",

@@ -167,6 +167,13 @@ Deno.test("deno task api runs in the data directory, with the keys that a variab
     }
     await close();
   }
+  const misplaced = { STATIC_DATA_DIR: folder, STATIC_JWT_KEYS: d };
+  const { message } = await assertRejects(
+    () => startProcess(misplaced, { how: "as task" }),
+    Error,
+    "STATIC_JWT_KEYS must",
+  );
+  assert(message.includes("there is none, or --allow-read") && !message.includes(d), message);
   await Deno.remove(folder, { recursive: true });
 });
 

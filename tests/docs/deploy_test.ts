@@ -71,6 +71,32 @@ Deno.test("the relay's task sets V8's flags, and leaves those that its operator 
   }
 });
 
+Deno.test("the tasks of API and relay let them read the files that variables name, and tell no key that is no file", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static task, " });
+  try {
+    await Deno.writeTextFile(`${folder}/key`, "");
+    const readable = async (part: string, env: Record<string, string>): Promise<string> => {
+      const shown = tasks[part]?.replace(/ deno run (--no-prompt --allow-net .*)$/, " echo $1") ?? "";
+      const text = await runCommand(Deno.execPath(), ["task", "--quiet", "--eval", shown], { cwd: repository, env });
+      return / --allow-read=(.*) --allow-write=/.exec(text)?.[1] ?? "";
+    };
+    const named = { api: ["STATIC_TLS_KEY", "STATIC_JWT_KEYS"], relay: ["STATIC_TLS_KEY", "STATIC_NATS_CREDENTIALS"] };
+    for (const [part, variables] of Object.entries(named)) {
+      for (const name of variables) {
+        const given = { STATIC_DATA_DIR: `${folder}/data`, STATIC_TLS_CERT: "" };
+        const files = await readable(part, { ...given, [name]: `${folder}/key` });
+        for (const file of ["data", "key"]) assert(files.includes(`${folder}/${file}`.replaceAll(",", ",,")), files);
+        for (const key of ["Y2FuYXJ5/LWluLWJhc2U2NA==", "-----BEGIN PRIVATE KEY-----\nY2FuYXJ5\n-----END"]) {
+          const files = await readable(part, { ...given, [name]: key });
+          assert(files.includes("/data") && !files.includes("Y2FuYXJ5"), files);
+        }
+      }
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("images are built on the Deno that the README names, from files that exist", () => {
   const version = /deno@([\d.]+)/.exec(read("README.md"))?.[1];
   for (const part of parts) {

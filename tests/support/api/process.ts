@@ -31,10 +31,6 @@ export async function startProcess(
   };
 }
 
-/** A configuration that is faulty has the permissions of one that is not: the process is to tell the faults. */
 function permitted(variables: Readonly<Record<string, string>>): string[] {
-  const variable = (name: string): string | undefined => variables[name];
-  const { STATIC_DATA_DIR: dataDir = ".static", STATIC_JWT_KEYS: keys = "" } = variables;
-  const jwtKeys = /^[^{["]+$/.test(keys) ? { file: keys } : undefined;
-  return ["run", "--no-check", "--no-prompt", ...apiPermissions({ dataDir, jwtKeys }, variable), "api/main.ts"];
+  return ["run", "--no-check", "--no-prompt", ...apiPermissions((name) => variables[name]), "api/main.ts"];
 }
