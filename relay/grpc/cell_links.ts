@@ -7,7 +7,7 @@ import { addressKey } from "../../server/http2/mod.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
-import { endedError, toConnectError } from "./errors.ts";
+import { endedError, ownFault, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
 import { admitStranger } from "./strangers.ts";
 import type { CellPipe } from "./upstream.ts";
@@ -63,6 +63,7 @@ export class CellLinks {
 class CellLink {
   readonly #queue = new CellQueue();
   readonly #pipe: CellPipe;
+  readonly #onFault: GrpcDeps["onFault"];
   readonly #onEnded: (reason: EndReason | undefined) => void;
   readonly #cancelTimer: () => void;
   /** Cells that came before their turn. */
@@ -77,6 +78,7 @@ class CellLink {
   constructor(deps: GrpcDeps, { remoteAddress, vouch }: CellPeer, onEnded: (reason: EndReason | undefined) => void) {
     const known = admitStranger(deps.strangers, remoteAddress);
     this.#vouches = [known, vouch];
+    this.#onFault = deps.onFault;
     this.#onEnded = (reason) => {
       known();
       onEnded(reason);
@@ -135,16 +137,25 @@ class CellLink {
   async #pass(): Promise<void> {
     // So that the promise is known to `up` before it is forgotten below.
     await undefined;
+    try {
+      await this.#passAll();
+    } catch (error) {
+      this.#onFault(error);
+      this.#lose(ownFault);
+    }
+    this.#passing = undefined;
+  }
+
+  async #passAll(): Promise<void> {
     for (;;) {
       const cell = this.#ahead.get(this.#nextIndex);
-      if (cell === undefined || this.#ended) break;
+      if (cell === undefined || this.#ended) return;
       this.#ahead.delete(this.#nextIndex);
       this.#nextIndex++;
-      if (this.#loseForSize(cell)) break;
+      if (this.#loseForSize(cell)) return;
       const busy = this.#pipe.receive(cell);
       if (busy !== undefined) await busy;
     }
-    this.#passing = undefined;
   }
 
   /** Nothing is sent between the challenge and its reply, so on arrival too a cell has the session's size. */

@@ -15,7 +15,10 @@ class Bench {
   /** First bytes of the cells that arrived, in order. */
   readonly arrived: number[] = [];
   readonly clients: CellClient[] = [];
+  readonly faults: unknown[] = [];
   lost = 0;
+  /** Thrown at the next cell. */
+  failure: Error | undefined;
   busy: Promise<void> | undefined;
   readonly links: CellLinks;
 
@@ -30,6 +33,7 @@ class Bench {
         return {
           cellBytes,
           receive: (cell) => {
+            if (this.failure !== undefined) throw this.failure;
             this.arrived.push(cell[0] ?? -1);
             return this.busy;
           },
@@ -45,6 +49,7 @@ class Bench {
       nowMs: this.clock.nowMs,
       after: this.clock.after,
       randomBytes: (length) => new Uint8Array(length),
+      onFault: (error) => void this.faults.push(error),
     });
   }
 
@@ -162,4 +167,15 @@ Deno.test("a busy relay is given one cell after the other", async () => {
   resolve();
   await all;
   assertEquals(bench.arrived, [1, 2, 3]);
+});
+
+Deno.test("a cell that the relay fails to take ends its link with a fault in the log, and the client is not blamed", async () => {
+  const bench = new Bench();
+  const down = bench.down();
+  const told = failsWith("internal", () => down.next());
+  bench.failure = new Error("ours");
+  await bench.up(1);
+  await told;
+  assertEquals([bench.faults, bench.lost, bench.links.size], [[bench.failure], 1, 0]);
+  await failsWith("internal", () => bench.up(2));
 });

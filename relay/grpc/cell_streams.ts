@@ -3,6 +3,7 @@ import { addressKey } from "../../server/http2/mod.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
+import { ownFault } from "./errors.ts";
 import { admitStranger } from "./strangers.ts";
 import type { CellPipe } from "./upstream.ts";
 
@@ -45,7 +46,7 @@ export class CellStreams {
       queue.abort();
     };
     signal.addEventListener("abort", abort);
-    void passOn(requests, pipe, queue);
+    void passOn(requests, pipe, queue, this.#deps.onFault);
     try {
       yield* queue.cells();
     } finally {
@@ -57,9 +58,15 @@ export class CellStreams {
   }
 }
 
-async function passOn(requests: AsyncIterable<CellMessage>, pipe: CellPipe, queue: CellQueue): Promise<void> {
+/** Resolves when the stream of requests is over, however it ends. */
+async function passOn(
+  requests: AsyncIterable<CellMessage>,
+  pipe: CellPipe,
+  queue: CellQueue,
+  onFault: GrpcDeps["onFault"],
+): Promise<void> {
   try {
-    for await (const { cell } of requests) {
+    for await (const cell of cellsOf(requests)) {
       if (cell.length !== pipe.cellBytes) {
         const message = `A cell has ${cell.length} bytes, this session's have ${pipe.cellBytes}`;
         return queue.end({ code: "protocol_error", message });
@@ -68,9 +75,21 @@ async function passOn(requests: AsyncIterable<CellMessage>, pipe: CellPipe, queu
       if (busy !== undefined) await busy;
     }
     pipe.ended();
-  } catch {
-    // Of a request that was reset nobody reads the end; of one whose bytes are no cells its sender does.
+  } catch (error) {
     pipe.lost();
-    queue.end({ code: "invalid_request", message: "The request's bytes are no cells" });
+    // Of a request that was reset nobody reads the end; of one whose bytes are no cells its sender does.
+    if (error instanceof NoCells) return queue.end({ code: "invalid_request", message: error.message });
+    onFault(error);
+    queue.end(ownFault);
+  }
+}
+
+class NoCells extends Error {}
+
+async function* cellsOf(requests: AsyncIterable<CellMessage>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const { cell } of requests) yield cell;
+  } catch (cause) {
+    throw new NoCells("The request's bytes are no cells", { cause });
   }
 }

@@ -12,4 +12,6 @@ export interface GrpcDeps {
   /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   readonly randomBytes: (length: number) => Uint8Array;
+  /** A fault of our own code; its text does not reach the client. */
+  readonly onFault: (error: unknown) => void;
 }

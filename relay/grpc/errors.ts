@@ -9,6 +9,9 @@ export function toConnectError(body: ErrorBody): ConnectError {
   return new ConnectError(body.message, code, undefined, [{ desc: ErrorDetailSchema, value: errorToDetail(body) }]);
 }
 
+/** Told to clients of a fault of ours; the log has the rest. */
+export const ownFault = { code: "internal", message: "The relay failed to answer: try again later" } as const;
+
 /** The reason why a session ended, for a caller that still uses it. */
 export function endedError(reason: EndReason | undefined): ConnectError {
   return toConnectError(reason ?? { code: "auth_failed", message: "The session has ended: authenticate again" });
@@ -18,5 +21,5 @@ export function endedError(reason: EndReason | undefined): ConnectError {
 export function toPublicError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof WireError) return toConnectError({ code: error.code, message: error.message });
-  return toConnectError({ code: "internal", message: "The relay failed to answer: try again later" });
+  return toConnectError(ownFault);
 }

@@ -29,8 +29,6 @@ export interface GrpcServiceOptions extends GrpcDeps {
   readonly isServing: () => boolean;
   /** Whether tools may ask what is served. */
   readonly reflection: boolean;
-  /** A fault of our own code; its text does not reach the client. */
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface GrpcService {

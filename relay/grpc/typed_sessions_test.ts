@@ -56,6 +56,9 @@ class Bench {
       nowMs: this.clock.nowMs,
       after: this.clock.after,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      onFault: (error) => {
+        throw error;
+      },
     });
   }
 
