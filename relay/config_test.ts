@@ -19,7 +19,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     host: "::",
     grpcPort: 5000,
     quicPort: 4433,
-    admin: { host: "127.0.0.1", port: 9465 },
+    admin: { host: "127.0.0.1", port: 9465, names: [] },
     apiUrl: "http://127.0.0.1:8080",
     apiInternalUrl: "http://127.0.0.1:9466",
     relaySecret: undefined,

@@ -9,7 +9,7 @@ Deno.test("relays are ten ports apart, have an id each, and are told of every no
     dataDir: ".static",
     grpcPort: 5000,
     quicPort: 4433,
-    admin: { host: "127.0.0.1", port: 9465 },
+    admin: { host: "127.0.0.1", port: 9465, names: [] },
   }, nodes);
   assertEquals(places.map(({ grpcPort, quicPort, adminPort }) => [grpcPort, quicPort, adminPort]), [
     [5000, 4433, 9465],

@@ -162,6 +162,11 @@ Deno.test("the compose file builds our images, mounts files that exist and sets 
   assertEquals([...new Set(asked)].sort(), given.sort());
   const [, relay = ""] = /\n {2}relay:\n([^]*?)\n {2}\w/.exec(text) ?? [];
   assert(!relay.includes("DATABASE_URL"), "the relay does not know the database");
+  const scraped = Array.from(
+    read("deploy/prometheus/prometheus.yml").matchAll(/"(\w+):\d+"/g),
+    ([, name = ""]) => name,
+  );
+  assertEquals(scraped.map((name) => composedFor(name)["STATIC_ADMIN_NAMES"]), scraped);
 });
 
 Deno.test("the parts run as their units and images say, and stop with code 0 when asked", async (t) => {
