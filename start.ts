@@ -50,15 +50,21 @@ const root = new URL("./", import.meta.url);
 const ownAddresses: Readonly<Record<string, string>> = { STATIC_API_HOST: "127.0.0.1", STATIC_RELAY_HOST: "localhost" };
 const everyAddress: Readonly<Record<string, string>> = { STATIC_API_HOST: "::", STATIC_RELAY_HOST: "::" };
 
+/** Clients of other machines would be told of no relay, or of `localhost`. */
+const unreachable = "STATIC_RELAY_URL must be set to the relay's addresses for other machines, because of --public: " +
+  "quic://relay.example:4433,https://relay.example:5000";
+
 const usage = `Usage: ${denoOfUser()} task start [--public] [--watch] [--plan NAME] [--relays N]
 
 Runs the API and the relay on this machine, and for it alone, until Ctrl-C.
 
   --public                  let other machines connect to the API and the relay; needs a certificate (STATIC_TLS_CERT)
+                            and the relay's address as they reach it (STATIC_RELAY_URL)
   --watch                   start a part again when its code changes
   --plan NAME               plan of accounts here: free (10,000 messages a month), dev, team or enterprise (no limit)
   --relays N                N relays on one log, which three NATS nodes keep; needs nats-server ${oldestNats} or newer
   STATIC_DATA_DIR           where everything is kept (.static)
+  STATIC_RELAY_URL          what clients are told (quic://localhost:4433,https://localhost:5000)
   STATIC_API_PORT           the API (8080)
   STATIC_RELAY_GRPC_PORT    the relay over TCP (5000)
   STATIC_RELAY_QUIC_PORT    the relay over UDP (4433)
@@ -275,7 +281,7 @@ function portsOf({ api, relay, places, nats }: Configs): WantedPort[] {
 
 /** Addresses that clients are told; undefined where the user has set them, or the API finds them by itself. */
 function toldUrls({ places, nats }: Configs): readonly string[] | undefined {
-  return nats.length === 0 || Deno.env.get("STATIC_RELAY_URL") !== undefined ? undefined : relayUrlsOf(places);
+  return nats.length === 0 || Deno.env.get("STATIC_RELAY_URL") ? undefined : relayUrlsOf(places);
 }
 
 /** Throws `StartFailed`. */
@@ -301,6 +307,7 @@ function readConfigs({ relays, isPublic }: StartArguments): Configs {
   };
   const hosts = isPublic ? everyAddress : ownAddresses;
   const variable = (name: string): string | undefined => Deno.env.get(name) || hosts[name];
+  if (isPublic && variable("STATIC_RELAY_URL") === undefined) faults.push(unreachable);
   const apiConfig = read(() => api.readConfig(variable));
   const usesTls = apiConfig?.tls !== undefined;
   const nats = relays === undefined ? [] : read(readNodes);
@@ -308,7 +315,7 @@ function readConfigs({ relays, isPublic }: StartArguments): Configs {
   const relayConfig = read(() =>
     relay.readConfig((name) => shared[name] ?? relayVariable(name, variable(name), usesTls))
   );
-  if (apiConfig === undefined || relayConfig === undefined || nats === undefined) {
+  if (apiConfig === undefined || relayConfig === undefined || nats === undefined || faults.length > 0) {
     throw new ConfigError("Static", [...new Set(faults)]);
   }
   const places = relays === undefined ? onePlace(relayConfig) : placeRelays(relays, relayConfig, nats);

@@ -40,7 +40,11 @@ Deno.test("deno task start", (t) =>
         tried("2 starts of a stack");
       });
       await t.step("listens for other machines when it is told so", async () => {
-        const stack = await startStack(folder, ["--public"], { STATIC_TLS_TERMINATED: "true" });
+        const relayUrls = ["quic://relay.example:4433", "https://relay.example:5000"];
+        const variables = { STATIC_TLS_TERMINATED: "true", STATIC_RELAY_URL: relayUrls.join() };
+        const stack = await startStack(folder, ["--public"], variables);
+        const told = await (await fetch(`${stack.apiUrl}/.well-known/static`)).json();
+        assertEquals(told.relay.urls, relayUrls);
         const bound = await Promise.all((await partsOf(stack)).map(boundAddresses));
         assertEquals(bound.map((addresses) => addresses.includes(everyAddress)), [true, true]);
         assertEquals(await relayHealth(stack), { status: "ok" });
@@ -56,10 +60,11 @@ Deno.test("deno task start", (t) =>
       assertEquals(code, 1);
       assertMatch(errors, /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/);
     });
-    await t.step("--public needs a certificate", async () => {
+    await t.step("--public needs a certificate, and the relay's address for other machines", async () => {
       const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/none` }, "--public");
       assertEquals(code, 1);
       assertMatch(errors, /STATIC_API_HOST must be [^]*STATIC_TLS_CERT and STATIC_TLS_KEY/);
+      assertMatch(errors, /STATIC_RELAY_URL must be .+quic:\/\/relay\.example:4433/);
     });
     await t.step("--relays says which program is missing, and makes nothing", async () => {
       const variables = { STATIC_DATA_DIR: `${folder}/none`, STATIC_NATS_SERVER: "/nowhere/nats-server" };
