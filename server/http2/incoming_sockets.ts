@@ -16,7 +16,9 @@ import type { TLSSocket } from "node:tls";
 export type { Server, TlsServer };
 
 export function createPlainServer(options: ServerOptions): Server {
-  return createHttpServer(options);
+  const server = createHttpServer(options);
+  server.prependListener("connection", own);
+  return server;
 }
 
 /** TLS 1.3 only. It has no limit on handshakes: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */
@@ -24,6 +26,7 @@ export function createTlsServer(options: TlsOptions): TlsServer {
   const server = createHttpsServer({ ...options, minVersion: "TLSv1.3", handshakeTimeout: -1 });
   // A handshake that fails is its client's affair.
   server.on("tlsClientError", (_, socket) => socket.destroy());
+  server.prependListener("connection", own);
   server.prependListener("secureConnection", own);
   return server;
 }
@@ -33,7 +36,7 @@ function own(socket: Socket | TLSSocket): void {
   socket.on("error", () => {});
 }
 
-/** Stands before what the server does with a new socket. Returns how to hand one over to it. */
+/** Stands before what the server does with a new socket, which has its owner already. Returns how to hand one over to it. */
 export function takeSockets(server: EventEmitter, came: (socket: Socket) => void): (socket: Socket) => void {
   return take<Socket>(server, "connection", came);
 }
@@ -48,12 +51,8 @@ function take<Taken extends Socket>(
   event: "connection" | "secureConnection",
   came: (socket: Taken) => void,
 ): (socket: Taken) => void {
-  const begins = server.listeners(event);
-  server.removeAllListeners(event);
-  server.on(event, (socket: Taken) => {
-    own(socket);
-    came(socket);
-  });
+  const begins = server.listeners(event).filter((listener) => listener !== own);
+  server.removeAllListeners(event).on(event, own).on(event, came);
   return (socket) => {
     for (const begin of begins) begin.call(server, socket);
   };
