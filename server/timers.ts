@@ -21,7 +21,7 @@ export function soon(run: () => void): void {
   setImmediate(run);
 }
 
-/** Again and again, one run at a time. `run` deals with its own failures. */
+/** Again and again, one run at a time. `run` deals with its own failures; any other is reported to the guard of the process. */
 export function every(ms: number, run: () => Promise<void>): () => void {
   let busy = false;
   const turn = async (): Promise<void> => {
@@ -33,7 +33,7 @@ export function every(ms: number, run: () => Promise<void>): () => void {
       busy = false;
     }
   };
-  const timer = setInterval(turn, ms);
+  const timer = setInterval(() => void turn().catch(reportError), ms);
   return () => clearInterval(timer);
 }
 

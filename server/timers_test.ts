@@ -38,6 +38,27 @@ Deno.test("every() begins no run before the last one has ended", async () => {
   assertEquals(most, 1);
 });
 
+Deno.test("every() reports a run that failed to whoever guards the process, and begins the next", async () => {
+  const { promise: second, resolve: secondBegan } = Promise.withResolvers<void>();
+  const told: unknown[] = [];
+  const guard = (event: ErrorEvent): void => {
+    event.preventDefault();
+    told.push(event.error);
+  };
+  globalThis.addEventListener("error", guard);
+  const failure = new Error("this run failed");
+  let runs = 0;
+  const stop = every(1, () => {
+    if (++runs === 1) return Promise.reject(failure);
+    secondBegan();
+    return Promise.resolve();
+  });
+  await second;
+  stop();
+  globalThis.removeEventListener("error", guard);
+  assertEquals(told, [failure]);
+});
+
 Deno.test("within() says whether work was done in time", async () => {
   assertEquals(await within(1_000, Promise.resolve()), true);
   assertEquals(await within(0, new Promise(() => {})), false);
