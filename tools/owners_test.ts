@@ -25,6 +25,20 @@ const refused: readonly [path: string, text: string][] = [
   ["api/start_api.ts", "const worker = new Worker(url);"],
   ["relay/edge.ts", "setTimeout(async () => await look(), 5);"],
   ["relay/edge.ts", 'server.on("close", async () => await look());'],
+  ["relay/edge.ts", "server.on(event, async () => await look());"],
+  ["relay/edge.ts", "socket.onmessage = async ({ data }) => await look(data);"],
+  ["relay/edge.ts", "const turn = async (): Promise<void> => await look();\nconst timer = setInterval(turn, ms);"],
+  ["relay/edge.ts", 'async function gone(): Promise<void> {}\nserver.once("close", gone);'],
+  ["relay/edge.ts", "const { listen } = Deno;"],
+  ["relay/edge.ts", "const runtime = Deno;"],
+  ["relay/edge.ts", 'Deno["listen"]({ port });'],
+  ["relay/edge.ts", "const secure = await Deno.startTls(connection);"],
+  ["relay/edge.ts", 'import { connect } from "node:http2";'],
+  ["relay/edge.ts", 'import { createServer } from "net";'],
+  ["relay/edge.ts", 'import { spawn } from "node:child_process";'],
+  ["relay/edge.ts", "const child = new Deno.Command(program).spawn();"],
+  ["relay/edge.ts", "const stream = new WebSocketStream(url);"],
+  ["relay/edge.ts", "const worker = new globalThis.Worker(url);"],
 ];
 
 for (const [path, text] of refused) {
@@ -42,6 +56,10 @@ const accepted: readonly [path: string, text: string][] = [
   ["relay/listeners/quic_test.ts", "const conn = await Deno.connectQuic({ port });"],
   ["bench/relay.ts", "Deno.serve({ port }, answer);"],
   ["relay/edge.ts", "setTimeout(() => void look().catch(report), 5);"],
+  ["relay/edge.ts", "const turn = async (): Promise<void> => {};\nsetInterval(() => void turn().catch(report), ms);"],
+  ["relay/edge.ts", "const turn = (): void => {};\nconst timer = setInterval(turn, ms);"],
+  ["relay/edge.ts", 'async function open(): Promise<Handler> {}\nserver.on("close", open.name);'],
+  ["relay/edge.ts", "const { NotFound } = Deno.errors;\nconst [first] = Deno.args;"],
 ];
 
 for (const [path, text] of accepted) {

@@ -10,7 +10,8 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope; // cast: this module only ever runs in a worker
 
-scope.onmessage = async ({ data: job }) => {
+/** Never rejects. */
+async function answer(job: Job): Promise<void> {
   try {
     const value = job.kind === "hash"
       ? await hashSecret(job.secret, job.profile)
@@ -19,4 +20,6 @@ scope.onmessage = async ({ data: job }) => {
   } catch (error) {
     scope.postMessage({ ok: false, error: error instanceof Error ? error.message : "unknown" });
   }
-};
+}
+
+scope.onmessage = ({ data: job }) => void answer(job);

@@ -25,6 +25,7 @@ export function createBatchedLookup<Key, Value>(
   const waiting: Waiting<Key, Value>[] = [];
   let inFlight = 0;
 
+  /** Never rejects: a failure is told to those who wait. */
   const dispatch = async (): Promise<void> => {
     while (inFlight < maxInFlight && waiting.length > 0) {
       const batch = waiting.splice(0, maxBatch);
@@ -44,6 +45,6 @@ export function createBatchedLookup<Key, Value>(
     new Promise((resolve, reject) => {
       waiting.push({ key, sinceMs: nowMs(), resolve, reject });
       // After this turn of requests: those that arrived together leave together.
-      if (waiting.length === 1) queueMicrotask(dispatch);
+      if (waiting.length === 1) queueMicrotask(() => void dispatch());
     });
 }

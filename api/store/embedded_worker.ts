@@ -40,7 +40,8 @@ async function isEmpty(folder: string): Promise<boolean> {
 
 const opened: { close?: () => Promise<void> } = {};
 
-scope.onmessage = async ({ data: command }) => {
+/** Never rejects. */
+async function carryOut(command: EmbeddedCommand): Promise<void> {
   try {
     if (command.kind === "open") {
       opened.close = await open(command.folder, command.socket);
@@ -52,7 +53,9 @@ scope.onmessage = async ({ data: command }) => {
   } catch (error) {
     scope.postMessage({ kind: "failed", reason: reasonOf(error) });
   }
-};
+}
+
+scope.onmessage = ({ data: command }) => void carryOut(command);
 
 /** The database's own file system throws objects that are no errors, with the number that WebAssembly has for the reason. */
 function reasonOf(error: unknown): string {
