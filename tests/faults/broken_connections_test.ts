@@ -2,7 +2,7 @@
 // process ends, none has an error of a socket that nobody took care of, and none keeps a socket.
 import { assert, assertEquals } from "@std/assert";
 import { protocolVersion } from "../../proto/mod.ts";
-import { breakConnections, type Door, openConnections, statesOf, ways } from "../support/breaking_client.ts";
+import { breakConnections, type Door, openConnections, statesOf, type Way, ways } from "../support/breaking_client.ts";
 import { anyBackend } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -16,11 +16,16 @@ import { startProxyProcess } from "../support/relay/proxy_process.ts";
 const [cheap, waiting, dear, quic] = inCampaign ? [500, 500, 500, 500] : [8, 60, 1, 3];
 const patienceMs = 60_000;
 
+interface TcpDoor extends Door {
+  readonly at: { readonly port: number };
+}
+
 interface Part {
   readonly process: PartProcess;
-  readonly doors: readonly Door[];
+  /** At a stop they close one after the other, the one for clients, which is first here, last. Silence holds a stop up for seconds. */
+  readonly doors: readonly TcpDoor[];
   /** Throws when an honest client is not answered. */
-  readonly ask: (door: Door) => Promise<void>;
+  readonly ask: (door: TcpDoor) => Promise<void>;
 }
 
 /** Counts what was tried; every row of the page on reliability names how much that is. */
@@ -48,24 +53,46 @@ async function breakAll(part: Part): Promise<void> {
   await drain(part);
 }
 
-/** Connections that are there when the process is asked to stop break while it does. */
+/** Connections that are there when the process is asked to stop break while it does: each when its port takes nobody any more. */
 async function drain({ process, doors }: Part): Promise<void> {
-  const cells = doors.flatMap((door) =>
-    (["idle", "mid-frame"] as const).flatMap((state) => ways.map((way) => ({ door, state, way })))
-  );
-  const held = await Promise.all(cells.map(async ({ door, state, way }) => {
-    const { breakOff } = await openConnections(door, state, dear);
-    return () => breakOff(way);
+  const held = await Promise.all(doors.map(async (door, index) => {
+    const inWays = inCampaign && index === 0 ? ways : ways.filter((way) => way !== "silence");
+    return { door, breakAll: await holdAll(door, inWays) };
   }));
-  broken += held.length * dear;
   process.signal("SIGTERM");
-  for (const breakOff of held) breakOff();
+  await Promise.all(held.map(async ({ door, breakAll }) => {
+    await eventually({ withinMs: patienceMs, what: `${door.name} takes nobody` }, () => refuses(door), Boolean);
+    // The other ports answer strangers in the middle of a request, and let them go at once.
+    if (door === doors[0]) assert(await brokenSockets(process.pid, door) > 0, `${door.name} has nobody left`);
+    breakAll();
+  }));
   assertEquals(await process.finished(), 0, process.output());
   assert(!process.output().includes('"event":"fault"'), process.output());
 }
 
-/** Sockets of a process to the addresses of `breaking_client.ts`, as the system counts them. */
-async function brokenSockets(pid: number): Promise<number> {
+/** Returns how to break them. */
+async function holdAll(door: TcpDoor, inWays: readonly Way[]): Promise<() => void> {
+  const cells = (["idle", "mid-frame", "answering"] as const).flatMap((state) => inWays.map((way) => ({ state, way })));
+  const held = await Promise.all(cells.map(async ({ state, way }) => {
+    const { breakOff } = await openConnections(door, state, dear);
+    return () => breakOff(way);
+  }));
+  broken += held.length * dear;
+  return () => held.forEach((breakOff) => breakOff());
+}
+
+async function refuses({ at }: TcpDoor): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port: at.port })).close();
+    return false;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.ConnectionRefused)) throw error;
+    return true;
+  }
+}
+
+/** Sockets of a process to the addresses of `breaking_client.ts`, as the system counts them; on one port, if it is named. */
+async function brokenSockets(pid: number, on?: TcpDoor): Promise<number> {
   const own = new Set<string>();
   for await (const { name } of Deno.readDir(`/proc/${pid}/fd`)) {
     const target = await Deno.readLink(`/proc/${pid}/fd/${name}`).catch(() => "");
@@ -73,10 +100,11 @@ async function brokenSockets(pid: number): Promise<number> {
   }
   // Addresses of 127.7.0.0/16 as they are written there, the last byte first.
   const theirs = /077F$/;
+  const port = on?.at.port.toString(16).toUpperCase().padStart(4, "0") ?? "";
   return ["tcp", "tcp6"].flatMap((protocol) => {
     const rows = Deno.readTextFileSync(`/proc/${pid}/net/${protocol}`).trim().split("\n").slice(1);
-    return rows.map((row) => row.trim().split(/\s+/)).filter(([, , remote = "", , , , , , , inode = ""]) => {
-      return theirs.test(remote.replace(/:.*/, "")) && own.has(inode);
+    return rows.map((row) => row.trim().split(/\s+/)).filter(([, local = "", remote = "", , , , , , , inode = ""]) => {
+      return local.endsWith(port) && theirs.test(remote.replace(/:.*/, "")) && own.has(inode);
     });
   }).length;
 }
@@ -108,12 +136,16 @@ async function withApi(
 Deno.test("broken connections: the API's ports without TLS, and its admin port", async () => {
   await withApi({}, async (process) => {
     const urls = { API: process.url, internal: process.internalUrl, admin: process.adminUrl };
-    const doors = Object.entries(urls).map(([name, url]): Door => ({ name, at: { port: port(url) }, speaks: "http" }));
-    const ask = async ({ name }: Door): Promise<void> => {
+    const doors = Object.entries(urls).map(([name, url]): TcpDoor => ({
+      name,
+      at: { port: port(url) },
+      speaks: "http",
+    }));
+    const ask = async ({ name }: TcpDoor): Promise<void> => {
       if (name === "admin") await process.metrics();
       else await answered(`${name === "API" ? process.url : process.internalUrl}/health`);
     };
-    const noted = async (door: Door): Promise<void> => {
+    const noted = async (door: TcpDoor): Promise<void> => {
       await ask(door);
       assert(/^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()), process.output());
     };
@@ -128,10 +160,10 @@ Deno.test("broken connections: the API's ports with TLS", async () => {
   await Deno.writeTextFile(STATIC_TLS_CERT, certificate.cert);
   await Deno.writeTextFile(STATIC_TLS_KEY, certificate.key, { mode: 0o600 });
   await withApi({ STATIC_TLS_CERT, STATIC_TLS_KEY }, async (process) => {
-    const doors = [process.url, process.internalUrl].map((url): Door => {
+    const doors = [process.url, process.internalUrl].map((url): TcpDoor => {
       return { name: url, at: { port: port(url) }, speaks: "https" };
     });
-    const ask = async ({ name }: Door): Promise<void> => {
+    const ask = async ({ name }: TcpDoor): Promise<void> => {
       await answered(`${name}/health`, certificate.cert);
       assert(/^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()), process.output());
     };
@@ -236,15 +268,15 @@ Deno.test("broken connections: the relay's ports, QUIC and WebTransport among th
   try {
     const ca = await Deno.readTextFile(relay.caFile);
     await using proxy = await startProxyProcess({ quicPort: Number(relay.quicUrl.split(":").at(-1)), ca });
-    const proxyDoor: Door = { name: "proxy", at: { port: proxy.port }, speaks: "h2" };
-    const ask = async ({ name }: Door): Promise<void> => {
+    const proxyDoor: TcpDoor = { name: "proxy", at: { port: proxy.port }, speaks: "h2" };
+    const ask = async ({ name }: TcpDoor): Promise<void> => {
       if (name === "proxy") await answered(`https://127.0.0.1:${proxy.port}/health`, proxy.certificate.cert);
       else if (name === "gRPC") await answered(`https://127.0.0.1:${port(relay.grpcUrl)}/health`, ca);
       assert(/^static_relay_unowned_socket_errors_total 0$/m.test(await relay.metrics()), relay.output());
     };
     await breakAll({ process: proxy.process, doors: [proxyDoor], ask });
     await breakQuic(relay, ca);
-    const doors: Door[] = [
+    const doors: TcpDoor[] = [
       { name: "gRPC", at: { port: port(relay.grpcUrl) }, speaks: "h2" },
       { name: "admin", at: { port: port(relay.adminUrl) }, speaks: "http" },
     ];

@@ -1,10 +1,19 @@
 /** Connections that are brought to a state and broken there, from many addresses of the loopback network, in bursts. */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { preface, settings } from "./http2/wire.ts";
+import { getBlock, headers, preface, settings } from "./http2/wire.ts";
 
 /** How far a connection came. */
-export const states = ["accepted", "waiting", "handshake", "idle", "mid-frame", "half-closed", "draining"] as const;
+export const states = [
+  "accepted",
+  "waiting",
+  "handshake",
+  "idle",
+  "mid-frame",
+  "answering",
+  "half-closed",
+  "draining",
+] as const;
 export type State = typeof states[number];
 
 /** How it ends: at once, in order, with bytes that mean nothing, or not at all. */
@@ -26,18 +35,25 @@ export interface Burst {
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const request = encode("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
-const halfRequest = encode("POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
+const halfRequest = encode(
+  "POST /v1/accounts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+);
 /** Of a frame with headers that has 100 bytes, the first three. */
 const halfFrame = new Uint8Array([0, 0, 100, 1, 4, 0, 0, 0, 1, 0x82, 0x84, 0x86]);
 /** Of a host's frame with 200 bytes, the first six. */
 const halfHostFrame = new Uint8Array([200, 0, 0, 0, 100, 0, 0, 0, 0x7b, 0x22]);
+/** Asked at once, and nobody reads the answers. */
+const questions = 50;
 /** The beginning of a ClientHello: a record of 512 bytes, and a few of them. */
 const halfHello = new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 7, 7, 7]);
 
 /** How many a door of this kind brings to the state; others stay where they were. */
 export function statesOf({ speaks }: Door): readonly State[] {
   const isTls = speaks === "https" || speaks === "h2";
-  return states.filter((state) => isTls || (state !== "handshake" && state !== "waiting"));
+  return states.filter((state) => {
+    if (state === "answering") return speaks !== "frames";
+    return isTls || (state !== "handshake" && state !== "waiting");
+  });
 }
 
 /** Opens all of them, brings each to the state, and breaks them at once. Returns how to end those that were left in silence. */
@@ -100,6 +116,10 @@ async function speak({ speaks }: Door, state: State, top: Socket): Promise<void>
   for (const bytes of greeting) top.write(bytes);
   if (state !== "half-closed") await answered;
   if (state === "mid-frame") top.write(half);
+  if (state === "answering") {
+    top.pause();
+    for (let i = 0; i < questions; i++) top.write(speaks === "h2" ? headers(2 * i + 1, getBlock) : request);
+  }
   if (state === "half-closed") top.end();
 }
 
