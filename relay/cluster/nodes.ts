@@ -69,7 +69,6 @@ export class Nodes {
   readonly #options: NodesOptions;
   #client: Client;
   readonly #held = new Set<Held>();
-  readonly #lost = Promise.withResolvers<void>();
   /** Clients that are being opened. */
   readonly #opening = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -77,7 +76,6 @@ export class Nodes {
   constructor(options: NodesOptions, client: Client) {
     this.#options = options;
     this.#client = client;
-    this.#follow(client);
   }
 
   get connection(): NatsConnection {
@@ -90,11 +88,6 @@ export class Nodes {
 
   get manager(): JetStreamManager {
     return this.#client.manager;
-  }
-
-  /** Resolves when the client has given up: the nodes do not let this relay in any more. */
-  get lost(): Promise<void> {
-    return this.#lost.promise;
   }
 
   /** On this client and on those after it. Returns a function to stop. */
@@ -117,7 +110,6 @@ export class Nodes {
     if (this.#isClosed) return await client.connection.close();
     const old = this.#client;
     this.#client = client;
-    this.#follow(client);
     for (const held of this.#held) held.subscription = subscribe(client, held.subject, held.take);
     old.connection.close().catch(() => {});
   }
@@ -155,12 +147,6 @@ export class Nodes {
       this.#opening.delete(opening);
     }
   }
-
-  #follow(client: Client): void {
-    void client.connection.closed().then(() => {
-      if (client === this.#client && !this.#isClosed) this.#lost.resolve();
-    });
-  }
 }
 
 /** An exception of `take` costs the connection, which is then made anew. */
@@ -179,9 +165,13 @@ async function connect(options: NodesOptions, last?: string): Promise<Client> {
   const connection = await connectToNodes({
     servers: shuffled(urls).sort((one, other) => Number(isLast(one)) - Number(isLast(other))),
     noRandomize: true,
+    // Addresses that nodes tell of each other are other names for the same nodes: the silent one could not be told by its name.
+    ignoreClusterUpdates: true,
     name,
     timeout: waits.nodeConnection.ms,
+    // For ever: how long is too long is decided in one place, `silence.ts`. A login that came too late counts as refused here.
     maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: reconnectPauseMs,
     pingInterval: waits.nodePing.ms,
     maxPingOut: pingsUnanswered,

@@ -126,6 +126,74 @@ testWhen(
   },
 );
 
+testWhen(natsInstalled, "a client goes only to nodes that are configured, whatever others they tell of", async () => {
+  await using nats = await startNats({ nodes: 3, doAdvertise: true });
+  const [url = ""] = nats.access.urls;
+  const nodes = await openNodes({ ...nats.access, urls: [url], name: "test" });
+  assertEquals(nodes.connection.info?.connect_urls?.length, 3);
+  await nodes.connection.reconnect();
+  await assertAnswered(nodes.connection);
+  assertEquals(`tls://${nodes.connection.getServer()}`, url);
+  await nodes.close();
+});
+
+/** A way to a node on which logins come too late while it is told so: the node says it and ends the connection. */
+class LateWay implements Disposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #open = new Set<Deno.Conn>();
+  readonly #nodePort: number;
+  /** Logins that still come too late. */
+  late = 0;
+
+  constructor(nodePort: number) {
+    this.#nodePort = nodePort;
+    void this.#accept();
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.#listener.addr.port}`;
+  }
+
+  cut(): void {
+    for (const connection of this.#open) connection.close();
+    this.#open.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.#listener.close();
+    this.cut();
+  }
+
+  async #accept(): Promise<void> {
+    for await (const near of this.#listener) {
+      const far = await Deno.connect({ hostname: "127.0.0.1", port: this.#nodePort });
+      this.#open.add(near).add(far);
+      const done = (): void => [near, far].forEach((each) => this.#open.delete(each) && each.close());
+      void far.readable.pipeTo(near.writable, { preventClose: true }).then(done, done);
+      if (this.late > 0) void this.#refuse(near).then(done, done);
+      else void near.readable.pipeTo(far.writable, { preventClose: true }).then(done, done);
+    }
+  }
+
+  /** Once the client has told who it is. */
+  async #refuse(near: Deno.Conn): Promise<void> {
+    await near.read(new Uint8Array(4_096));
+    await near.write(new TextEncoder().encode("-ERR 'Authentication Timeout'\r\n"));
+    this.late--;
+  }
+}
+
+testWhen(natsInstalled, "a client whose logins come too late again and again goes on trying", async () => {
+  await using nats = await startNats({ nodes: 1, plain: true });
+  using way = new LateWay(Number(new URL(nats.access.urls[0] ?? "").port));
+  const nodes = await openNodes({ ...nats.access, urls: [way.url], name: "test" });
+  way.late = 3;
+  way.cut();
+  await eventually({ what: "three late logins" }, () => Promise.resolve(way.late), (late) => late === 0);
+  await assertAnswered(nodes.connection);
+  await nodes.close();
+});
+
 /** The words of another connection that asks for a log. */
 async function probe(nodes: Nodes, name: string): Promise<string> {
   return await nodes.probe([name]).then(() => "read", ({ message }) => message);

@@ -127,7 +127,6 @@ class ClusterRelay {
   #hasBegun = false;
   #isFenced = false;
   #isFailed = false;
-  #isReleased = false;
 
   constructor(options: ClusterOptions, { nodes, store, copies, copiedAt }: RelayParts) {
     this.#options = options;
@@ -168,9 +167,6 @@ class ClusterRelay {
       streams: [logNames(prefix).name, liveName(prefix)],
       sendAgentsAway: () => this.#live.listener?.stalled(),
       end: (why) => this.fail(failure(why)),
-    });
-    void nodes.lost.then(() => {
-      if (!this.#isReleased) this.fail(failure("The connection to the nodes cannot be had again. Restart this relay"));
     });
     // Also when nobody waits for it yet.
     this.#failure.promise.catch(() => {});
@@ -283,7 +279,6 @@ class ClusterRelay {
   }
 
   async release(): Promise<void> {
-    this.#isReleased = true;
     this.#stopWatching();
     this.#peers?.close();
     await this.#live.close();

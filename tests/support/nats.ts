@@ -70,6 +70,8 @@ export interface NatsOptions {
   readonly folderOf?: (node: number) => string | undefined;
   /** Nodes without TLS and keys: for tests inside of one process that do no harm to nodes, and for measurements. */
   readonly plain?: boolean;
+  /** Nodes tell clients of each other, as they do unless their configuration says otherwise. */
+  readonly doAdvertise?: boolean;
 }
 
 const unpacked = `${import.meta.dirname}/../../dist/peers`;
@@ -131,7 +133,8 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
   if (!plain) await placeKeys(folder, nodes);
   for (const node of nodes) {
     await Deno.mkdir(node.folder, { recursive: true });
-    const text = options.wayTo === undefined ? natsConfig(node, nodes) : configOnWays(node, nodes, wayTo);
+    const whole = options.wayTo === undefined ? natsConfig(node, nodes) : configOnWays(node, nodes, wayTo);
+    const text = options.doAdvertise ? whole.replace("no_advertise: true", "") : whole;
     await Deno.writeTextFile(`${node.folder}/nats.conf`, `${plain ? withoutKeys(text) : text}${settings}\n`);
   }
   const processes = nodes.map((node) => new NodeProcess(program, node, plain));
