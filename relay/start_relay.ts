@@ -85,7 +85,8 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   const apiMs = (): number => Date.now() - (parts.api.answeredMs() ?? startedMs);
   const problems = (): readonly Problem[] =>
     problemsOf({
-      sharedLog: parts.cluster?.problem(),
+      sharedLog: parts.cluster?.silences.problem,
+      sharedMemory: parts.cluster?.silences.memoryProblem,
       diskMs: deps.engine.diskMs(),
       apiMs: apiMs(),
       hasApiAnswered: parts.api.answeredMs() !== undefined,

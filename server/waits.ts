@@ -30,7 +30,7 @@ export const waits = {
   logEnd: {
     on: "NATS",
     ms: 30_000,
-    then: "if another connection can read the log, the relay ends: log_deaf in the log; else it stays and says why",
+    then: "if another connection can use the log, the relay ends: log_deaf in the log; else it stays and says why",
   },
   /** So that relays do not end at the same moment: each adds a random part of it. */
   logEndSpread: { on: "NATS", ms: 10_000, then: "the relay ends" },

@@ -77,7 +77,7 @@ export class LiveCluster {
     });
     this.#shared = new SharedLog({
       nodes,
-      name: liveName(prefix),
+      name: `${prefix}_LIVE`,
       subject: `${prefix}.live`,
       tail: `${prefix}.live_tail`,
       storage: "memory",
@@ -295,11 +295,6 @@ export class LiveCluster {
       expire: async (nowMs) => void await this.#write({ op: "expire", nowMs }),
     };
   }
-}
-
-/** How the log in the nodes' memory is called there. */
-export function liveName(prefix: string): string {
-  return `${prefix}_LIVE`;
 }
 
 /** Each call in a turn of its own, reported when it fails: the logs go on whatever the core makes of an event. */

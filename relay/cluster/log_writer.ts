@@ -83,6 +83,14 @@ export class LogWriter {
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
   }
 
+  /**
+   * The batch that has waited longest. Others may publish it too, as this writer does itself when it has no answer: it counts once,
+   * and nothing before it is missing.
+   */
+  get oldest(): Uint8Array | undefined {
+    return this.#sent[0]?.bytes;
+  }
+
   /** The nodes have the oldest command, and this relay has not read so far yet. */
   get isStored(): boolean {
     return this.#sent[0]?.isStored ?? false;

@@ -3,7 +3,7 @@ import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManage
 import { credsAuthenticator, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
 import { waits, within } from "../../server/mod.ts";
 import { connectToNodes } from "./node_connection.ts";
-import { patiently } from "./patience.ts";
+import { isLeaderless, patiently } from "./patience.ts";
 
 export interface NodesOptions {
   readonly urls: readonly string[];
@@ -32,10 +32,32 @@ interface Client {
   readonly manager: JetStreamManager;
 }
 
+interface Probed {
+  /** Of the stream. */
+  readonly name: string;
+  readonly subject: string;
+}
+
 interface Held {
   readonly subject: string;
   readonly take: (message: Msg) => void;
   subscription: Subscription;
+}
+
+/** Its text is for anybody who asks: it has no address, and no words of nodes. Those are in its cause. */
+export class ProbeError extends Error {
+  override readonly name = "ProbeError";
+}
+
+const noLeader = "its nodes have no leader for it";
+
+/** Throws a `ProbeError` with this text when a step fails, unless the nodes say that they have no leader. */
+async function doing<Result>(problem: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new ProbeError(isLeaderless(cause) ? noLeader : problem, { cause });
+  }
 }
 
 /** Throws an `Error` that says what is wrong with the nodes. */
@@ -114,18 +136,24 @@ export class Nodes {
     old.connection.close().catch(() => {});
   }
 
-  /** Asks over a connection of its own where streams end. Throws the reason, for operators, when that cannot be read. */
-  async probe(streams: readonly string[]): Promise<void> {
-    const client = await this.#open({ ...this.#options, name: `${this.#options.name} probe` }).catch((cause) => {
-      throw new Error("its nodes cannot be reached", { cause });
+  /**
+   * Writes an entry to a log over a connection of its own, and reads it back. Throws a `ProbeError` when that fails: then a new
+   * process could do no more than this one. The entry must be one that may come twice.
+   */
+  async probe({ name, subject }: Probed, entry: Uint8Array): Promise<void> {
+    const client = await doing("its nodes cannot be reached", () => {
+      return this.#open({ ...this.#options, name: `${this.#options.name} probe` });
     });
     try {
-      const found = await Promise.all(streams.map((name) => client.manager.streams.info(name)));
+      const { manager, jetstream } = client;
+      const { cluster } = await doing("its nodes do not tell of it", () => manager.streams.info(name));
       // A node that is alone has no cluster, and leads.
-      const unled = found.find(({ cluster }) => cluster !== undefined && !cluster.leader);
-      if (unled !== undefined) throw new Error(`${unled.config.name} has no leader`);
-    } catch (cause) {
-      throw new Error("its nodes have no leader for it", { cause });
+      if (cluster !== undefined && !cluster.leader) throw new ProbeError(noLeader);
+      const { seq } = await doing("its nodes take nobody's entries", () => {
+        return jetstream.publish(subject, entry, { timeout: waits.nodeAnswer.ms, retries: 1 });
+      });
+      const found = await doing("its nodes do not read it", () => manager.streams.getMessage(name, { seq }));
+      if (found === null) throw new ProbeError("its nodes do not have what they take");
     } finally {
       client.connection.close().catch(() => {});
     }

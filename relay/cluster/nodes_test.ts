@@ -194,19 +194,21 @@ testWhen(natsInstalled, "a client whose logins come too late again and again goe
   await nodes.close();
 });
 
-/** The words of another connection that asks for a log. */
+/** The words of another connection that tries a log. */
 async function probe(nodes: Nodes, name: string): Promise<string> {
-  return await nodes.probe([name]).then(() => "read", ({ message }) => message);
+  return await nodes.probe({ name, subject: name }, new Uint8Array(1)).then(() => "worked", ({ message }) => message);
 }
 
 const noLeader = "its nodes have no leader for it";
 
-testWhen(natsInstalled, "another connection reads a log, and says why it cannot", async () => {
+testWhen(natsInstalled, "another connection writes to a log and reads it, and says why it cannot", async () => {
   await using nats = await startNats({ nodes: 1 });
   const nodes = await openNodes({ ...nats.access, name: "test" });
   await nodes.manager.streams.add({ name: "led", subjects: ["led"] });
-  assertEquals(await probe(nodes, "led"), "read");
-  assertEquals(await probe(nodes, "unknown"), noLeader);
+  assertEquals(await probe(nodes, "led"), "worked");
+  assertEquals(await probe(nodes, "unknown"), "its nodes do not tell of it");
+  await nodes.manager.streams.update("led", { subjects: ["elsewhere"] });
+  assertEquals(await probe(nodes, "led"), "its nodes take nobody's entries");
   nats.freeze(0);
   assertEquals(await probe(nodes, "led"), "its nodes cannot be reached");
   nats.thaw(0);
@@ -222,11 +224,11 @@ if (inCampaign) {
       const nodes = await openNodes({ ...nats.access, name: "test" });
       await patiently(() => nodes.manager.streams.add({ name: "led", subjects: ["led"], num_replicas: 3 }));
       const ask = (): Promise<string> => probe(nodes, "led");
-      assertEquals(await ask(), "read");
+      assertEquals(await ask(), "worked");
       for (const node of [1, 2]) nats.freeze(node);
       await eventually({ withinMs: 120_000, what: "the leader has left" }, ask, (said) => said === noLeader);
       for (const node of [1, 2]) nats.thaw(node);
-      await eventually({ withinMs: 120_000, what: "a leader is elected" }, ask, (said) => said === "read");
+      await eventually({ withinMs: 120_000, what: "a leader is elected" }, ask, (said) => said === "worked");
       await nodes.close();
       tried("1 log that lost its leader");
     },

@@ -9,8 +9,9 @@ import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { writeBackup } from "./backup_file.ts";
 import { type Command, encodeCommand } from "./command.ts";
-import { LiveCluster, liveName } from "./live_cluster.ts";
+import { LiveCluster } from "./live_cluster.ts";
 import { LogCopies, removeCopy } from "./log_copies.ts";
+import { LogSilences } from "./log_silences.ts";
 import { type Late, LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
 import { whileMoving } from "./patience.ts";
@@ -20,7 +21,6 @@ import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./repli
 import { logNames, SharedLog } from "./shared_log.ts";
 import { Shortening } from "./shortening.ts";
 import type { SilenceLimits } from "./silence.ts";
-import { SilenceWatch } from "./silence_watch.ts";
 import type { ClusterStats } from "./stats.ts";
 import { Tripwire } from "./tripwire.ts";
 
@@ -53,8 +53,7 @@ export interface OpenCluster {
   readonly peers: Peers;
   /** Leases of another relay, for one that settles what it left. */
   leasesOf(relay: string): LeaseBook;
-  /** Words for what is wrong with the shared log; undefined while it answers. */
-  problem(): string | undefined;
+  readonly silences: Pick<LogSilences, "problem" | "memoryProblem">;
   stats(): ClusterStats;
 }
 
@@ -120,7 +119,7 @@ class ClusterRelay {
   #watches = 0;
   #isComparing = false;
   #stopWatching: () => void = () => {};
-  readonly #silence: SilenceWatch;
+  readonly #silences: LogSilences;
   /** Where the copy was at the last look. */
   #lookedAt = 0;
   /** The log has this relay's writer. */
@@ -160,11 +159,11 @@ class ClusterRelay {
         )),
     });
     this.#writer = this.#createWriter();
-    this.#silence = new SilenceWatch({
+    this.#silences = new LogSilences({
       ...options,
-      nowMs: elapsedMs,
       nodes,
-      streams: [logNames(prefix).name, liveName(prefix)],
+      nowMs: elapsedMs,
+      oldest: () => this.#writer.oldest,
       sendAgentsAway: () => this.#live.listener?.stalled(),
       end: (why) => this.fail(failure(why)),
     });
@@ -311,8 +310,8 @@ class ClusterRelay {
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
-    const problem = (): string | undefined => this.#silence.words;
-    return { engine, peers, cluster, leasesOf, problem, stats: () => this.#stats(peers) };
+    const silences = this.#silences;
+    return { engine, peers, cluster, leasesOf, silences, stats: () => this.#stats(peers) };
   }
 
   readonly #write = (command: Command, late?: Late): Promise<unknown> =>
@@ -341,8 +340,10 @@ class ClusterRelay {
     const { position } = this.#replica;
     const isCatchingUp = this.#writer.isStored && position > this.#lookedAt;
     this.#lookedAt = position;
-    const waitingMs = Math.max(isCatchingUp ? 0 : this.#writer.waitingMs, this.#live.waitingMs);
-    this.#silence.look({ waitingMs, refusal: this.#shared.refusal ?? this.#live.refusal });
+    this.#silences.look({
+      disk: { waitingMs: isCatchingUp ? 0 : this.#writer.waitingMs, refusal: this.#shared.refusal },
+      memory: this.#live,
+    });
   }
 
   /** With what the leader has. */
@@ -376,7 +377,7 @@ class ClusterRelay {
       lag: this.#shared.lag,
       position: this.#shared.position,
       waitingMs: Math.max(this.#writer.waitingMs, this.#live.waitingMs),
-      clients: this.#silence.clients,
+      clients: this.#silences.clients,
       voids: this.#replica.voids,
       resends: this.#writer.resends,
       elections: peers.elections,

@@ -4,7 +4,15 @@ import { EngineError } from "../engine/mod.ts";
 
 const pauseMs = 250;
 /** Errors that only say that there was no answer, or that the connection was lost meanwhile. */
-const unanswered: ReadonlySet<string> = new Set(["TimeoutError", "NoRespondersError", "RequestError"]);
+const unanswered: ReadonlySet<string> = new Set([
+  "TimeoutError",
+  "NoRespondersError",
+  "RequestError",
+  "ClosedConnectionError",
+  "DrainingConnectionError",
+]);
+/** In the client's `RequestError`: a node has answered that it may not be asked. */
+const denied = "PermissionViolationError";
 /** Of an answer by nodes that have no leader. */
 const unavailable = 503;
 /** The code of NATS for a stream that has no place now: its leader does not know yet that the other nodes are there. */
@@ -29,11 +37,17 @@ export async function patiently<Answer>(
   }
 }
 
-/** Whether an error only says that there was no answer. */
+/** Whether an error only says that there was no answer. Every other one is a refusal. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { status, code } = error as { readonly status?: unknown; readonly code?: unknown }; // cast: only looked at
-  return unanswered.has(error.name) || status === unavailable || code === noPeers || isUnanswered(error.cause);
+  if (error.cause instanceof Error && error.cause.name === denied) return false;
+  const code: unknown = Reflect.get(error, "code");
+  return unanswered.has(error.name) || isLeaderless(error) || code === noPeers || isUnanswered(error.cause);
+}
+
+/** Whether nodes have answered that they have no leader. */
+export function isLeaderless(error: unknown): boolean {
+  return error instanceof Error && Reflect.get(error, "status") === unavailable;
 }
 
 /** Writes again while the log does not answer. Never rejects: whatever else comes of it is final. */

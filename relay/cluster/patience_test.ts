@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 import { openNodes } from "./nodes.ts";
-import { patiently, untilAnswered, whileMoving } from "./patience.ts";
+import { isUnanswered, patiently, untilAnswered, whileMoving } from "./patience.ts";
 import { SharedLog } from "./shared_log.ts";
 
 function named(name: string): Error {
@@ -24,6 +24,10 @@ Deno.test("patiently() asks again while there is no answer, and throws a refusal
   };
   await assertRejects(() => patiently(refused), Error, "JetStreamApiError");
   assertEquals(asked, 1);
+  const denied = Object.assign(new Error("denied", { cause: named("PermissionViolationError") }), {
+    name: "RequestError",
+  });
+  assertEquals([denied, named("RequestError"), named("ClosedConnectionError")].map(isUnanswered), [false, true, true]);
 });
 
 Deno.test("patiently() gives up in the end, with the reason", async () => {

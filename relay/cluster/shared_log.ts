@@ -3,7 +3,7 @@
  * stream's leader repeats what it has stored. That way is fast and not reliable, so positions are counted: what is missing is
  * read from the stream, and now and then the leader is asked where the log ends.
  */
-import { DiscardPolicy, JetStreamApiError } from "@nats-io/jetstream";
+import { DiscardPolicy } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/nats-core";
 import { after, waits, within } from "../../server/mod.ts";
 import { readPage } from "./log_page.ts";
@@ -142,7 +142,7 @@ export class SharedLog {
       this.#refusal = undefined;
       return seq;
     } catch (error) {
-      this.#refusal = error instanceof JetStreamApiError && !isUnanswered(error) ? error.message : undefined;
+      this.#refusal = isUnanswered(error) ? undefined : String(error);
       // A node that is alone forgets the stream itself with its memory.
       if (storage === "memory") await this.create().catch(() => {});
       throw error;

@@ -1,7 +1,7 @@
 /**
  * A relay whose shared log does not answer it. First it takes a new client, because the node or the client may be
- * deaf. Then it refuses new sessions and says why. In the end it ends, but only when another connection can read the log: then
- * this process is what is wrong, and a new one helps. Where nobody can read it, a new process could not either, so it stays.
+ * deaf. Then it is not ready and says why. In the end it ends, but only when another connection can write and read the log: then
+ * this process is what is wrong, and a new one helps. Where nobody can, a new process could not either, so it stays.
  *
  * A pure machine: `step` takes an event, and returns the next state and effects for others to carry out (`silence_watch.ts`).
  */
@@ -13,13 +13,13 @@ export interface SilenceLimits {
   /** Until the next new client, each time twice as long: on a busy machine every change loses answers on their way. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** Silent for so long: no new sessions. */
+  /** Silent for so long: the relay is not ready, and says why. */
   readonly readyMs: number;
   /** Silent for so long: agents are sent to other relays. */
   readonly awayMs: number;
-  /** Silent for so long: another connection is asked for the log, and the relay ends if that can read it. */
+  /** Silent for so long: another connection tries the log, and the relay ends if that can write and read it. */
   readonly endMs: number;
-  /** Until it is asked again after it could not read the log. */
+  /** Until it tries again after it could not. */
   readonly probePauseMs: number;
   /** More between two looks is time in which this process did not run: it could not have heard an answer. */
   readonly longestStepMs: number;
@@ -42,20 +42,23 @@ type Client =
   | { readonly is: "opening"; readonly pauseMs: number }
   | { readonly is: "tried"; readonly atMs: number; readonly pauseMs: number };
 
-/** Another connection that asks for the log. `why`: the reason for which it could not be read, this time or the last. */
+/**
+ * Another connection that tries the log. `why`: the reason for which it could not, this time or the last. `endAtMs`: for how long
+ * the log will have been silent when the relay ends, so that a process that did not run meanwhile still listens for the rest.
+ */
 type Probe =
   | { readonly is: "none" }
   | { readonly is: "asking"; readonly why?: string }
-  | { readonly is: "unread"; readonly why: string; readonly atMs: number }
-  | { readonly is: "read"; readonly endAtMs: number }
+  | { readonly is: "failed"; readonly why: string; readonly atMs: number }
+  | { readonly is: "worked"; readonly endAtMs: number }
   | { readonly is: "ended" };
 
 export interface Silence {
   /** For how long the log has said nothing to this process while it ran and waited. */
   readonly silentMs: number;
   readonly lookedMs: number;
-  /** The words of nodes that answer, and refuse what is written. */
-  readonly refusal: string | undefined;
+  /** The nodes answer, and refuse what is written. */
+  readonly isRefused: boolean;
   readonly client: Client;
   readonly probe: Probe;
 }
@@ -66,13 +69,13 @@ export type SilenceEvent =
     readonly type: "look";
     readonly nowMs: number;
     readonly waitingMs: number;
-    readonly refusal?: string | undefined;
+    readonly isRefused: boolean;
   }
   /** The new client stands, or could not be had. */
   | { readonly type: "client_tried"; readonly nowMs: number }
-  /** The other connection has read the log's leader and position. `spreadMs`: a random time, so that not all relays end at once. */
-  | { readonly type: "log_read"; readonly nowMs: number; readonly spreadMs: number }
-  | { readonly type: "log_unread"; readonly nowMs: number; readonly why: string };
+  /** The other connection has written and read. `spreadMs`: a random time, so that not all relays end at once. */
+  | { readonly type: "probe_worked"; readonly spreadMs: number }
+  | { readonly type: "probe_failed"; readonly nowMs: number; readonly why: string };
 
 export type SilenceEffect = "open_client" | "probe" | "send_agents_away" | "end";
 
@@ -82,7 +85,7 @@ export interface SilenceStep {
 }
 
 export function createSilence(nowMs: number): Silence {
-  return { silentMs: 0, lookedMs: nowMs, refusal: undefined, client: { is: "kept" }, probe: { is: "none" } };
+  return { silentMs: 0, lookedMs: nowMs, isRefused: false, client: { is: "kept" }, probe: { is: "none" } };
 }
 
 export function step(state: Silence, event: SilenceEvent, limits: SilenceLimits = silenceLimits): SilenceStep {
@@ -95,10 +98,10 @@ export function step(state: Silence, event: SilenceEvent, limits: SilenceLimits 
       const { pauseMs } = state.client;
       return { state: { ...state, client: { is: "tried", atMs: event.nowMs, pauseMs } }, effects: [] };
     }
-    case "log_read":
-      return probed(state, { is: "read", endAtMs: event.nowMs + event.spreadMs }, limits);
-    case "log_unread":
-      return probed(state, { is: "unread", why: event.why, atMs: event.nowMs }, limits);
+    case "probe_worked":
+      return probed(state, { is: "worked", endAtMs: state.silentMs + event.spreadMs }, limits);
+    case "probe_failed":
+      return probed(state, { is: "failed", why: event.why, atMs: event.nowMs }, limits);
   }
 }
 
@@ -110,12 +113,12 @@ function probed(state: Silence, probe: Probe, { endMs }: SilenceLimits): Silence
 
 function look(
   state: Silence,
-  { nowMs, waitingMs, refusal }: Extract<SilenceEvent, { type: "look" }>,
+  { nowMs, waitingMs, isRefused }: Extract<SilenceEvent, { type: "look" }>,
   limits: SilenceLimits,
 ): SilenceStep {
   const passedMs = Math.min(Math.max(0, nowMs - state.lookedMs), limits.longestStepMs);
   const silentMs = Math.min(waitingMs, state.silentMs + passedMs);
-  const seen: Silence = { ...state, silentMs, lookedMs: nowMs, refusal };
+  const seen: Silence = { ...state, silentMs, lookedMs: nowMs, isRefused };
   const [client, opened] = nextClient(seen, limits);
   const [probe, asked] = nextProbe(seen, limits);
   const isAway = state.silentMs < limits.awayMs && silentMs >= limits.awayMs;
@@ -126,47 +129,51 @@ function look(
 type Next<Part> = readonly [Part, readonly SilenceEffect[]];
 
 /** One at a time: one that is under way is waited for, also when the log has spoken meanwhile. */
-function nextClient({ silentMs, lookedMs, refusal, client }: Silence, limits: SilenceLimits): Next<Client> {
+function nextClient({ silentMs, lookedMs, isRefused, client }: Silence, limits: SilenceLimits): Next<Client> {
   if (client.is === "opening") return [client, []];
   if (silentMs < limits.clientMs) return [{ is: "kept" }, []];
-  if (refusal !== undefined) return [client, []];
+  if (isRefused) return [client, []];
   if (client.is === "kept") return [{ is: "opening", pauseMs: limits.firstPauseMs }, ["open_client"]];
   if (lookedMs - client.atMs < client.pauseMs) return [client, []];
   return [{ is: "opening", pauseMs: Math.min(limits.longestPauseMs, 2 * client.pauseMs) }, ["open_client"]];
 }
 
 function nextProbe(state: Silence, limits: SilenceLimits): Next<Probe> {
-  const { probe, lookedMs } = state;
+  const { probe, lookedMs, silentMs } = state;
   if (probe.is === "asking") return [probe, []];
   if (!mayEnd(state, limits.endMs)) return [{ is: "none" }, []];
-  if (probe.is === "read") return lookedMs < probe.endAtMs ? [probe, []] : [{ is: "ended" }, ["end"]];
-  if (probe.is === "unread" && lookedMs - probe.atMs < limits.probePauseMs) return [probe, []];
-  return [{ is: "asking", ...(probe.is === "unread" && { why: probe.why }) }, ["probe"]];
+  if (probe.is === "worked") return silentMs < probe.endAtMs ? [probe, []] : [{ is: "ended" }, ["end"]];
+  if (probe.is === "failed" && lookedMs - probe.atMs < limits.probePauseMs) return [probe, []];
+  return [{ is: "asking", ...(probe.is === "failed" && { why: probe.why }) }, ["probe"]];
 }
 
 /** Nodes that refuse have answered: another process would be refused as well. */
-function mayEnd({ silentMs, refusal }: Silence, endMs: number): boolean {
-  return silentMs >= endMs && refusal === undefined;
+function mayEnd({ silentMs, isRefused }: Silence, endMs: number): boolean {
+  return silentMs >= endMs && !isRefused;
 }
 
-/** Words for what is wrong; undefined while new sessions are taken. */
+/**
+ * Words for what is wrong with `what`; undefined while the relay is ready as far as it is concerned. Anybody may read them, so
+ * nothing that nodes say is in them.
+ */
 export function wordsOf(
-  { silentMs, refusal, probe }: Silence,
+  { silentMs, isRefused, probe }: Silence,
+  what: string,
   { readyMs }: SilenceLimits = silenceLimits,
 ): string | undefined {
   if (silentMs < readyMs) return undefined;
   const since = `for ${Math.floor(silentMs / 1_000)} s`;
-  if (refusal !== undefined) return `The nodes have refused every write to the shared log ${since}: ${refusal}`;
-  const silent = `The shared log has not answered this relay ${since}`;
+  if (isRefused) return `${what} has refused every write ${since}. The relay's log has the nodes' words. Look at them`;
+  const silent = `${what} has not answered this relay ${since}`;
   switch (probe.is) {
     case "none":
       return `${silent}. It tries new connections to the nodes`;
     case "asking":
-    case "unread":
+    case "failed":
       return `${silent}${
         probe.why === undefined ? "" : `: ${probe.why}`
       }. It goes on when the nodes answer. Look at them`;
-    case "read":
+    case "worked":
     case "ended":
       return `${silent}, and answers others. This relay ends, so that a new process takes its place`;
   }

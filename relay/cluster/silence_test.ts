@@ -11,6 +11,8 @@ import {
   wordsOf,
 } from "./silence.ts";
 
+const what = "The shared log";
+
 /** A world in which a look is a unit of time, and everything is due after one to three of them. */
 const small: SilenceLimits = {
   clientMs: 1,
@@ -23,16 +25,19 @@ const small: SilenceLimits = {
   longestStepMs: 1,
 };
 
-type Happening = "silent" | "frozen" | "answered" | "refused" | "client" | "read" | "read later" | "unread";
+/** Looks that a relay still has when the log answers others. */
+const spreadMs = 2;
+
+type Happening = "silent" | "frozen" | "answered" | "refused" | "client" | "worked" | "worked later" | "failed";
 const happenings: readonly Happening[] = [
   "silent",
   "frozen",
   "answered",
   "refused",
   "client",
-  "read",
-  "read later",
-  "unread",
+  "worked",
+  "worked later",
+  "failed",
 ];
 
 /** Known without the machine. */
@@ -44,8 +49,8 @@ interface World {
   readonly isRefused: boolean;
   readonly clients: number;
   readonly probes: number;
-  /** A probe has read the log in this silence, after it was asked for. */
-  readonly wasRead: boolean;
+  /** A probe has worked in this silence, after it was asked for: the silent looks after which the relay may end. */
+  readonly endsAt: number | undefined;
   readonly wasSentAway: boolean;
   readonly hasEnded: boolean;
 }
@@ -57,7 +62,7 @@ const beginning: World = {
   isRefused: false,
   clients: 0,
   probes: 0,
-  wasRead: false,
+  endsAt: undefined,
   wasSentAway: false,
   hasEnded: false,
 };
@@ -65,21 +70,21 @@ const beginning: World = {
 function eventOf(happening: Happening, { nowMs, waitingMs }: World): SilenceEvent {
   switch (happening) {
     case "silent":
-      return { type: "look", nowMs, waitingMs };
+      return { type: "look", nowMs, waitingMs, isRefused: false };
     case "frozen":
-      return { type: "look", nowMs, waitingMs };
+      return { type: "look", nowMs, waitingMs, isRefused: false };
     case "answered":
-      return { type: "look", nowMs, waitingMs: 0 };
+      return { type: "look", nowMs, waitingMs: 0, isRefused: false };
     case "refused":
-      return { type: "look", nowMs, waitingMs, refusal: "no room" };
+      return { type: "look", nowMs, waitingMs, isRefused: true };
     case "client":
       return { type: "client_tried", nowMs };
-    case "read":
-      return { type: "log_read", nowMs, spreadMs: 0 };
-    case "read later":
-      return { type: "log_read", nowMs, spreadMs: 2 };
-    case "unread":
-      return { type: "log_unread", nowMs, why: "its nodes have no leader for it" };
+    case "worked":
+      return { type: "probe_worked", spreadMs: 0 };
+    case "worked later":
+      return { type: "probe_worked", spreadMs };
+    case "failed":
+      return { type: "probe_failed", nowMs, why: "its nodes have no leader for it" };
   }
 }
 
@@ -101,12 +106,13 @@ function passTime(world: World, happening: Happening): World {
 function judge(before: World, happening: Happening, effects: readonly SilenceEffect[], after: Silence): World {
   const { silentLooks, isRefused, hasEnded } = before;
   const wasAsked = before.probes > 0;
-  let { clients, probes, wasRead, wasSentAway } = before;
+  let { clients, probes, endsAt, wasSentAway } = before;
   if (happening === "client") clients = 0;
-  if (happening.startsWith("read") || happening === "unread") probes = 0;
+  if (happening.startsWith("worked") || happening === "failed") probes = 0;
   const mayEnd = silentLooks >= small.endMs && !isRefused;
-  if (!mayEnd) wasRead = false;
-  else if (happening.startsWith("read") && wasAsked) wasRead = true;
+  if (!mayEnd) endsAt = undefined;
+  else if (happening === "worked" && wasAsked) endsAt = silentLooks;
+  else if (happening === "worked later" && wasAsked) endsAt = silentLooks + spreadMs;
   if (hasEnded) assertEquals(effects, [], "nothing is done after the end");
   for (const effect of effects) {
     if (effect === "open_client") assert(++clients === 1, "two clients are under way");
@@ -114,11 +120,16 @@ function judge(before: World, happening: Happening, effects: readonly SilenceEff
     if (effect === "send_agents_away") {
       assert(!wasSentAway && silentLooks >= small.awayMs, "agents are sent away again");
     }
-    if (effect === "end") assert(mayEnd && wasRead, "ends although nothing shows that a new process helps");
+    if (effect === "end") {
+      assert(mayEnd && endsAt !== undefined, "ends although nothing shows that a new process helps");
+      assert(silentLooks >= endsAt, "ends before it has looked as often as it should");
+    }
   }
-  if (!hasEnded) assertEquals(wordsOf(after, small) === undefined, silentLooks < small.readyMs, "/ready is wrong");
+  if (!hasEnded) {
+    assertEquals(wordsOf(after, what, small) === undefined, silentLooks < small.readyMs, "/ready is wrong");
+  }
   wasSentAway = silentLooks >= small.awayMs && (wasSentAway || effects.includes("send_agents_away"));
-  return { ...before, clients, probes, wasRead, wasSentAway, hasEnded: hasEnded || effects.includes("end") };
+  return { ...before, clients, probes, endsAt, wasSentAway, hasEnded: hasEnded || effects.includes("end") };
 }
 
 Deno.test("in every order of events a relay ends only when a new process helps, and says what is wrong", () => {
@@ -161,51 +172,51 @@ function watch(seconds: number, probe: (nowMs: number) => SilenceEvent): { told:
   };
   for (let second = 1; second <= seconds; second++) {
     for (const event of due.splice(0)) take(event, second);
-    take({ type: "look", nowMs: second * 1_000, waitingMs: second * 1_000 }, second);
+    take({ type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, isRefused: false }, second);
   }
   return { told, state };
 }
 
 Deno.test("a log that is silent to this relay alone: a client after 3 s, words after 10 s, the end after 30 s and a random time", () => {
-  const { told, state } = watch(60, (nowMs) => ({ type: "log_read", nowMs, spreadMs: 4_000 }));
+  const { told, state } = watch(60, () => ({ type: "probe_worked", spreadMs: 4_000 }));
   assertEquals(told, [
     { second: 3, effect: "open_client" },
     { second: 9, effect: "open_client" },
     { second: 20, effect: "open_client" },
     { second: 30, effect: "send_agents_away" },
     { second: 30, effect: "probe" },
-    { second: 35, effect: "end" },
+    { second: 34, effect: "end" },
   ]);
-  assertStringIncludes(wordsOf(state) ?? "", "This relay ends");
+  assertStringIncludes(wordsOf(state, what) ?? "", "This relay ends");
 });
 
 Deno.test("without a leader a relay stays, says so, and asks again", () => {
   const why = "its nodes have no leader for it";
-  const { told, state } = watch(300, (nowMs) => ({ type: "log_unread", nowMs, why }));
+  const { told, state } = watch(300, (nowMs) => ({ type: "probe_failed", nowMs, why }));
   assertEquals(told.filter(({ effect }) => effect === "end"), []);
   assert(told.filter(({ effect }) => effect === "probe").length > 40);
   assertEquals(
-    wordsOf(state),
+    wordsOf(state, what),
     "The shared log has not answered this relay for 300 s: its nodes have no leader for it. " +
       "It goes on when the nodes answer. Look at them",
   );
 });
 
 Deno.test("time in which the process did not run is not the log's silence", () => {
-  const first = step(createSilence(0), { type: "look", nowMs: 1_000, waitingMs: 500 });
-  const woken = step(first.state, { type: "look", nowMs: 90_000, waitingMs: 89_500 });
+  const first = step(createSilence(0), { type: "look", nowMs: 1_000, waitingMs: 500, isRefused: false });
+  const woken = step(first.state, { type: "look", nowMs: 90_000, waitingMs: 89_500, isRefused: false });
   assertEquals(woken.effects, []);
-  assertEquals(wordsOf(woken.state), undefined);
+  assertEquals(wordsOf(woken.state, what), undefined);
 });
 
-Deno.test("nodes that refuse are not silent: the relay says what they say, and stays", () => {
+Deno.test("nodes that refuse are not silent: the relay says so, and stays", () => {
   let state = createSilence(0);
   const effects = new Set<SilenceEffect>();
   for (let second = 1; second <= 120; second++) {
-    const next = step(state, { type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, refusal: "no room" });
+    const next = step(state, { type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, isRefused: true });
     state = next.state;
     for (const effect of next.effects) effects.add(effect);
   }
   assertEquals([...effects], ["send_agents_away"]);
-  assertStringIncludes(wordsOf(state) ?? "", "have refused every write to the shared log for 120 s: no room");
+  assertStringIncludes(wordsOf(state, what) ?? "", "The shared log has refused every write for 120 s.");
 });

@@ -1,6 +1,6 @@
 /** Carries out what `silence.ts` decides: timers, connections, the log of the process and its end stand here. */
-import { describeFailure, type Log, waits } from "../../server/mod.ts";
-import type { Nodes } from "./nodes.ts";
+import { describeFailure, type Log, type LogFields, waits } from "../../server/mod.ts";
+import { ProbeError } from "./nodes.ts";
 import {
   createSilence,
   type Silence,
@@ -13,40 +13,63 @@ import {
 } from "./silence.ts";
 
 export interface SilenceWatchOptions {
+  /** As operators know it, with its article. */
+  readonly what: string;
   readonly nowMs: () => number;
   readonly log: Log;
   readonly silenceLimits?: Partial<SilenceLimits>;
-  readonly nodes: Pick<Nodes, "renew" | "probe">;
-  /** Streams that another connection must be able to read before the relay ends. */
-  readonly streams: readonly string[];
+  /** Puts a new client in the place of the one at hand. */
+  readonly renew: () => Promise<void>;
+  /** Without it the silence is told, and costs new clients and nothing else. */
+  readonly lastResort?: LastResort;
+}
+
+/** For a log without which a relay is of no use. */
+export interface LastResort {
+  /** Rejects when a new process could not use the log either, with a `ProbeError` where the reason is known. */
+  readonly probe: () => Promise<void>;
   readonly sendAgentsAway: () => void;
   readonly end: (why: string) => void;
 }
 
-/** How long the oldest write has waited, and why it is refused if it is. */
-export type Reading = Pick<Extract<SilenceEvent, { type: "look" }>, "waitingMs" | "refusal">;
+export interface Reading {
+  /** How long the oldest write has waited. */
+  readonly waitingMs: number;
+  /** The words with which the nodes refuse it. */
+  readonly refusal: string | undefined;
+}
 
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
   readonly #limits: SilenceLimits;
   #state: Silence;
+  /** The last reason of this silence that was told to the log of the process. */
+  #told = "";
   /** Clients that took the place of a silent one. */
   clients = 0;
 
   constructor(options: SilenceWatchOptions) {
     this.#options = options;
-    this.#limits = { ...silenceLimits, ...options.silenceLimits };
+    const patient = options.lastResort === undefined ? { awayMs: Infinity, endMs: Infinity } : {};
+    this.#limits = { ...silenceLimits, ...options.silenceLimits, ...patient };
     this.#state = createSilence(options.nowMs());
   }
 
   /** Words for what is wrong with the log; undefined while it answers. */
   get words(): string | undefined {
-    return wordsOf(this.#state, this.#limits);
+    return wordsOf(this.#state, this.#options.what, this.#limits);
+  }
+
+  /** The log has been silent for so long that a new client was asked for. */
+  get isSilent(): boolean {
+    return this.#state.silentMs >= this.#limits.clientMs;
   }
 
   /** To be called about every second. Waits for nothing. */
-  look(reading: Reading): void {
-    this.#take({ type: "look", nowMs: this.#options.nowMs(), ...reading });
+  look({ waitingMs, refusal }: Reading): void {
+    if (!this.isSilent) this.#told = "";
+    if (refusal !== undefined) this.#tell("log_refused", { reason: refusal });
+    this.#take({ type: "look", nowMs: this.#options.nowMs(), waitingMs, isRefused: refusal !== undefined });
   }
 
   #take(event: SilenceEvent): void {
@@ -56,29 +79,53 @@ export class SilenceWatch {
   }
 
   #carryOut(effect: SilenceEffect): void {
-    const { log, nowMs, nodes, streams, sendAgentsAway, end } = this.#options;
+    const { what, log, lastResort } = this.#options;
     const ms = Math.round(this.#state.silentMs);
     switch (effect) {
       case "open_client":
-        log("warn", "node_left", { ms, effect: "another client is opened" });
-        this.clients++;
-        return void nodes.renew()
-          .catch((error: unknown) => log("warn", "node_not_reached", { error: describeFailure(error) }))
-          .then(() => this.#take({ type: "client_tried", nowMs: nowMs() }));
+        log("warn", "node_left", { what, ms, effect: "another client is opened" });
+        return void this.#renew();
       case "probe":
-        return void nodes.probe(streams).then(
-          () => this.#take({ type: "log_read", nowMs: nowMs(), spreadMs: spreadMs() }),
-          (error: unknown) => this.#take({ type: "log_unread", nowMs: nowMs(), why: reasonOf(error) }),
-        );
+        return void this.#probe();
       case "send_agents_away":
         log("warn", "log_silent", { ms, reason: this.words, effect: "agents are sent to other relays" });
-        return sendAgentsAway();
+        return lastResort?.sendAgentsAway();
       case "end": {
         const why = this.words ?? "";
         log("error", "log_deaf", { ms, reason: why, effect: "this relay ends" });
-        return end(why);
+        return lastResort?.end(why);
       }
     }
+  }
+
+  async #renew(): Promise<void> {
+    const { renew, log, nowMs } = this.#options;
+    try {
+      await renew();
+      this.clients++;
+    } catch (error) {
+      log("warn", "node_not_reached", { error: describeFailure(error) });
+    }
+    this.#take({ type: "client_tried", nowMs: nowMs() });
+  }
+
+  async #probe(): Promise<void> {
+    const { lastResort, nowMs } = this.#options;
+    try {
+      await lastResort?.probe();
+      this.#take({ type: "probe_worked", spreadMs: spreadMs() });
+    } catch (error) {
+      this.#tell("log_unusable", { error: describeFailure(error) });
+      const why = error instanceof ProbeError ? error.message : "nobody knows why";
+      this.#take({ type: "probe_failed", nowMs: nowMs(), why });
+    }
+  }
+
+  /** Only what differs from the last: it is asked again and again. */
+  #tell(event: string, reason: LogFields): void {
+    const told = JSON.stringify([event, reason]);
+    if (told !== this.#told) this.#options.log("warn", event, { what: this.#options.what, ...reason });
+    this.#told = told;
   }
 }
 
@@ -86,8 +133,4 @@ export class SilenceWatch {
 function spreadMs(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return waits.logEndSpread.ms * random / 2 ** 32;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,8 @@ import type { Problem } from "../grpc/listener.ts";
 export interface ProblemSources {
   /** Words for what is wrong with the log that relays share. */
   readonly sharedLog: string | undefined;
+  /** The same for what relays share in memory. */
+  readonly sharedMemory: string | undefined;
   /** How long the disk has left a write unconfirmed. */
   readonly diskMs: number;
   /** How long the API has not answered; since the start if it never has. */
@@ -15,9 +17,11 @@ export interface ProblemSources {
   readonly hasApiAnswered: boolean;
 }
 
-export function problemsOf({ sharedLog, diskMs, apiMs, hasApiAnswered }: ProblemSources): readonly Problem[] {
+export function problemsOf(sources: ProblemSources): readonly Problem[] {
+  const { sharedLog, sharedMemory, diskMs, apiMs, hasApiAnswered } = sources;
   const problems: Problem[] = [];
   if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, refusesSessions: true });
+  if (sharedMemory !== undefined) problems.push({ what: "shared_memory", text: sharedMemory, refusesSessions: true });
   if (diskMs >= waits.diskConfirmation.ms) {
     const text = `The disk has not confirmed a write for ${seconds(diskMs)}. Look at the disk`;
     problems.push({ what: "disk", text, refusesSessions: true });

@@ -1,12 +1,19 @@
 import { assertEquals } from "@std/assert";
 import { problemsOf, type ProblemSources } from "./problems.ts";
 
-const well: ProblemSources = { sharedLog: undefined, diskMs: 9_000, apiMs: 59_000, hasApiAnswered: true };
+const well: ProblemSources = {
+  sharedLog: undefined,
+  sharedMemory: undefined,
+  diskMs: 9_000,
+  apiMs: 59_000,
+  hasApiAnswered: true,
+};
 
 Deno.test("a relay that is answered by everything has no problems", () => assertEquals(problemsOf(well), []));
 
 const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
   ["The log is silent", { sharedLog: "The log is silent" }, true],
+  ["The memory is silent", { sharedMemory: "The memory is silent" }, true],
   ["The disk has not confirmed a write for 12 s. Look at the disk", { diskMs: 12_345 }, true],
   [
     "The API has not answered this relay since it started. Check that it runs, and the relay's log",
