@@ -8,6 +8,7 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { connectToNodes } from "./node_connection.ts";
+import { NodeTransport } from "./node_transport.ts";
 
 /** When the way to the node breaks: at once, when the node has said what it is, at the client's first bytes, or on command. */
 const moments = ["accepted", "told", "answered", "connected"] as const;
@@ -145,6 +146,22 @@ testWhen(natsInstalled, "over TLS too", async () => {
     await assertAllHeard({ nats, tls: { ca: cert } });
   }
   await Deno.remove(folder, { recursive: true });
+});
+
+testWhen(natsInstalled, "a connection that is closed in the moment in which it stands is not held", async () => {
+  await using nats = await startNats({ nodes: 1, plain: true });
+  const { hostname, port } = new URL(nats.access.urls[0] ?? "");
+  const transport = new NodeTransport();
+  // Looked at last, when everything else is done.
+  const options = {
+    get tls(): null {
+      queueMicrotask(() => void transport.close(new Error("closed meanwhile")));
+      return null;
+    },
+  };
+  const past = { reconnects: 0, lastConnect: 0, gossiped: false, didConnect: false };
+  const server = { hostname, port: Number(port), listen: "", src: "", tlsName: "", ...past };
+  await assertRejects(() => transport.connect(server, options), Error, "closed meanwhile");
 });
 
 testWhen(natsInstalled, "a connection whose reader throws is made anew", async () => {
