@@ -81,8 +81,8 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
   const { certificate, quota, deps, failed } = parts;
-  const startedMs = Date.now();
-  const apiMs = (): number => Date.now() - (parts.api.answeredMs() ?? startedMs);
+  const [startedMs, begunMs] = [Date.now(), performance.now()];
+  const apiMs = (): number => performance.now() - (parts.api.answeredMs() ?? begunMs);
   const problems = (): readonly Problem[] =>
     problemsOf({
       sharedLog: parts.cluster?.silences.problem,
@@ -163,7 +163,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     url: config.apiUrl,
     internalUrl: config.apiInternalUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
-    nowMs: Date.now,
+    nowMs: () => performance.now(),
   });
   const quota = new LeasedQuota({
     api,

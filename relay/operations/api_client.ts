@@ -13,7 +13,7 @@ export interface ApiClient extends LeaseApi {
   fetchKeySet(): Promise<unknown>;
   /** Waits for something after this number; without one, what stands now. */
   followChanges(after: number | undefined, signal: AbortSignal): Promise<AccountChanges>;
-  /** When it last answered as it should; undefined when it never has. */
+  /** When it last answered what only relays may ask; undefined when it never has. Anybody may ask for its keys. */
   answeredMs(): number | undefined;
 }
 
@@ -22,6 +22,7 @@ export interface ApiClientOptions {
   /** Where it serves relays. */
   readonly internalUrl: string;
   readonly relaySecret: Secret;
+  /** A clock that is never set. */
   readonly nowMs: () => number;
   /** For tests. */
   readonly timeoutMs?: number;
@@ -41,10 +42,10 @@ export function createApiClient(
     ...open(internalUrl),
     relaySecret: relaySecret.reveal(),
   });
-  const demand = <T>(what: string, url: string, answer: ApiOutcome<T>): T => {
-    if (answer.outcome !== "done") throw faultOf(what, url, answer);
+  const demandLeases = <T>(what: string, answer: ApiOutcome<T>): T => {
+    const value = demand(what, internalUrl, answer);
     heard.ms = nowMs();
-    return answer.value;
+    return value;
   };
 
   return {
@@ -58,13 +59,13 @@ export function createApiClient(
       const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(waits.apiChanges.ms)]);
       const access = { ...openLeases(), fetch: fresh, signal: deadline };
-      return demand("follow changes of accounts", internalUrl, await readAccountChanges(access, after));
+      return demandLeases("follow changes of accounts", await readAccountChanges(access, after));
     },
     take: async (request): Promise<TakeAnswer> => {
       const what = "take a lease";
       const answer = await takeLease(openLeases(), request);
       if (answer.outcome !== "refused" || answer.status >= 500) {
-        const { lease, usage } = demand(what, internalUrl, answer);
+        const { lease, usage } = demandLeases(what, answer);
         if (usage === undefined || usage.limit === null) return { outcome: "granted", lease };
         return { outcome: "granted", lease, left: Math.max(0, usage.limit - usage.claimed) };
       }
@@ -74,12 +75,17 @@ export function createApiClient(
       return { outcome: "refused", fault: faultOf(what, internalUrl, answer) };
     },
     report: async (batch): Promise<readonly ReportOutcome[]> => {
-      const { results } = demand("report leases", internalUrl, await reportLeases(openLeases(), batch));
+      const { results } = demandLeases("report leases", await reportLeases(openLeases(), batch));
       return batch.reports.map((_, index) => results[index]?.outcome ?? "unknown");
     },
     listOpen: async (relayId): Promise<readonly Lease[]> =>
-      demand("list leases", internalUrl, await listLeases(openLeases(), relayId)).leases,
+      demandLeases("list leases", await listLeases(openLeases(), relayId)).leases,
   };
+}
+
+function demand<T>(what: string, url: string, answer: ApiOutcome<T>): T {
+  if (answer.outcome !== "done") throw faultOf(what, url, answer);
+  return answer.value;
 }
 
 const advice = "Check that it runs, and the address and certificate that this relay has for it";

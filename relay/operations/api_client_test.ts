@@ -58,6 +58,17 @@ Deno.test("it is known when the API last answered as it should", () => {
   });
 });
 
+Deno.test("an API that tells its keys to everybody has not answered this relay", () => {
+  const answer = ({ url, headers }: Request): Response =>
+    headers.has("authorization")
+      ? Response.json({ error: url, code: "auth_failed" }, { status: 401 })
+      : Response.json({ keys: [] });
+  return withApi(answer, async (client) => {
+    await client.fetchKeySet();
+    assertEquals(client.answeredMs(), undefined);
+  });
+});
+
 Deno.test("used up is an answer, not a fault, and says for how long", () =>
   withApi(
     () => Response.json({ error: "…", code: "quota_exceeded" }, { status: 429, headers: { "retry-after": "60" } }),
