@@ -22,4 +22,4 @@ export { type ConfiguredPort, naming, PortTaken } from "./taken_port.ts";
 export { after, every, soon, within } from "./timers.ts";
 export { ConfigError, type ReadVariable, readVariables, type VariableReader } from "./variables.ts";
 export { type Wait, waits } from "./waits.ts";
-export { createNodeCertificates, type KeyedCertificate } from "./x509.ts";
+export { createNodeAuthority, createNodeCertificate, type KeyedCertificate } from "./x509.ts";

@@ -49,39 +49,41 @@ export async function createAuthority(nowMs: number): Promise<KeyedCertificate> 
 
 /** For localhost, 127.0.0.1 and ::1. */
 export async function createServerCertificate(authority: KeyedCertificate, nowMs: number): Promise<KeyedCertificate> {
+  const of = { issuer: authorityName, subject: serverName, days: serverDays, nowMs };
+  return await issueLeaf(authority, of, { usages: [serverAuth], names: loopbackNames() });
+}
+
+/** For the nodes of one cluster. Its key lets more nodes in. */
+export async function createNodeAuthority(nowMs: number): Promise<KeyedCertificate> {
   const keys = await generateKeys();
-  const signer = await crypto.subtle.importKey("pkcs8", decodePem(authority.key), ecdsa, false, ["sign"]);
-  const authorityKey = await keyIdentifier(await publicKeyOf(authority.key));
   return await issue(keys, {
-    signer,
-    issuer: authorityName,
-    subject: serverName,
-    days: serverDays,
+    signer: keys.privateKey,
+    issuer: nodeAuthorityName,
+    subject: nodeAuthorityName,
+    days: nodeDays,
     nowMs,
-    extensions: leafExtensions({ usages: [serverAuth], names: loopbackNames(), authorityKey }),
+    extensions: authorityExtensions(await keyIdentifier(keys.publicKey)),
   });
 }
 
-/**
- * For nodes that prove to each other who they are: a certificate for each list of names (host names and IPv4 addresses), and the
- * authority of all as PEM. Nobody has the authority's key afterwards, so it vouches for nothing else.
- */
-export async function createNodeCertificates(
-  nodes: readonly (readonly string[])[],
+/** For a node that proves to the others who it is. Names are hosts and IPv4 addresses. */
+export async function createNodeCertificate(
+  authority: KeyedCertificate,
+  names: readonly string[],
   nowMs: number,
-): Promise<{ readonly ca: string; readonly nodes: readonly KeyedCertificate[] }> {
-  const keys = await generateKeys();
-  const authorityKey = await keyIdentifier(keys.publicKey);
-  const issued = { signer: keys.privateKey, issuer: nodeAuthorityName, days: nodeDays, nowMs };
-  const extensions = authorityExtensions(authorityKey);
-  const { cert: ca } = await issue(keys, { ...issued, subject: nodeAuthorityName, extensions });
-  const create = async (names: readonly string[]): Promise<KeyedCertificate> =>
-    await issue(await generateKeys(), {
-      ...issued,
-      subject: commonName(names[0] ?? "node"),
-      extensions: leafExtensions({ usages: [serverAuth, clientAuth], names: names.map(alternativeName), authorityKey }),
-    });
-  return { ca, nodes: await Promise.all(nodes.map(create)) };
+): Promise<KeyedCertificate> {
+  const of = { issuer: nodeAuthorityName, subject: commonName(names[0] ?? "node"), days: nodeDays, nowMs };
+  return await issueLeaf(authority, of, { usages: [serverAuth, clientAuth], names: names.map(alternativeName) });
+}
+
+async function issueLeaf(
+  authority: KeyedCertificate,
+  of: Omit<CertificateParts, "signer" | "extensions">,
+  leaf: Omit<LeafParts, "authorityKey">,
+): Promise<KeyedCertificate> {
+  const signer = await crypto.subtle.importKey("pkcs8", decodePem(authority.key), ecdsa, false, ["sign"]);
+  const authorityKey = await keyIdentifier(await publicKeyOf(authority.key));
+  return await issue(await generateKeys(), { ...of, signer, extensions: leafExtensions({ ...leaf, authorityKey }) });
 }
 
 function authorityExtensions(ownKey: Bytes): Bytes[] {

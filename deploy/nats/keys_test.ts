@@ -21,6 +21,13 @@ async function filesIn(folder: string): Promise<string[]> {
   return found.sort();
 }
 
+async function make(...args: string[]): Promise<string> {
+  return await runCommand(Deno.execPath(), ["task", "--quiet", "nats:keys", ...args], {
+    cwd: new URL("../../", import.meta.url).pathname,
+    mayFail: true,
+  });
+}
+
 Deno.test("every node has a certificate of its own names from one authority, and relays have their key; nobody else reads them", () =>
   inFolder(async (folder) => {
     const keys = `${folder}/keys`;
@@ -29,9 +36,10 @@ Deno.test("every node has a certificate of its own names from one authority, and
     const ofNodes = ["nats-1", "nats-2.example.com"].flatMap((node) =>
       ["accounts.conf", "ca.pem", "node.key", "node.pem"].map((name) => `${node}/${name}`)
     );
-    assertEquals(files, [...ofNodes, "relay/nats_ca.pem", "relay/relay.creds"].sort());
+    const ofAuthority = ["account.json", "ca.key", "ca.pem"].map((name) => `authority/${name}`);
+    assertEquals(files, [...ofAuthority, ...ofNodes, "relay/nats_ca.pem", "relay/relay.creds"].sort());
     for (const path of files) assertEquals((Deno.statSync(`${keys}/${path}`).mode ?? 0) & 0o777, 0o600, path);
-    for (const path of ["nats-1", "relay"]) {
+    for (const path of [".", "nats-1", "relay", "authority"]) {
       assertEquals((Deno.statSync(`${keys}/${path}`).mode ?? 0) & 0o777, 0o700, path);
     }
     const read = (path: string): X509Certificate => new X509Certificate(Deno.readTextFileSync(`${keys}/${path}`));
@@ -46,26 +54,46 @@ Deno.test("every node has a certificate of its own names from one authority, and
       undefined,
       "nats-2.example.com",
     ]);
-    const all = files.map((path) => Deno.readTextFileSync(`${keys}/${path}`));
-    assertEquals(all.filter((text) => text.includes("SEED")).length, 1, "one key of an account, which is the relays'");
-    assertEquals(all.filter((text) => text.includes("PRIVATE KEY")).length, 2, "no key of the authority");
+    const withText = (text: RegExp): string[] =>
+      files.filter((path) => text.test(Deno.readTextFileSync(`${keys}/${path}`)));
+    assertEquals(withText(/PRIVATE KEY/), ["authority/ca.key", "nats-1/node.key", "nats-2.example.com/node.key"]);
+    assertEquals(withText(/\bS[AOU][A-Z2-7]{56}\b/), ["authority/account.json", "relay/relay.creds"], "seeds of NATS");
   }));
 
-Deno.test("keys that are there are not replaced, and a name that is none is refused", () =>
+Deno.test("keys that are there are not replaced", () =>
   inFolder(async (folder) => {
-    const make = (...args: string[]): Promise<string> =>
-      runCommand(Deno.execPath(), ["task", "--quiet", "nats:keys", ...args], {
-        cwd: new URL("../../", import.meta.url).pathname,
-        mayFail: true,
-      });
-    assertStringIncludes(await make(`${folder}/keys`, "nats-1"), `${folder}/keys/relay for every relay`);
+    assertStringIncludes(await make(`${folder}/keys`, "nats-1"), `Keep ${folder}/keys/authority offline`);
     const key = await Deno.readTextFile(`${folder}/keys/nats-1/node.key`);
-    assertStringIncludes(await make(`${folder}/keys`, "nats-1"), "is there already");
+    assertStringIncludes(await make(`${folder}/keys/`, "nats-1"), "is there already");
     assertEquals(await Deno.readTextFile(`${folder}/keys/nats-1/node.key`), key);
     await assertRejects(() => writeNatsKeys(`${folder}/keys`, [["nats-1"]], Date.now()), Deno.errors.AlreadyExists);
-    for (const wrong of ["../nats", "-x", "relay", "nats-1,"]) {
-      assertStringIncludes(await make(`${folder}/other`, wrong), "cannot be the name of a node");
+  }));
+
+Deno.test("a name that is none, or that another node has, is refused", () =>
+  inFolder(async (folder) => {
+    for (const wrong of ["../nats", "relay", "authority", "nats-1,", "300.1.1.1", "10.0.0.1.", "10.0.0", "10.0.0.01"]) {
+      assertStringIncludes(await make(`${folder}/other`, wrong), `cannot be the name of a node`, wrong);
     }
-    assertStringIncludes(await make(`${folder}/other`), "Usage: deno task nats:keys");
-    assertEquals((await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name), ["keys"]);
+    assertStringIncludes(await make(`${folder}/other`, "nats-1", "NATS-1"), `"NATS-1" is named twice`);
+    assertStringIncludes(await make(`${folder}/other`, "nats-1,10.0.0.1", "nats-2,10.0.0.1"), "is named twice");
+    for (const wrong of [[], ["-x"], ["--revoke", "nats-1"]]) {
+      assertStringIncludes(await make(`${folder}/other`, ...wrong), "Usage: deno task nats:keys");
+    }
+    assertStringIncludes(await make("--authority", `${folder}/none`, `${folder}/other`), "is no folder authority");
+    assertEquals(await filesIn(folder), []);
+  }));
+
+Deno.test("what an interrupted command has left is removed by the next one", () =>
+  inFolder(async (folder) => {
+    const left = `${folder}/keys.${crypto.randomUUID()}.new/nats-1`;
+    await Deno.mkdir(left, { recursive: true });
+    await Deno.writeTextFile(`${left}/node.key`, "a key");
+    await Deno.mkdir(`${folder}/keys.of.another.new`);
+    await writeNatsKeys(`${folder}/keys`, [["nats-1"]], Date.now());
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    assertEquals(names.sort(), ["keys", "keys.of.another.new"]);
+    // No file system takes the second name, so this fails half-way.
+    const tooLong = [["nats-1"], ["n".repeat(300)]] as const;
+    await assertRejects(() => writeNatsKeys(`${folder}/half`, tooLong, Date.now()), Error);
+    assertEquals((await Array.fromAsync(Deno.readDir(folder))).length, 2);
   }));

@@ -7,7 +7,7 @@ import { anyBackend, relaySecret } from "../support/api/harness.ts";
 import { startProcess } from "../support/api/process.ts";
 import { tried } from "../support/campaign.ts";
 import { createCertificate, eventually, natsInstalled, natsProgram, runCommand, testWhen } from "../support/mod.ts";
-import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
+import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { type Block, parsePage } from "./markdown.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
@@ -112,23 +112,32 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     if (!await t.step(name, follow)) throw new Error(`The page cannot be followed beyond: ${name}`);
   };
 
+  const makeKeys = (line: RegExp): Promise<string> =>
+    run(
+      blockWith(line).text
+        .replaceAll(/ (keys|authority|new|newest)(?= )/g, ` ${folder}/$1`)
+        .replaceAll(/nats-(\d)/g, (name, each) => `${name},${nodeAddress(each)}`)
+        .replace(/^deno /, `${Deno.execPath()} `),
+    );
+  const configure = (number: number): Promise<void> =>
+    Deno.writeTextFile(
+      `${folder}/nats-${number}/nats.conf`,
+      translate(blockWith(/^server_name:/m).text, folder, number),
+    );
+
   await step("make keys, and copy them to nodes and relays", async () => {
-    const command = blockWith(/^deno task nats:keys /m).text
-      .replace(" keys ", ` ${folder}/keys `)
-      .replaceAll(/nats-(\d)/g, (name, each) => `${name},${nodeAddress(each)}`)
-      .replace(/^deno /, `${Deno.execPath()} `);
-    await run(command);
+    await makeKeys(/^deno task nats:keys keys /m);
     for (const number of numbers) {
       await run(`cp -r ${folder}/keys/nats-${number} ${folder}; cp -r ${folder}/keys/relay ${folder}/tls-${number}`);
     }
+    await Deno.rename(`${folder}/keys/authority`, `${folder}/authority`);
     await Deno.remove(`${folder}/keys`, { recursive: true });
   });
 
   await step("configure and start three nodes", async () => {
     const program = await natsProgram();
     for (const number of numbers) {
-      const config = translate(blockWith(/^server_name:/m).text, folder, number);
-      await Deno.writeTextFile(`${folder}/nats-${number}/nats.conf`, config);
+      await configure(number);
       const command = translate(blockWith(/^nats-server /m).text, folder, number).replace(/^nats-server/, program);
       const node = new Node(number, command, await Deno.readTextFile(`${folder}/nats-${number}/ca.pem`));
       opened.defer(() => node.close());
@@ -190,7 +199,7 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     await talk();
   });
 
-  await step("upgrade the relays, one after the other", async () => {
+  const restartRelays = async (): Promise<void> => {
     for (const [index, relay] of relays.entries()) {
       relay.signal("SIGTERM");
       assertEquals(await relay.finished(), 0, relay.output());
@@ -199,26 +208,53 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
       const health = await next.get("/health", await Deno.readTextFile(`${folder}/relays.pem`));
       assertEquals(JSON.parse(health).status, "ok");
     }
-    await talk();
-  });
-
-  await step("upgrade the nodes, one after the other", async () => {
+  };
+  const restartNodes = async (): Promise<void> => {
     for (const node of nodes) {
       await node.stop("SIGTERM");
       node.start();
       await node.untilWell();
     }
+  };
+
+  await step("upgrade the relays, one after the other", async () => {
+    await restartRelays();
     await talk();
   });
 
-  await step("replace a lost node by an empty one with the same name", async () => {
+  await step("upgrade the nodes, one after the other", async () => {
+    await restartNodes();
+    await talk();
+  });
+
+  await step("replace a node that was lost with everything on it", async () => {
     const [, lost] = nodes;
     assert(lost !== undefined);
     await lost.stop("SIGKILL");
-    await Deno.remove(`${folder}/store-2`, { recursive: true });
+    for (const gone of ["store-2", "nats-2"]) await Deno.remove(`${folder}/${gone}`, { recursive: true });
+    await makeKeys(/^deno task nats:keys --authority authority new /m);
+    await run(`cp -r ${folder}/new/nats-2 ${folder}`);
+    await configure(2);
     lost.start();
     await lost.untilWell();
     await talk();
+  });
+
+  await step("revoke the relays' keys", async () => {
+    const old = `${folder}/old.creds`;
+    await Deno.rename(`${folder}/tls-1/relay.creds`, old);
+    await makeKeys(/^deno task nats:keys --authority authority --revoke /m);
+    for (const number of numbers) await run(`cp ${folder}/newest/relay/* ${folder}/tls-${number}`);
+    await restartRelays();
+    for (const number of numbers) {
+      await run(`cp ${folder}/newest/nats-${number}/accounts.conf ${folder}/nats-${number}`);
+    }
+    await restartNodes();
+    await talk();
+    const thief = { ...environments[0], STATIC_NATS_CREDENTIALS: old, STATIC_DATA_DIR: `${folder}/thief` };
+    const { code, output } = await runRelayProcess(thief);
+    assertEquals(code, 1, output);
+    assertMatch(output, /^Cannot start: the shared log cannot be used/m);
   });
 
   await step("back up, and import the backup into an empty cluster", async () => {
@@ -243,5 +279,5 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     const environment = { ...environments[0], STATIC_DATA_DIR: old, STATIC_RELAY_CLUSTER: "second" };
     assertStringIncludes(await run(command, environment), 'the beginning of the cluster "second"');
   });
-  tried("docs/cluster.md, 7 steps");
+  tried("docs/cluster.md, 8 steps");
 });

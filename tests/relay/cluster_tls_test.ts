@@ -1,6 +1,6 @@
 // A relay at the door of its nodes: with TLS and its key it gets in, and without either it says so and does not start.
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { createNatsAccount } from "../../deploy/nats/account.ts";
+import { createCredentials, createNatsAccount } from "../../deploy/nats/account.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { leaderOf } from "../support/log_leader.ts";
 import { createCertificate, eventually, natsInstalled, startNats, testWhen } from "../support/mod.ts";
@@ -18,7 +18,7 @@ testWhen(
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "static-nats-tls-" });
     const { cert: otherCert } = await createCertificate();
-    const files = { other_cert: otherCert, foreign: createNatsAccount(Date.now()).credentials };
+    const files = { other_cert: otherCert, foreign: createCredentials(createNatsAccount(Date.now()), Date.now()) };
     const path = (name: keyof typeof files): string => `${folder}/${name}`;
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
     await using nats = await startNats({ nodes: 1 });
