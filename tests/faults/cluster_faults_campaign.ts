@@ -2,20 +2,19 @@
  * Agents talk through three relays on three nodes, over TLS with keys, while faults happen to leaders, relays and disks, one after
  * the other; the seed decides which. After each fault everybody falls silent and the auditor reads what all wrote down: what was
  * accepted was heard once by all, in one order. After each round the account must be charged for exactly that. A round has a
- * service of its own. `STATIC_FAULTS` is how many faults are wanted, and `STATIC_FAULT_KINDS` which, with commas;
- * `tests/support/fault_run.ts` says how a campaign is interrupted and goes on.
+ * service of its own. `tests/support/fault_run.ts` says how a campaign is interrupted and goes on, and which faults happen.
  */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { tried } from "../support/campaign.ts";
-import { isTimeOver, type Recoveries, recoveriesSoFar, tellProgress } from "../support/fault_run.ts";
+import { chosenKinds, faultNamed, FaultRun, type Recoveries } from "../support/fault_run.ts";
 import { createRandom, natsInstalled, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { clusterFaults, mountDisks, NodeNetwork, type Stage } from "./cluster_faults.ts";
 import { Crowd } from "./crowd.ts";
 import { RelayCluster } from "./relay_cluster.ts";
 import { smallDisks } from "./small_disk.ts";
 
-const wanted = Number(Deno.env.get("STATIC_FAULTS") ?? 200);
-const kinds = Deno.env.get("STATIC_FAULT_KINDS")?.split(",") ?? Object.keys(clusterFaults);
+const run = FaultRun.fromEnvironment(200);
+const kinds = chosenKinds(clusterFaults);
 const roundFaults = 20;
 const [groups, members] = [4, 3];
 const everyMs = 500;
@@ -34,19 +33,21 @@ testWhen(
   async (t) => {
     const seed = seedFromEnvironment();
     const random = createRandom(seed);
-    for (let round = 1; !isTimeOver(); round++) {
-      const missing = wanted - countOf(await recoveriesSoFar());
-      if (missing <= 0) break;
-      const plan = planOf(Math.min(roundFaults, missing), await recoveriesSoFar(), random);
-      if (!await t.step(`round ${round}, seed ${seed}`, (t) => runRound(t, plan, random))) break;
+    for (let round = 1; !run.isTimeOver; round++) {
+      const missing = await run.missing();
+      if (missing === 0) break;
+      const plan = planOf(Math.min(roundFaults, missing), await run.recoveries(), random);
+      const follow = (t: Deno.TestContext): Promise<void> => run.attempt(() => runRound(t, plan, random));
+      if (!await t.step(`round ${round}, seed ${seed}`, follow)) break;
     }
-    const all = await recoveriesSoFar();
-    const [name, slowest] = slowestOf(all);
-    tried(`${countOf(all)} faults over TLS, slowest recovery ${(slowest / 1000).toFixed(1)} s (${name})`);
+    const [all, slowest] = [await run.recoveries(), await run.slowest()];
+    const slowestWords = `slowest recovery ${(slowest.ms / 1000).toFixed(1)} s (${slowest.kind})`;
+    tried(`${countOf(all)} of ${run.wanted} faults over TLS, ${slowestWords}`);
     for (const [kind, times] of Object.entries(all)) {
       console.log(`${kind}: ${times.length}, slowest ${(Math.max(...times) / 1000).toFixed(1)} s`);
     }
-    assertLess(slowest, slowestMs, `the slowest recovery, after: ${name}`);
+    assertLess(slowest.ms, slowestMs, `the slowest recovery, after: ${slowest.kind}`);
+    await run.assertComplete();
   },
 );
 
@@ -65,11 +66,6 @@ function countOf(recoveries: Recoveries): number {
   return Object.values(recoveries).flat().length;
 }
 
-function slowestOf(recoveries: Recoveries): [name: string, ms: number] {
-  const slowest = Object.entries(recoveries).map(([name, times]): [string, number] => [name, Math.max(...times)]);
-  return slowest.toSorted(([, a], [, b]) => b - a)[0] ?? ["none", 0];
-}
-
 async function runRound(t: Deno.TestContext, plan: readonly string[], random: Random): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const disks = await mountDisks(opened);
@@ -86,20 +82,21 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
   const recoveries: Record<string, number[]> = {};
   await crowd.progress(patienceMs);
   for (const kind of plan) {
-    if (isTimeOver()) break;
-    const isKept = await t.step(kind, async () => {
+    if (run.isTimeOver) break;
+    const happen = async (): Promise<void> => {
       const told = crowd.remarks.length;
-      const recoveryMs = await clusterFaults[kind]?.(stage) ?? 0;
-      if (recoveryMs >= slowestMs) await tellProgress({ kind, recoveryMs, slow: crowd.remarks.slice(told) });
+      const recoveryMs = await faultNamed(clusterFaults, kind)(stage);
+      if (recoveryMs >= slowestMs) await run.tell({ kind, recoveryMs, slow: crowd.remarks.slice(told) });
       await crowd.progress(patienceMs);
       recoveries[kind] = [...recoveries[kind] ?? [], recoveryMs];
-      await tellProgress({ kind, recoveryMs });
+      await run.tell({ kind, recoveryMs });
       for (const relay of cluster.relays) if (relay.isGivenUp) await relay.startAgain();
       assertEquals(cluster.relays.flatMap(({ lastWords = [] }) => lastWords), [], "a relay ended by itself");
       const audits = await crowd.hush(patienceMs);
       assertEquals(audits.flatMap(({ violations }) => violations), []);
       await crowd.talk();
-    });
+    };
+    const isKept = await t.step(kind, () => run.attempt(happen));
     // The faults behind it would only say the same again.
     if (!isKept) return;
   }
@@ -109,7 +106,7 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
   assertEquals(await cluster.settledUsage(), accepted, "what the account is charged");
   const audited = countOf(recoveries);
   assertGreater(accepted, audited * groups * members);
-  await tellProgress({ audited, accepted, recoveries });
+  await run.tell({ audited, accepted, recoveries });
 }
 
 async function assemble(cluster: RelayCluster): Promise<Crowd> {

@@ -11,7 +11,7 @@ import { testWhen } from "../support/mod.ts";
 import { type NatsAccess, natsInstalled, startNats, type TestNats } from "../support/nats.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/random.ts";
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
-import { auditEvery, isTimeOver, missingFaults, tellProgress } from "../support/fault_run.ts";
+import { auditEvery, faultNamed, FaultRun } from "../support/fault_run.ts";
 
 /** Between two entries of a caller: a campaign of an hour must fit the machine, and so must the tests beside the default run. */
 const pauseMs = inCampaign ? 200 : 100;
@@ -237,10 +237,10 @@ async function audit(auditor: OpenCluster, writers: readonly WriterProcess[]): P
   return answers;
 }
 
-type Plan = (random: Random) => readonly string[] | Promise<readonly string[]>;
+type Plan = (random: Random) => readonly string[];
 
-/** Carries out the plan that the random names of faults are made into, and audits. */
-async function runFaults(makePlan: Plan): Promise<void> {
+/** Carries out the plan, which may be random, and audits. */
+async function runFaults(run: FaultRun, makePlan: Plan): Promise<void> {
   const seed = seedFromEnvironment();
   const random = createRandom(seed);
   await using nats = await startNats();
@@ -271,22 +271,22 @@ async function runFaults(makePlan: Plan): Promise<void> {
       for (const one of writers) await one.end();
       const answers = await audit(auditor, writers);
       assertEquals(failures, []);
-      await tellProgress({ seed, audited: done.length - audited, faults: done.length, answers, ...auditor.stats() });
+      await run.tell({ seed, audited: done.length - audited, faults: done.length, answers, ...auditor.stats() });
       audited = done.length;
     };
-    for (const name of await makePlan(random)) {
-      if (isTimeOver()) break;
+    for (const name of makePlan(random)) {
+      if (run.isTimeOver) break;
       if (done.length - audited === auditEvery) {
         await endWithAudit();
         for (const one of writers) one.start();
         await untilServed(stage, "an audit");
       }
       done.push(name);
-      await faults[name]?.(stage);
+      await faultNamed(faults, name)(stage);
       const startMs = performance.now();
       await untilServed(stage, name);
       const servedMs = Math.round(performance.now() - startMs);
-      if (inCampaign) await tellProgress({ fault: done.length, name, servedMs, ...auditor.stats() });
+      if (inCampaign) await run.tell({ fault: done.length, name, servedMs, ...auditor.stats() });
     }
     await endWithAudit();
     tried(`${done.length} faults`);
@@ -300,18 +300,23 @@ async function runFaults(makePlan: Plan): Promise<void> {
 }
 
 testWhen(natsInstalled, "what relays of a cluster have accepted survives the death of relays and nodes", async () => {
+  if (!inCampaign) {
+    return await runFaults(new FaultRun({ wanted: 2 }), () => ["a relay is killed", "the log's leader is killed"]);
+  }
   const names = Object.keys(faults).filter((name) => name !== damaged);
-  await runFaults(async (random) =>
-    inCampaign
-      ? Array.from({ length: await missingFaults(200) }, () => random.pick(names))
-      : ["a relay is killed", "the log's leader is killed"]
-  );
+  const run = FaultRun.fromEnvironment(200);
+  const missing = await run.missing();
+  await run.attempt(() => runFaults(run, (random) => Array.from({ length: missing }, () => random.pick(names))));
+  await run.assertComplete();
 });
 
 if (inCampaign) {
   testWhen(
     natsInstalled,
     "what relays of a cluster have accepted survives damaged blocks on one node's disk",
-    () => runFaults(() => [damaged, "a relay is killed", damaged, "the log's leader is killed", damaged]),
+    async () => {
+      const plan = [damaged, "a relay is killed", damaged, "the log's leader is killed", damaged];
+      await runFaults(new FaultRun({ wanted: plan.length }), () => plan);
+    },
   );
 }

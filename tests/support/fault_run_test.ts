@@ -1,0 +1,70 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { chosenKinds, faultNamed, FaultRun } from "./fault_run.ts";
+
+async function inFile(use: (path: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "static-run-" });
+  try {
+    await use(`${folder}/lines`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** With a variable of the environment, which is as before afterwards. */
+function withVariable(name: string, value: string, use: () => void): void {
+  const before = Deno.env.get(name);
+  Deno.env.set(name, value);
+  try {
+    use();
+  } finally {
+    if (before === undefined) Deno.env.delete(name);
+    else Deno.env.set(name, before);
+  }
+}
+
+Deno.test("a campaign that was interrupted does what no audit came after, and its slowest recovery counts", () =>
+  inFile(async (path) => {
+    const first = new FaultRun({ wanted: 3, path });
+    await first.tell({ kind: "a", recoveryMs: 10 });
+    await first.tell({ audited: 1, recoveries: { a: [10] } });
+    await first.tell({ kind: "b", recoveryMs: 40_000 });
+    const second = new FaultRun({ wanted: 3, path });
+    assertEquals(await second.missing(), 2);
+    await assertRejects(() => second.assertComplete(), Error, "2 of 3 faults are missing");
+    await second.tell({ kind: "b", recoveryMs: 20 });
+    await second.tell({ audited: 2, recoveries: { a: [5], b: [20] } });
+    await second.assertComplete();
+    assertEquals(await second.recoveries(), { a: [10, 5], b: [20] });
+    assertEquals(await second.slowest(), { kind: "b", ms: 40_000 });
+  }));
+
+Deno.test("a campaign that failed does not go on", () =>
+  inFile(async (path) => {
+    const first = new FaultRun({ wanted: 1, path });
+    const lose = (): Promise<void> => Promise.reject(new Error("a text was lost"));
+    await assertRejects(() => first.attempt(lose), Error, "a text was lost");
+    await first.tell({ audited: 1, recoveries: { a: [10] } });
+    const second = new FaultRun({ wanted: 1, path });
+    const questions = [() => second.missing(), () => second.assertComplete(), () => second.recoveries()];
+    for (const ask of questions) await assertRejects(ask, Error, "a text was lost");
+  }));
+
+Deno.test("a campaign whose time is over before it begins is incomplete", async () => {
+  const run = new FaultRun({ wanted: 1, untilMs: 1 });
+  assertEquals(run.isTimeOver, true);
+  await assertRejects(() => run.assertComplete(), Error, "1 of 1 faults are missing");
+});
+
+Deno.test("a fault or a number that is misspelt is refused", () => {
+  const all = { "leader killed": () => {}, "relay frozen": () => {} };
+  withVariable("STATIC_FAULT_KINDS", "relay frozen", () => assertEquals(chosenKinds(all), ["relay frozen"]));
+  withVariable(
+    "STATIC_FAULT_KINDS",
+    "relay frozn",
+    () => assertThrows(() => chosenKinds(all), RangeError, "relay frozn"),
+  );
+  assertThrows(() => faultNamed(all, "leader"), RangeError, "leader killed, relay frozen");
+  for (const name of ["STATIC_FAULTS", "STATIC_UNTIL"]) {
+    withVariable(name, "soon", () => assertThrows(() => FaultRun.fromEnvironment(1), RangeError, name));
+  }
+});
