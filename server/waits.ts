@@ -1,5 +1,5 @@
 /**
- * Every wait of API and relay for something outside their process: how long it may last, and what is seen then. The code has its
+ * Every wait of API, relay and `start` for something outside their process: how long it may last, and what is seen then. The code has its
  * numbers from here, and `tools/tidy.ts` (rule `wait`) refuses calls that could wait for ever, and limits that stand elsewhere.
  * Waits for clients at a port are in tables of their own: `http2/budgets.ts`, `relay/listeners/quic_options.ts`,
  * `api/listeners/`.
@@ -16,6 +16,8 @@ export const waits = {
   nodeConnection: { on: "NATS", ms: 5_000, then: "the next node is tried" },
   nodeAnswer: { on: "NATS", ms: 2_000, then: "the question is asked again" },
   nodePing: { on: "NATS", ms: 5_000, then: "after the second ping without an answer the node is left" },
+  nodeHealth: { on: "NATS", ms: 10_000, then: "start asks the node again" },
+  nodeUp: { on: "NATS", ms: 60_000, then: "start ends a node that never answered, and says so" },
   copyPart: { on: "NATS", ms: 10_000, then: "log_not_shortened in the log, and another try" },
   nodeElection: { on: "NATS", ms: 30_000, then: "the relay does not start, and says which question had no answer" },
   logStart: { on: "NATS", ms: 60_000, then: "a relay that begins and reads no more of the log ends, and says where" },

@@ -26,6 +26,8 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["focus", "proto/cell_test.ts", 'Deno.test({ name: "a", ignore: true, fn });\n'],
   ["sleep", "proto/cell_test.ts", "await new Promise((resolve) => setTimeout(resolve, 100));\n"],
   ["wait", "relay/a.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
+  ["wait", "deploy/local/a.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
+  ["wait", "start.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
   ["wait", "api/a.ts", `${doc}const a = await Deno.connect({ hostname, port });\n`],
   ["wait", "relay/a.ts", `${doc}await jetstream.publish(subject, bytes, { retries: 1 });\n`],
   ["wait", "relay/a.ts", `${doc}await connection.request(subject, bytes);\n`],

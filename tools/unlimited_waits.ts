@@ -1,5 +1,5 @@
 /**
- * Finds calls of API and relay that could wait for ever for something outside their process, and limits of such calls that are not
+ * Finds calls of API, relay and `start` that could wait for ever for something outside their process, and limits of such calls that are not
  * in the table `server/waits.ts`. It sees single calls by their form. It does not see an `await` of a promise that nobody settles:
  * those are found by tests that freeze the other side.
  */
@@ -30,7 +30,7 @@ const calls: readonly Call[] = [
 /** A limit at the call itself. */
 const limits = /\b(?:AbortSignal\.timeout|within)\(\s*([\w.]+)|\btimeout:\s*([\w.]+)/g;
 const marker = "// limit: ";
-const inScope = /^(?:api|relay|server)\//;
+const inScope = /^(?:api|relay|server|deploy)\/|^start\.ts$/;
 /** The browser's part of the console, and where the table is. */
 const exempt = /^api\/console\/|^server\/waits\.ts$/;
 

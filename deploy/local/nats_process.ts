@@ -2,6 +2,7 @@
  * A node of NATS as a part of the stack. It ends when its standard input does, as every part: a shell beside it sees that. Its
  * process group is its own, because a Ctrl-C of the terminal would end it before the relays have said goodbye.
  */
+import { waits } from "../../server/mod.ts";
 import { createMonitorClient, natsConfig, type NatsNode } from "./nats_server.ts";
 import type { PartProcess } from "./part.ts";
 
@@ -25,8 +26,23 @@ const pollMs = 100;
 /** Kept of what it says: the end, where the reason is. */
 const maxComplaintCharacters = 2_000;
 
+/** Of a node that is not well yet. */
+interface Patience {
+  /** For one answer. */
+  readonly questionMs: number;
+  /** Without any answer, well or not. Then the node is ended. */
+  readonly silenceMs: number;
+}
+
+const usualPatience: Patience = { questionMs: waits.nodeHealth.ms, silenceMs: waits.nodeUp.ms };
+
 /** The nodes' keys are there (`keepLocalKeys`). */
-export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly NatsNode[]): PartProcess {
+export function spawnNatsNode(
+  program: string,
+  node: NatsNode,
+  nodes: readonly NatsNode[],
+  patience: Patience = usualPatience,
+): PartProcess {
   Deno.mkdirSync(node.folder, { recursive: true, mode: 0o700 });
   const config = `${node.folder}/nats.conf`;
   Deno.writeTextFileSync(config, natsConfig(node, nodes), { mode: 0o600 });
@@ -54,8 +70,18 @@ export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly N
       parts.forEach(say);
     }
   })();
-  void untilWell(node, over.signal).then((isWell) => {
-    if (isWell) say(JSON.stringify({ event: "listening", url: `tls://127.0.0.1:${node.clientPort}` }));
+  const kill = (): void => {
+    try {
+      child.kill("SIGUSR1");
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // It has ended already.
+    }
+  };
+  void untilWell(node, over.signal, patience).then((state) => {
+    if (state === "well") say(JSON.stringify({ event: "listening", url: `tls://127.0.0.1:${node.clientPort}` }));
+    if (state !== "silent") return;
+    complaints += `\nThe node did not answer for ${patience.silenceMs / 1000} s, and was ended`;
+    kill();
   });
   const letGo = (): void => void child.stdin.close().catch(() => {});
   return {
@@ -68,28 +94,32 @@ export function spawnNatsNode(program: string, node: NatsNode, nodes: readonly N
     }),
     complaints: () => complaints,
     letGo,
-    kill: () => {
-      try {
-        child.kill("SIGUSR1");
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error; // It has ended already.
-      }
-    },
+    kill,
   };
 }
 
-/** A node of a cluster is well when it has the cluster's metadata, for which another node must be there. */
-async function untilWell(node: NatsNode, signal: AbortSignal): Promise<boolean> {
+/**
+ * A node of a cluster is well when it has the cluster's metadata, for which another node must be there. One that answers may take as
+ * long as it likes: it reads its store, or gets what it has missed.
+ */
+async function untilWell(
+  node: NatsNode,
+  over: AbortSignal,
+  { questionMs, silenceMs }: Patience,
+): Promise<"well" | "silent" | "over"> {
   using client = createMonitorClient(node);
-  while (!signal.aborted) {
+  let heardMs = performance.now();
+  while (!over.aborted && performance.now() - heardMs < silenceMs) {
     try {
+      const signal = AbortSignal.any([over, AbortSignal.timeout(questionMs)]);
       const answer = await fetch(`https://127.0.0.1:${node.monitorPort}/healthz`, { signal, client });
       await answer.body?.cancel();
-      if (answer.ok) return true;
+      if (answer.ok) return "well";
+      heardMs = performance.now();
     } catch {
-      // It does not listen yet, or has ended.
+      // It does not listen yet, is frozen, or has ended.
     }
     await new Promise<void>((resolve) => setTimeout(resolve, pollMs));
   }
-  return false;
+  return over.aborted ? "over" : "silent";
 }

@@ -123,3 +123,28 @@ testWhen(natsInstalled, "a node that cannot start tells why", async () => {
   assertStringIncludes(process.complaints(), "address already in use");
   await Deno.remove(folder, { recursive: true });
 });
+
+testWhen(natsInstalled, "a node that is frozen before it is well is ended, and told of", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-nodes-" });
+  await keepLocalKeys(`${folder}/nats`);
+  const nodes = placeNodes(freePort(), folder);
+  const [node] = nodes;
+  assert(node !== undefined);
+  // Alone it is never well: it knows of two others.
+  const process = spawnNatsNode(await natsProgram(), node, nodes, { questionMs: 500, silenceMs: 3_000 });
+  let over: string | undefined;
+  const ended = Promise.all([process.ended, Array.fromAsync(process.lines)]).then(([how]) => {
+    over = how;
+  });
+  const pid = await eventually({ what: "a node" }, () => pidOf(node.folder), (pid) => pid !== undefined);
+  assert(pid !== undefined);
+  Deno.kill(pid, "SIGSTOP");
+  try {
+    await eventually({ what: "its end" }, () => Promise.resolve(over), (how) => how !== undefined);
+    assertStringIncludes(process.complaints(), "did not answer for 3 s");
+  } finally {
+    if (over === undefined) process.kill();
+    await ended;
+    await Deno.remove(folder, { recursive: true });
+  }
+});

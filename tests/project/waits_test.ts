@@ -4,7 +4,7 @@ import { type Wait, waits } from "../../server/mod.ts";
 import { isTest, readSources } from "../../tools/source.ts";
 
 const product = (await readSources(new URL("../..", import.meta.url).pathname))
-  .filter(({ path }) => /^(api|relay|server)\//.test(path) && !isTest(path) && path !== "server/waits.ts");
+  .filter(({ path }) => /^(api|relay|server|deploy)\//.test(path) && !isTest(path) && path !== "server/waits.ts");
 
 for (const [name, wait] of Object.entries(waits) as [string, Wait][]) { // cast: keys of the table
   Deno.test(`the wait ${name} has a limit that the code uses`, () => {
