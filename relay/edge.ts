@@ -61,7 +61,7 @@ export interface RelayEdge {
   readonly grpcPort: number;
   /** Resolves when a port accepts no more: only a new process can. */
   readonly failed: Promise<Error>;
-  /** Why no new sessions are taken; undefined when they are. */
+  /** Why load balancers should send new sessions elsewhere; undefined when they are welcome. One that comes is tried all the same. */
   notReady(): string | undefined;
   stats(): RelayEdgeStats;
   /** For handshakes from now on, on both ports; open connections stay. */
@@ -92,7 +92,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
   let draining = false;
   const notReady = (): string | undefined => {
     if (draining) return "draining";
-    const problem = options.problems?.().find(({ refusesSessions }) => refusesSessions);
+    const problem = options.problems?.().find(({ isUnready }) => isUnready);
     return problem?.text ?? (options.isBusy?.() ? "busy" : undefined);
   };
   const service = createGrpcService({

@@ -24,8 +24,8 @@ export interface Problem {
   readonly what: string;
   /** For operators, and for anybody who asks. */
   readonly text: string;
-  /** No new sessions are taken as long as it lasts. */
-  readonly refusesSessions: boolean;
+  /** Load balancers should send new sessions elsewhere as long as it lasts. */
+  readonly isUnready: boolean;
 }
 
 export interface GrpcListenerOptions {
@@ -35,7 +35,7 @@ export interface GrpcListenerOptions {
   readonly port: number;
   readonly certificate: KeyedCertificate;
   readonly allowsOrigin: (origin: string) => boolean;
-  /** Why no new sessions are taken, for `/ready`; undefined when they are. */
+  /** Why new sessions should go elsewhere, for `/ready`; undefined when they are welcome. */
   readonly notReady: () => string | undefined;
   /** For `/health`; none unless told. */
   readonly problems?: () => readonly Problem[];

@@ -25,7 +25,7 @@ import { addReflection } from "./standard/reflection.ts";
 import { sessionHeader, TypedSessions } from "./typed_sessions.ts";
 
 export interface GrpcServiceOptions extends GrpcDeps {
-  /** Whether new sessions are taken, for those who ask by gRPC's own health protocol. */
+  /** Whether new sessions are welcome, for those who ask by gRPC's own health protocol. */
   readonly isServing: () => boolean;
   /** Whether tools may ask what is served. */
   readonly reflection: boolean;

@@ -135,7 +135,7 @@ function processMetrics(sources: MetricSources): Metric[] {
   const { loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes, unownedSocketErrors } = sources;
   const { isReady, diskMs, apiMs, startedMs } = sources;
   return [
-    gauge("ready", "1 when new sessions are taken, else 0; /health says why.", isReady ? 1 : 0),
+    gauge("ready", "1 when new sessions are welcome, else 0; /health says why.", isReady ? 1 : 0),
     gauge("started_timestamp_seconds", "When the process started.", startedMs / 1000),
     gauge("disk_wait_seconds", "How long the disk has left a write unconfirmed.", diskMs / 1000),
     gauge("api_silent_seconds", "How long the API has not answered.", apiMs / 1000),

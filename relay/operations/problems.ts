@@ -20,18 +20,18 @@ export interface ProblemSources {
 export function problemsOf(sources: ProblemSources): readonly Problem[] {
   const { sharedLog, sharedMemory, diskMs, apiMs, hasApiAnswered } = sources;
   const problems: Problem[] = [];
-  if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, refusesSessions: true });
-  if (sharedMemory !== undefined) problems.push({ what: "shared_memory", text: sharedMemory, refusesSessions: true });
+  if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, isUnready: true });
+  if (sharedMemory !== undefined) problems.push({ what: "shared_memory", text: sharedMemory, isUnready: true });
   if (diskMs >= waits.diskConfirmation.ms) {
     const text = `The disk has not confirmed a write for ${seconds(diskMs)}. Look at the disk`;
-    problems.push({ what: "disk", text, refusesSessions: true });
+    problems.push({ what: "disk", text, isUnready: true });
   }
   if (!hasApiAnswered) {
     const text = "The API has not answered this relay since it started. Check that it runs, and the relay's log";
-    problems.push({ what: "api", text, refusesSessions: true });
+    problems.push({ what: "api", text, isUnready: true });
   } else if (apiMs >= waits.apiReady.ms) {
     const text = `The API has not answered for ${seconds(apiMs)}. Known tokens and leased messages are used up first`;
-    problems.push({ what: "api", text, refusesSessions: false });
+    problems.push({ what: "api", text, isUnready: false });
   }
   return problems;
 }

@@ -27,9 +27,9 @@ const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
   ],
 ];
 
-for (const [text, change, refusesSessions] of cases) {
-  Deno.test(`${text.slice(0, 50)}: ${refusesSessions ? "no new sessions" : "sessions are taken"}`, () => {
+for (const [text, change, isUnready] of cases) {
+  Deno.test(`${text.slice(0, 50)}: ${isUnready ? "not ready" : "ready"}`, () => {
     const found = problemsOf({ ...well, ...change });
-    assertEquals(found.map((problem) => [problem.text, problem.refusesSessions]), [[text, refusesSessions]]);
+    assertEquals(found.map((problem) => [problem.text, problem.isUnready]), [[text, isUnready]]);
   });
 }

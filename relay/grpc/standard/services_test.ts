@@ -52,11 +52,11 @@ Deno.test("a busy relay is alive and not ready", async () => {
   await relay.close();
 });
 
-Deno.test("/health names each problem, and /ready the first that refuses sessions", async () => {
+Deno.test("/health names each problem, and /ready the first for which sessions should go elsewhere", async () => {
   const certificate = await createCertificate();
   const problems = [
-    { what: "api", text: "The API is silent.", refusesSessions: false },
-    { what: "disk", text: "The disk is silent.", refusesSessions: true },
+    { what: "api", text: "The API is silent.", isUnready: false },
+    { what: "disk", text: "The disk is silent.", isUnready: true },
   ];
   const shown = [...problems];
   const relay = await openTestRelay({ certificate, problems: () => shown });
