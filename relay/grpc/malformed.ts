@@ -2,7 +2,7 @@
  * Requests whose bytes are no message of their call. Connect calls them `internal`, which would mean that the relay has failed, in
  * words of its own. Here they are the caller's mistake, `invalid_request`, in gRPC, gRPC-Web and Connect alike.
  */
-import { ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { toConnectError } from "./errors.ts";
 
@@ -35,9 +35,14 @@ async function* refusing<Message>(messages: AsyncIterable<Message>): AsyncGenera
   try {
     yield* messages;
   } catch (error) {
-    // Errors of the contract have details; those of Connect about bytes have none.
-    throw error instanceof ConnectError && error.details.length === 0 ? malformed() : error;
+    throw isAboutBytes(error) ? malformed() : error;
   }
+}
+
+/** Errors of the contract have details. Those of Connect have none, and tell of limits, deadlines and resets, too. */
+function isAboutBytes(error: unknown): boolean {
+  if (!(error instanceof ConnectError) || error.details.length > 0) return false;
+  return error.code === Code.Internal || error.code === Code.InvalidArgument;
 }
 
 /**
