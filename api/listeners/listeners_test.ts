@@ -8,7 +8,7 @@ import { watchTlsSockets } from "../../tests/support/tls_sockets.ts";
 import { type ConnectionLimits, Connections, patience } from "./connections.ts";
 import type { Handler, Listener } from "./listener.ts";
 import { admitSockets } from "./node_server.ts";
-import { findServeConnection, listenPlain, listenSlowly } from "./plain.ts";
+import { findServeConnection, listenPlain, listenSlowly, listenWith } from "./plain.ts";
 import { listenTls } from "./tls.ts";
 
 const handler = (): Response => new Response("answered");
@@ -251,4 +251,20 @@ Deno.test("a connection whose port is used again keeps its own place when its pr
   assert(place !== undefined && places.get(connectionKey(second)) === place);
   second.emit("close");
   assertEquals(places.size, 0);
+});
+
+Deno.test("plain: a client that left before it is served gives its place back, and any other error ends the listener", async () => {
+  const limits = { connections: 9, connectionsPerAddress: 1, ...patience };
+  const thrown = [new Deno.errors.BadResource(), new Deno.errors.NotConnected(), new TypeError("of the runtime")];
+  const listener = listenWith(() => {
+    throw thrown.shift() ?? new Error("too many");
+  }, { host: "127.0.0.1", port: 0, handler, limits });
+  for (let left = thrown.length - 1; left >= 0; left--) {
+    using connection = await connect("plain", listener);
+    assertEquals(await within(60_000, readAll(connection)), "");
+    assertEquals([thrown.length, listener.connections()], [left, 0]);
+  }
+  const failed = await within(60_000, listener.failed);
+  assertStringIncludes(String(failed), "of the runtime");
+  await listener.close(deadlineMs);
 });

@@ -47,7 +47,8 @@ export async function listenSlowly(options: ListenOptions): Promise<Listener> {
   return await listenNode(createPlainServer(timeoutsOf(options.limits)), { ...options, scheme: "http" });
 }
 
-function listenWith(serveConnection: ServeConnection, { host, port, handler, limits }: ListenOptions): Listener {
+/** `serveConnection` serves one connection, as the runtime does. */
+export function listenWith(serveConnection: ServeConnection, { host, port, handler, limits }: ListenOptions): Listener {
   const listener = Deno.listen({ hostname: host, port });
   const connections = new Connections(limits, () => performance.now());
   const servers = new Set<ConnectionServer>();
@@ -88,7 +89,15 @@ function listenWith(serveConnection: ServeConnection, { host, port, handler, lim
           reject(error);
         });
       });
-    const server = serveConnection(connection, signal, answer, internalError, () => {});
+    let server: ConnectionServer;
+    try {
+      server = serveConnection(connection, signal, answer, internalError, () => {});
+    } catch (error) {
+      place.closed();
+      closeQuietly(connection);
+      // A client that left before it could be served, or the runtime: then nobody can be served.
+      return isGone(error) || error instanceof Deno.errors.BadResource ? undefined : fail(acceptFailed(error));
+    }
     servers.add(server);
     const closed = (): void => {
       servers.delete(server);
@@ -147,16 +156,15 @@ async function acceptAll(
       connection = await listener.accept();
     } catch (error) {
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
-      if (clientGone.some((gone) => error instanceof gone)) continue;
+      if (isGone(error)) continue;
       return fail(acceptFailed(error));
     }
-    try {
-      serve(connection);
-    } catch {
-      // A client that left before it could be served.
-      closeQuietly(connection);
-    }
+    serve(connection);
   }
+}
+
+function isGone(error: unknown): boolean {
+  return clientGone.some((gone) => error instanceof gone);
 }
 
 /** The runtime may have closed it already. */
