@@ -59,13 +59,7 @@ export function listenWith(serveConnection: ServeConnection, { host, port, handl
     const { hostname } = connection.remoteAddr;
     // The runtime closes no connection while it waits for an answer, so one is given first.
     const giveUps = new Set<() => void>();
-    const closeNow = (): void => {
-      try {
-        abort();
-      } catch (error) {
-        if (!(error instanceof Deno.errors.BadResource)) throw error; // It is being closed already.
-      }
-    };
+    const closeNow = (): void => quietly(() => abort());
     const place = connections.open(hostname, () => {
       if (giveUps.size === 0) return closeNow();
       for (const giveUp of giveUps) giveUp();
@@ -94,7 +88,7 @@ export function listenWith(serveConnection: ServeConnection, { host, port, handl
       server = serveConnection(connection, signal, answer, internalError, () => {});
     } catch (error) {
       place.closed();
-      closeQuietly(connection);
+      quietly(() => connection.close());
       // A client that left before it could be served, or the runtime: then nobody can be served.
       return isGone(error) || error instanceof Deno.errors.BadResource ? undefined : fail(acceptFailed(error));
     }
@@ -168,9 +162,9 @@ function isGone(error: unknown): boolean {
 }
 
 /** The runtime may have closed it already. */
-function closeQuietly(connection: Deno.TcpConn): void {
+function quietly(close: () => void): void {
   try {
-    connection.close();
+    close();
   } catch (error) {
     if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
