@@ -70,14 +70,15 @@ async function drain({ process, doors }: Part): Promise<void> {
   assert(!process.output().includes('"event":"fault"'), process.output());
 }
 
-/** Returns how to break them. */
+/** One burst for all states and ways together: they are open at once. Returns how to break them. */
 async function holdAll(door: TcpDoor, inWays: readonly Way[]): Promise<() => void> {
   const cells = (["idle", "mid-frame", "answering"] as const).flatMap((state) => inWays.map((way) => ({ state, way })));
+  const count = Math.ceil(dear / cells.length);
   const held = await Promise.all(cells.map(async ({ state, way }) => {
-    const { breakOff } = await openConnections(door, state, dear);
+    const { breakOff } = await openConnections(door, state, count);
     return () => breakOff(way);
   }));
-  broken += held.length * dear;
+  broken += held.length * count;
   return () => held.forEach((breakOff) => breakOff());
 }
 
