@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
-import { createCertificate } from "../../tests/support/certificate.ts";
+import { type CertificateNames, createCertificate } from "../../tests/support/certificate.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
@@ -135,17 +135,38 @@ testWhen(natsInstalled, "a connection to a node that breaks in any state is hear
   await assertAllHeard({ nats, tls: undefined });
 });
 
-testWhen(natsInstalled, "over TLS too", async () => {
-  const { cert, key } = await createCertificate();
+/** A node with a certificate of its own. */
+async function withTlsNode(names: CertificateNames | undefined, use: (node: Node) => Promise<void>): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  const { cert, key } = await createCertificate(names);
   const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
+  opened.defer(() => Deno.remove(folder, { recursive: true }));
   await Deno.writeTextFile(`${folder}/cert.pem`, cert);
   await Deno.writeTextFile(`${folder}/key.pem`, key, { mode: 0o600 });
   const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem", timeout: 30 }`;
-  {
-    await using nats = await startNats({ nodes: 1, settings, plain: true });
-    await assertAllHeard({ nats, tls: { ca: cert } });
+  const nats = opened.use(await startNats({ nodes: 1, settings, plain: true }));
+  await use({ nats, tls: { ca: cert } });
+}
+
+testWhen(natsInstalled, "over TLS too", () => withTlsNode(undefined, assertAllHeard));
+
+testWhen(natsInstalled, "a node whose certificate is for another name or address is refused", async () => {
+  const cases: readonly (CertificateNames & { readonly taken: readonly string[] })[] = [
+    { dns: ["localhost"], taken: ["localhost"] },
+    { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 1]], taken: ["127.0.0.1"] },
+    { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 2]], taken: [] },
+  ];
+  for (const { taken, ...names } of cases) {
+    await withTlsNode(names, async ({ nats, tls = { ca: "" } }) => {
+      const { port } = new URL(nats.access.urls[0] ?? "");
+      for (const host of ["localhost", "127.0.0.1"]) {
+        const open = (): ReturnType<typeof connectToNodes> =>
+          connectToNodes({ servers: `${host}:${port}`, timeout: 60_000, reconnect: false, tls });
+        if (taken.includes(host)) await (await open()).close();
+        else await assertRejects(open, Error, "does not match certificate");
+      }
+    });
   }
-  await Deno.remove(folder, { recursive: true });
 });
 
 testWhen(natsInstalled, "a connection that is closed in the moment in which it stands is not held", async () => {
