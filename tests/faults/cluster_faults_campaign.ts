@@ -77,7 +77,7 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
       relayFolder: (relay) => `${disks.relays[relay]?.folder}/relay`,
     }),
   );
-  const crowd = opened.use(await assemble(cluster));
+  const crowd = opened.use(await Crowd.of(cluster, { groups, members, everyMs }));
   const stage: Stage = { cluster, crowd, random, network, disks };
   const recoveries: Record<string, number[]> = {};
   await crowd.progress(patienceMs);
@@ -107,22 +107,4 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
   const audited = countOf(recoveries);
   assertGreater(accepted, audited * groups * members);
   await run.tell({ audited, accepted, recoveries });
-}
-
-async function assemble(cluster: RelayCluster): Promise<Crowd> {
-  return await Crowd.start({
-    groups: Array.from(
-      { length: groups },
-      (_, group) => Array.from({ length: members }, (_, member) => `a${group}.${member}`),
-    ),
-    folder: cluster.folder,
-    everyMs,
-    options: {
-      endpoint: cluster.endpoint,
-      apiUrl: cluster.api.url,
-      apiKey: cluster.account.apiKey,
-      tls: { caCerts: await cluster.authorities() },
-      cover: "off",
-    },
-  });
 }

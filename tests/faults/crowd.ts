@@ -4,9 +4,17 @@ import { type Audit, audit } from "./auditor.ts";
 import type { CrowdSettings } from "./crowd_process.ts";
 import { until } from "./exchange.ts";
 import type { Event, Journal } from "./journal.ts";
+import type { RelayCluster } from "./relay_cluster.ts";
 
 const script = new URL("crowd_process.ts", import.meta.url).pathname;
 const assembleMs = 300_000;
+
+export interface CrowdSize {
+  /** Channels, each with members of its own. */
+  readonly groups: number;
+  readonly members: number;
+  readonly everyMs: number;
+}
 
 export class Crowd implements AsyncDisposable {
   readonly #settings: CrowdSettings;
@@ -34,6 +42,23 @@ export class Crowd implements AsyncDisposable {
     this.#input = this.#child.stdin.getWriter();
     this.#reading = Promise.all([this.#read(), this.#complaints()]);
     void this.#child.status.then(() => void (this.#ended = true));
+  }
+
+  /** Agents of a cluster's account. */
+  static async of(cluster: RelayCluster, { groups, members, everyMs }: CrowdSize): Promise<Crowd> {
+    const namesOf = (group: number): string[] => Array.from({ length: members }, (_, member) => `a${group}.${member}`);
+    return await Crowd.start({
+      groups: Array.from({ length: groups }, (_, group) => namesOf(group)),
+      folder: cluster.folder,
+      everyMs,
+      options: {
+        endpoint: cluster.endpoint,
+        apiUrl: cluster.api.url,
+        apiKey: cluster.account.apiKey,
+        tls: { caCerts: await cluster.authorities() },
+        cover: "off",
+      },
+    });
   }
 
   /** Resolves when all are in their channels and talk. */

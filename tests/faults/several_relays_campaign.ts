@@ -46,22 +46,7 @@ testWhen(
     const seed = seedFromEnvironment();
     const random = createRandom(seed);
     await using cluster = await RelayCluster.start({ relays: 3 });
-    const names = Array.from(
-      { length: groups },
-      (_, group) => Array.from({ length: members }, (_, member) => `a${group}.${member}`),
-    );
-    await using crowd = await Crowd.start({
-      groups: names,
-      folder: cluster.folder,
-      everyMs,
-      options: {
-        endpoint: cluster.endpoint,
-        apiUrl: cluster.api.url,
-        apiKey: cluster.account.apiKey,
-        tls: { caCerts: await cluster.authorities() },
-        cover: "off",
-      },
-    });
+    await using crowd = await Crowd.of(cluster, { groups, members, everyMs });
     await crowd.progress(recoveryMs);
     const victims = victimsOf(cluster).map((victim) => ({ victim, key: random.uint32() }))
       .sort((a, b) => a.key - b.key);
