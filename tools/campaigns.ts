@@ -29,6 +29,7 @@ export const campaigns: readonly Campaign[] = [
     name: "simulation",
     what: "schedules of honest agents under attack: nobody is blocked, misled or spoken for",
     paths: [
+      "tests/scenario/copied_directory_test.ts",
       "tests/scenario/disturbed_connect_test.ts",
       "tests/scenario/honest_store_test.ts",
       "tests/scenario/simulation_test.ts",

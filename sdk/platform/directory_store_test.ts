@@ -7,8 +7,8 @@ import { openDirectoryStore, type RecordStore, StoreError, type StoreOptions } f
 const random: Random = createRandom(seedFromEnvironment());
 const kind = "channel";
 const stress = Deno.env.get("STATIC_STRESS") === "1";
-const flipsPerFile = stress ? 400 : 20;
-const cutsPerFile = stress ? 200 : 8;
+const flipsPerFile = stress ? 400 : 8;
+const cutsPerFile = stress ? 200 : 4;
 
 async function withFolder(act: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-store-" });

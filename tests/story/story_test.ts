@@ -1,5 +1,5 @@
 // One scenario with a really running relay and API in Deno, and all runtimes together in one channel. A campaign has it in every
-// runtime, with the npm package as it is packed, and more messages.
+// runtime, with the npm package as it is packed, more messages, and a relay that dies.
 import { assertEquals, assertGreater } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -15,7 +15,7 @@ import { createStory, type StoryTarget } from "./story.ts";
 import { until } from "../support/scenario/stage.ts";
 
 /** Each way. */
-const messages = inCampaign ? 10_000 : 200;
+const messages = inCampaign ? 10_000 : 50;
 
 function assertPassed(results: readonly RuntimeResult[]): void {
   assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
@@ -39,12 +39,10 @@ async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDispo
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and through kill -9 of the relay", async (t) => {
+Deno.test("the story in Deno, over QUIC and over CellUp and CellDown", async (t) => {
   const stack = await shareStack();
   await using folder = await temporaryFolder();
   const dataDir = folder.path;
-  // With a relay of its own, beside the others: it takes the agents ten seconds to notice that the relay has gone.
-  const killing = killInTheMiddle(dataDir).then(() => undefined, (error: unknown) => error);
   await t.step(`over QUIC, ${messages} messages each way`, async () => {
     const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages, transport: "quic" };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
@@ -53,9 +51,9 @@ Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and throug
     const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-cells", messages: 50, transport: "cells" };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
-  await t.step("the relay is killed in the middle, and nothing is lost or repeated", async () => {
-    assertEquals(await killing, undefined);
-  });
+  if (inCampaign) {
+    await t.step("the relay is killed in the middle, and nothing is lost or repeated", () => killInTheMiddle(dataDir));
+  }
   tried(`${messages} messages each way in Deno`);
 });
 
