@@ -40,8 +40,8 @@ export interface RelayEdgeOptions {
   readonly callsPerAddress?: number;
   /** TCP connections at once, of all addresses; 10,000 unless told. One address has at most a quarter of them. */
   readonly connections?: number;
-  /** Each TCP socket that was accepted, by its peer's port. */
-  readonly onSocket?: (remotePort: number | undefined) => void;
+  /** For each TCP socket that was accepted. */
+  readonly onSocket?: () => void;
   /** How late the event loop runs, smoothed: strangers have less then. */
   readonly lagMs?: () => number;
   /** Whether the process has too much to do for new sessions. */

@@ -308,7 +308,7 @@ async function serve(
       callsPerAddress: config.callsPerAddress,
       connections,
       lagMs: deps.loopLagMs,
-      onSocket: (remotePort) => watched.port?.accepted(remotePort),
+      onSocket: () => watched.port?.accepted(),
       reflection: config.reflection,
       isBusy: () =>
         sheddingLevel({

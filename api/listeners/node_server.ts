@@ -5,7 +5,6 @@
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { connectionKey, listen, type NodeServer, takeSockets } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
@@ -45,7 +44,7 @@ export async function listenNode(server: NodeServer, options: NodeOptions): Prom
   const { promise: dead, resolve: die } = Promise.withResolvers<Error>();
   const onDead = (): void => die(new Error("the listener does not answer this process itself"));
   const watch = new ListenerWatch({ host, port: listening.port, onDead });
-  server.on("connection", ({ remotePort }: Socket) => watch.accepted(remotePort));
+  server.on("connection", () => watch.accepted());
   return {
     url: `${scheme}://${urlHost(host)}:${listening.port}`,
     connections: () => connections.size,

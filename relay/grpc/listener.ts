@@ -41,7 +41,7 @@ export interface GrpcListenerOptions {
   readonly problems?: () => readonly Problem[];
   readonly budgets?: Partial<Budgets>;
   readonly lagMs?: () => number;
-  readonly onSocket?: (remotePort: number | undefined) => void;
+  readonly onSocket?: () => void;
   readonly onFault: (error: unknown) => void;
 }
 

@@ -17,7 +17,7 @@ export function connectionLimit(dataDir: string): number {
 }
 
 export interface PortWatch {
-  accepted(remotePort: number | undefined): void;
+  accepted(): void;
   stop(): void;
 }
 

@@ -2,7 +2,6 @@
  * One TLS 1.3 port for HTTP/2 and HTTP/1.1. `node:https` accepts and decrypts; sockets that chose `h2` by ALPN are ours,
  * the others go back to the HTTP/1.1 server they came from.
  */
-import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
@@ -26,8 +25,8 @@ export interface ServerOptions {
   readonly budgets?: Partial<Budgets>;
   /** How late the event loop runs, smoothed; absent: strangers have the same whatever the load. */
   readonly lagMs?: () => number;
-  /** Each socket that was accepted, by its peer's port, also those that are refused then. */
-  readonly onSocket?: (remotePort: number | undefined) => void;
+  /** For each socket that was accepted, also those that are refused then. */
+  readonly onSocket?: () => void;
   /** A handler threw, or this code has a fault. Nothing is thrown anywhere else. */
   readonly onFault: (error: unknown) => void;
 }
@@ -64,7 +63,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const door = new Door(server, parts); // behind it, to hear of all handshakes
 
   if (options.onSocket !== undefined) {
-    server.on("connection", ({ remotePort }: Socket) => options.onSocket?.(remotePort));
+    server.on("connection", () => options.onSocket?.());
   }
   const { port, failed, close } = await listen(server, options);
   const ticker = setInterval(() => {
