@@ -72,9 +72,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   try {
     const { version = "unknown", max_payload = 0 } = connection.info ?? {};
     checkVersion(connection.getServer(), version);
-    if (max_payload < leastPayloadBytes) {
-      throw new Error(`${connection.getServer()} takes ${max_payload} bytes at once; set max_payload to 8MB`);
-    }
+    checkPayload(connection.getServer(), max_payload);
     await patiently(() => client.manager.getAccountInfo());
     return new Nodes(options, client);
   } catch (error) {
@@ -221,12 +219,17 @@ async function checkMonitor(url: string, ca: string | undefined): Promise<boolea
   const answer = await fetch(`${url}/varz`, { client, signal: AbortSignal.timeout(waits.nodeConnection.ms) })
     .then((response) => response.json(), () => undefined);
   if (answer === undefined) return false;
-  const { version, jetstream } = answer;
+  const { version, jetstream, max_payload = 0 } = answer;
   checkVersion(url, String(version));
+  checkPayload(`The node at ${url}`, max_payload);
   if (jetstream?.config?.sync_always !== true) {
     throw new Error(`The node at ${url} answers before its disk has what it was given; set sync_interval to always`);
   }
   return true;
+}
+
+function checkPayload(who: string, bytes: number): void {
+  if (bytes < leastPayloadBytes) throw new Error(`${who} takes ${bytes} bytes at once; set max_payload to 8MB`);
 }
 
 function checkVersion(where: string, version: string): void {

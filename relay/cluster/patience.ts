@@ -3,13 +3,17 @@ import { after, every, waits } from "../../server/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 
 const pauseMs = 250;
-/** Errors that only say that there was no answer, or that the connection was lost meanwhile. */
+/**
+ * Errors that only say that there was no answer, or that the connection was lost meanwhile. The last is of the client itself, which
+ * does not send what this one node would not take: another node may.
+ */
 const unanswered: ReadonlySet<string> = new Set([
   "TimeoutError",
   "NoRespondersError",
   "RequestError",
   "ClosedConnectionError",
   "DrainingConnectionError",
+  "InvalidArgumentError",
 ]);
 /** In the client's `RequestError`: a node has answered that it may not be asked. */
 const denied = "PermissionViolationError";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
+import { eventually, natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
 import { EngineError } from "../engine/mod.ts";
-import { openNodes } from "./nodes.ts";
+import { type Nodes, openNodes } from "./nodes.ts";
 import { isUnanswered, patiently, untilAnswered, whileMoving } from "./patience.ts";
 import { SharedLog } from "./shared_log.ts";
 
@@ -27,7 +27,8 @@ Deno.test("patiently() asks again while there is no answer, and throws a refusal
   const denied = Object.assign(new Error("denied", { cause: named("PermissionViolationError") }), {
     name: "RequestError",
   });
-  assertEquals([denied, named("RequestError"), named("ClosedConnectionError")].map(isUnanswered), [false, true, true]);
+  const errors = [denied, ...["RequestError", "ClosedConnectionError", "InvalidArgumentError"].map(named)];
+  assertEquals(errors.map(isUnanswered), [false, true, true, true]);
 });
 
 Deno.test("patiently() gives up in the end, with the reason", async () => {
@@ -76,6 +77,43 @@ testWhen(natsInstalled, "a relay that begins while the nodes elect a leader wait
   } finally {
     await nodes.close();
   }
+});
+
+Deno.test("an entry is lost when the leader says so for long, not when the nodes are slow to read it", async () => {
+  const lost = Promise.withResolvers<number>();
+  let slowReads = 0;
+  let found: () => Promise<null> = () => {
+    slowReads++;
+    return Promise.reject(named("TimeoutError"));
+  };
+  const info = (): Promise<unknown> => Promise.resolve({ state: { first_seq: 1, last_seq: 5 } });
+  const connection = {
+    flush: () => Promise.resolve(),
+    subscribe: () => {
+      throw named("ClosedConnectionError");
+    },
+  };
+  const nodes = { subscribe: () => () => {}, connection, manager: { streams: { info, getMessage: () => found() } } };
+  const shared = new SharedLog({
+    nodes: nodes as unknown as Nodes, // cast: what a log asks of them
+    name: "slow_LOG",
+    subject: "slow.log",
+    tail: "slow.log_tail",
+    storage: "file",
+    replicas: 3,
+    lostMs: 300,
+    onEntry: () => {},
+    onHole: (next) => lost.resolve(next),
+  });
+  const following = shared.follow(0);
+  // Five entries at each look, and two looks are longer than it takes to give one up.
+  await eventually({ what: "it is asked again and again" }, () => Promise.resolve(slowReads), (reads) => reads >= 25);
+  assertEquals(shared.position, 0);
+  const isLost = await Promise.race([lost.promise.then(() => true), Promise.resolve(false)]);
+  assertEquals(isLost, false);
+  found = () => Promise.resolve(null);
+  assertEquals(await lost.promise, 1);
+  await following;
 });
 
 Deno.test("what the log does not answer is written again, until it is answered, refused for good, or nobody wants it", async () => {

@@ -28,6 +28,8 @@ export interface SharedLogOptions {
   readonly onEntry: (position: number, bytes: Uint8Array) => void;
   /** Resolves when more entries can be taken. */
   readonly room?: () => Promise<void>;
+  /** For tests: how long the leader says that it does not have an entry, until it is lost. */
+  readonly lostMs?: number;
   /** The log begins at `first` and has not what this reader needs next: only a new life of the relay can go on. */
   readonly onHole: (next: number, first: number) => void;
 }
@@ -192,12 +194,13 @@ export class SharedLog {
    * again until it is done.
    */
   async #readMissing(): Promise<void> {
+    const { lostMs = waits.logLost.ms } = this.#options;
     let lostSinceMs: number | undefined;
     while (!this.#closed && this.#next <= this.#known) {
       await this.#options.room?.();
       const before = this.#next;
       await this.#readPage().catch(() => {});
-      if (this.#next === before) await this.#askLeader().catch(() => {});
+      const isLost = this.#next === before && await this.#askLeader();
       if (this.#next > before || this.#closed) {
         lostSinceMs = undefined;
         continue;
@@ -206,7 +209,8 @@ export class SharedLog {
       if (end === undefined || this.#next > before) lostSinceMs = undefined;
       else if (end.last < this.#next) this.#shorten(end.last);
       else if (end.first > this.#next) return this.#miss(end.first);
-      else if (performance.now() - (lostSinceMs ??= performance.now()) > waits.logLost.ms) return this.#miss(end.first);
+      else if (!isLost) lostSinceMs = undefined;
+      else if (performance.now() - (lostSinceMs ??= performance.now()) > lostMs) return this.#miss(end.first);
       if (this.#next <= this.#known) await new Promise<void>((resolve) => void after(retryMs, resolve));
     }
   }
@@ -217,14 +221,17 @@ export class SharedLog {
     await readPage(connection, { stream: name, query, onEntry: (position, bytes) => this.#arrived(position, bytes) });
   }
 
-  async #askLeader(): Promise<void> {
+  /** Returns whether the leader says that it does not have the next entry. One that does not answer in time may have it. */
+  async #askLeader(): Promise<boolean> {
     const { nodes: { manager }, name } = this.#options;
     const count = Math.min(askedOfLeader, this.#known - this.#next + 1);
     const wanted = Array.from({ length: count }, (_, index) => this.#next + index);
-    await Promise.all(wanted.map(async (seq) => {
+    const [next] = await Promise.allSettled(wanted.map(async (seq) => {
       const found = await manager.streams.getMessage(name, { seq });
       if (found !== null) this.#arrived(seq, found.data);
+      return found !== null;
     }));
+    return next?.status === "fulfilled" && !next.value;
   }
 
   /** The log ends earlier than was known: what came early of the rest may be replaced by something else. */
