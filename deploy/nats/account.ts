@@ -13,6 +13,8 @@ export interface NatsAccount {
   readonly operator: string;
   readonly system: string;
   readonly account: string;
+  /** The newest user was made then, by the clock of the machine that made it. */
+  readonly issuedMs: number;
   /** Users that were made until then are refused. */
   readonly revokedMs?: number;
 }
@@ -30,12 +32,17 @@ const unlimited = { subs: -1, data: -1, payload: -1 };
 
 export function createNatsAccount(nowMs: number): NatsAccount {
   const [operator, system, account] = [createSeed("operator"), createSeed("account"), createSeed("account")];
-  return { createdMs: nowMs, operator, system, account };
+  return { createdMs: nowMs, issuedMs: nowMs, operator, system, account };
 }
 
-/** The same account, to which only users have access that are made after this. */
+/** The same account, to which only users have access that are made after this, also if this clock is behind another one. */
 export function revokeUsers(of: NatsAccount, nowMs: number): NatsAccount {
-  return { ...of, revokedMs: Math.max(nowMs, of.revokedMs ?? 0) };
+  return { ...of, revokedMs: Math.max(nowMs, of.issuedMs, of.revokedMs ?? 0) };
+}
+
+/** The same account, with the time of a user that is made now. What is as old as the revocation is revoked; tokens count seconds. */
+export function issueUser(of: NatsAccount, nowMs: number): NatsAccount {
+  return { ...of, issuedMs: Math.max(nowMs, of.issuedMs, (of.revokedMs ?? -1_000) + 1_000) };
 }
 
 /** Lines for the configuration of a node, the same for all. No secrets: only public keys, and what was signed with the others. */
@@ -58,13 +65,12 @@ resolver_preload: {
 `;
 }
 
-/** The content of a credentials file for a new user of the account. */
-export function createCredentials({ account, revokedMs }: NatsAccount, nowMs: number): string {
+/** The content of a credentials file for a new user of the account, as old as its newest. */
+export function createCredentials({ account, issuedMs }: NatsAccount): string {
   const seed = createSeed("user");
   const claims = { type: "user", version: 2, pub: {}, sub: {}, ...unlimited };
-  // Tokens count seconds, and what is as old as the revocation is revoked.
-  const seconds = Math.max(secondsOf(nowMs), revokedMs === undefined ? 0 : secondsOf(revokedMs) + 1);
-  const jwt = token({ issuer: keysOf(account), subject: keysOf(seed), name: "relay", seconds }, claims);
+  const signing = { issuer: keysOf(account), subject: keysOf(seed), name: "relay", seconds: secondsOf(issuedMs) };
+  const jwt = token(signing, claims);
   return `-----BEGIN NATS USER JWT-----
 ${jwt}
 ------END NATS USER JWT------

@@ -4,7 +4,14 @@
  * the same account, and the log belongs to the account.
  */
 import { createNodeAuthority, createNodeCertificate, type KeyedCertificate, writeOwned } from "../../server/mod.ts";
-import { accountSettings, createCredentials, createNatsAccount, type NatsAccount, revokeUsers } from "./account.ts";
+import {
+  accountSettings,
+  createCredentials,
+  createNatsAccount,
+  issueUser,
+  type NatsAccount,
+  revokeUsers,
+} from "./account.ts";
 import { makeFolderAtOnce } from "./whole_folder.ts";
 
 /** Names of the files in a node's folder. */
@@ -59,11 +66,11 @@ export async function addNatsKeys(
   const read = (name: string): Promise<string> => Deno.readTextFile(`${from}/${name}`);
   const certificate = { cert: await read(authorityFiles.ca), key: await read(authorityFiles.key) };
   const before: NatsAccount = JSON.parse(await read(authorityFiles.account));
-  const account = revoke ? revokeUsers(before, nowMs) : before;
+  const account = issueUser(revoke ? revokeUsers(before, nowMs) : before, nowMs);
   const files = await machineFiles({ certificate, account }, nodes, nowMs);
   await makeFolderAtOnce(folder, files, async () => {
     // Before the folder is there: settings without the revocation, for a node that comes later, would let the revoked in.
-    if (revoke) await writeOwned(`${from}/${authorityFiles.account}`, `${JSON.stringify(account, undefined, 2)}\n`);
+    await writeOwned(`${from}/${authorityFiles.account}`, `${JSON.stringify(account, undefined, 2)}\n`);
   });
 }
 
@@ -90,7 +97,7 @@ async function machineFiles(
   const { cert: ca } = certificate;
   const accounts = accountSettings(account);
   const folders: Record<string, Files> = {
-    relay: { [relayFiles.ca]: ca, [relayFiles.credentials]: createCredentials(account, nowMs) },
+    relay: { [relayFiles.ca]: ca, [relayFiles.credentials]: createCredentials(account) },
   };
   for (const names of nodes) {
     const { cert, key } = await createNodeCertificate(certificate, names, nowMs);

@@ -1,7 +1,14 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { X509Certificate } from "node:crypto";
 import { runCommand } from "../../tests/support/mod.ts";
-import { writeNatsKeys } from "./keys.ts";
+import { addNatsKeys, writeNatsKeys } from "./keys.ts";
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-keys-" });
@@ -96,4 +103,24 @@ Deno.test("what an interrupted command has left is removed by the next one", () 
     const tooLong = [["nats-1"], ["n".repeat(300)]] as const;
     await assertRejects(() => writeNatsKeys(`${folder}/half`, tooLong, Date.now()), Error);
     assertEquals((await Array.fromAsync(Deno.readDir(folder))).length, 2);
+  }));
+
+Deno.test("a clock that is behind revokes all the same, and nobody is let in or left out by it", () =>
+  inFolder(async (folder) => {
+    const [madeMs, dayMs] = [Date.UTC(2026, 5, 10), 86_400_000];
+    const claimsIn = (path: string, name: string): { iat: number; nats: { revocations?: Record<string, number> } } => {
+      const tokens = Deno.readTextFileSync(`${folder}/${path}`).matchAll(/\beyJ[\w-]+\.([\w-]+)\./g);
+      const claims = Array.from(
+        tokens,
+        ([, body = ""]) => JSON.parse(atob(body.replace(/-/g, "+").replace(/_/g, "/"))),
+      );
+      return claims.find((each) => each.name === name);
+    };
+    const authority = `${folder}/keys/authority`;
+    await writeNatsKeys(`${folder}/keys`, [["nats-1"]], madeMs);
+    await addNatsKeys(`${folder}/more`, [], { authority }, madeMs + dayMs);
+    await addNatsKeys(`${folder}/new`, [["nats-1"]], { authority, revoke: true }, madeMs - 3 * dayMs);
+    const revoked = claimsIn("new/nats-1/accounts.conf", "relays").nats.revocations?.["*"] ?? 0;
+    assertLessOrEqual(claimsIn("more/relay/relay.creds", "relay").iat, revoked);
+    assertGreater(claimsIn("new/relay/relay.creds", "relay").iat, revoked);
   }));
