@@ -171,7 +171,7 @@ function readAll(read: VariableReader): RelayConfig {
 
 function readCluster(read: VariableReader): ClusterConfig {
   const urls = read.list("STATIC_NATS_URLS", parseNode, "an address such as tls://nats-1.example.com:4222") ?? [];
-  const monitorUrls = read.list("STATIC_NATS_MONITOR_URLS", parseMonitor, "like http://nats-1.example.com:8222") ?? [];
+  const monitorUrls = read.list("STATIC_NATS_MONITOR_URLS", parseMonitor, "like https://nats-1.example.com:8222") ?? [];
   if (urls.length === 0) read.fault("STATIC_NATS_URLS", "the NATS nodes that keep the log, with commas");
   if (monitorUrls.length === 0) {
     read.fault(
@@ -182,6 +182,9 @@ function readCluster(read: VariableReader): ClusterConfig {
   const isTls = urls.length > 0 && urls.every((url) => url.startsWith("tls:"));
   if (!isTls && !urls.every((url) => isLoopback(new URL(url).hostname))) {
     read.fault("STATIC_NATS_URLS", "tls:// for every node, unless all of them are on this machine");
+  }
+  if (!monitorUrls.every((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname))) {
+    read.fault("STATIC_NATS_MONITOR_URLS", "https:// for every node that is not on this machine");
   }
   const credentials = read.file("STATIC_NATS_CREDENTIALS");
   return {

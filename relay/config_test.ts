@@ -72,7 +72,7 @@ Deno.test("a shared log: nodes, their keys, and names; every variable arrives, a
   const { engine, cluster } = configOf({
     STATIC_RELAY_ENGINE: "jetstream",
     STATIC_NATS_URLS: "tls://a.example.com:4222, tls://b.example.com:4222",
-    STATIC_NATS_MONITOR_URLS: "https://a.example.com:8222/,http://10.0.0.2:8222",
+    STATIC_NATS_MONITOR_URLS: "https://a.example.com:8222/,https://10.0.0.2:8222",
     STATIC_NATS_CREDENTIALS: file,
     STATIC_NATS_CA: file,
     STATIC_RELAY_CLUSTER: "blue",
@@ -83,7 +83,7 @@ Deno.test("a shared log: nodes, their keys, and names; every variable arrives, a
   assertEquals([engine, credentials?.reveal(), String(credentials).includes("canary")], ["jetstream", "canary", false]);
   assertEquals(rest, {
     urls: ["tls://a.example.com:4222", "tls://b.example.com:4222"],
-    monitorUrls: ["https://a.example.com:8222", "http://10.0.0.2:8222"],
+    monitorUrls: ["https://a.example.com:8222", "https://10.0.0.2:8222"],
     isTls: true,
     ca: "canary",
     prefix: "blue",
@@ -105,6 +105,7 @@ Deno.test("a shared log on nodes that cannot be trusted with it is refused at th
     [{ STATIC_NATS_URLS: "nats://10.0.0.1:4222" }, "STATIC_NATS_URLS must be tls:// for every node"],
     [{ STATIC_NATS_URLS: "tls://a:1,nats://b:1" }, "STATIC_NATS_URLS must be tls:// for every node"],
     [{ STATIC_NATS_URLS: "nats://user:canary@127.0.0.1:4222" }, "STATIC_NATS_URLS must be a list"],
+    [{ STATIC_NATS_MONITOR_URLS: "http://10.0.0.1:8222" }, "STATIC_NATS_MONITOR_URLS must be https:// for every node"],
     [{ STATIC_NATS_MONITOR_URLS: "" }, "STATIC_NATS_MONITOR_URLS must be where each node tells"],
     [{ STATIC_RELAY_ID: "a.b" }, "STATIC_RELAY_ID must be 1 to 64 letters"],
     [{ STATIC_RELAY_CLUSTER: "*" }, "STATIC_RELAY_CLUSTER must be 1 to 64 letters"],
