@@ -3,7 +3,7 @@ import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
-import { pathList, readableBy, type VariableOf, writableBy } from "./permitted_paths.ts";
+import { keptFromApi, pathList, readableBy, type VariableOf, writableBy } from "./permitted_paths.ts";
 
 /**
  * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again, for speed; by itself the engine
@@ -57,6 +57,8 @@ export function apiPermissions(variable: VariableOf): string[] {
     "--allow-env=STATIC_*,DATABASE_URL,PG*,USER,USERNAME,LOGNAME",
     `--allow-read=${readableBy("api", variable)}`,
     `--allow-write=${writableBy(variable)}`,
+    `--deny-read=${keptFromApi(variable)}`,
+    `--deny-write=${keptFromApi(variable)}`,
   ];
 }
 

@@ -48,6 +48,11 @@ export function writableBy(variable: VariableOf): string {
   return pathList([dataDirOf(variable)]);
 }
 
+/** In the data directory that the parts share: the keys and files of nodes and of several relays. */
+export function keptFromApi(variable: VariableOf): string {
+  return pathList(["nats", "relays"].map((name) => `${dataDirOf(variable)}/${name}`));
+}
+
 /** Commas stand between paths, and two for one that belongs to a path. */
 export function pathList(paths: readonly string[]): string {
   return paths.map((path) => path.replaceAll(",", ",,")).join(",");
