@@ -121,7 +121,7 @@ for (const [how, change] of Object.entries(rowChanges)) {
 type Shape = AnyStruct["shape"];
 type Field = Shape[string];
 
-/** What becomes of a field of the tables, by name. */
+/** Changes of a field of the tables: the fields that stand there then, by name. */
 const tableChanges: Readonly<Record<string, (field: string, value: Field) => readonly (readonly [string, Field])[]>> = {
   gone: () => [],
   "there twice": (field, [key, schema]) => [[field, [key, schema]], [`${field}More`, [key + 20, schema]]],

@@ -40,7 +40,7 @@ export function revokeUsers(of: NatsAccount, nowMs: number): NatsAccount {
   return { ...of, revokedMs: Math.max(nowMs, of.issuedMs, of.revokedMs ?? 0) };
 }
 
-/** The same account, with the time of a user that is made now. What is as old as the revocation is revoked; tokens count seconds. */
+/** The same account, with the time of a user that is made now: later than the revocation by a second, because tokens count seconds. */
 export function issueUser(of: NatsAccount, nowMs: number): NatsAccount {
   return { ...of, issuedMs: Math.max(nowMs, of.issuedMs, (of.revokedMs ?? -1_000) + 1_000) };
 }

@@ -66,6 +66,9 @@ export async function addNatsKeys(
   const read = (name: string): Promise<string> => Deno.readTextFile(`${from}/${name}`);
   const certificate = { cert: await read(authorityFiles.ca), key: await read(authorityFiles.key) };
   const before: NatsAccount = JSON.parse(await read(authorityFiles.account));
+  if (!Number.isSafeInteger(before.issuedMs)) {
+    throw new Error(`${from}/${authorityFiles.account} does not say when its newest credentials were made (issuedMs)`);
+  }
   const account = issueUser(revoke ? revokeUsers(before, nowMs) : before, nowMs);
   const files = await machineFiles({ certificate, account }, nodes, nowMs);
   await makeFolderAtOnce(folder, files, async () => {

@@ -64,6 +64,8 @@ export class LogWriter {
   #sent: Sent[] = [];
   #number = 0;
   #writtenMs = 0;
+  /** The last verdict came then. */
+  #heardMs = -Infinity;
   #flushing = false;
   #resending = false;
   #resentMs = 0;
@@ -81,6 +83,11 @@ export class LogWriter {
   get waitingMs(): number {
     const oldest = this.#sent[0] ?? this.#waiting[0];
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
+  }
+
+  /** How long a verdict has been waited for and none has come: one for an older batch is the log's voice too. */
+  get silentMs(): number {
+    return Math.min(this.waitingMs, this.#options.nowMs() - this.#heardMs);
   }
 
   /**
@@ -142,6 +149,7 @@ export class LogWriter {
       return this.#resendSoon();
     }
     if (standing !== "counts") return;
+    this.#heardMs = this.#options.nowMs();
     const batch = this.#sent.shift();
     if (batch === undefined || batch.number !== number) return this.#options.onFenced();
     if (results.length === 0) batch.commands.forEach(({ resolve }) => resolve(undefined));

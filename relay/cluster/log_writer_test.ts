@@ -10,7 +10,7 @@ interface Published {
 }
 
 /** A writer whose nodes answer as the test says, after its first batch. */
-async function createStage(catchUp: () => Promise<void> = () => Promise.resolve()): Promise<
+async function createStage({ catchUp = () => Promise.resolve(), nowMs = () => performance.now() } = {}): Promise<
   { writer: LogWriter; published: Published[]; alarms: string[]; log: { position: number } }
 > {
   const [published, alarms]: [Published[], string[]] = [[], []];
@@ -25,7 +25,7 @@ async function createStage(catchUp: () => Promise<void> = () => Promise.resolve(
     },
     position: () => log.position,
     catchUp,
-    nowMs: () => performance.now(),
+    nowMs,
     onFenced: () => alarms.push("fenced"),
     onSetBack: () => alarms.push("set back"),
   });
@@ -60,6 +60,25 @@ Deno.test("a batch that overtook its predecessor is void, and no sign that the n
   await writer.close();
 });
 
+Deno.test("a verdict ends the log's silence, also for a relay that waits for others as old", async () => {
+  let nowMs = 0;
+  const { writer, log } = await createStage({ nowMs: () => nowMs });
+  const [first, second] = [
+    writer.write(Uint8Array.of(1)),
+    Promise.resolve().then(() => writer.write(Uint8Array.of(2))),
+  ];
+  await settled();
+  nowMs = 40_000;
+  assertEquals([writer.waitingMs, writer.silentMs], [40_000, 40_000]);
+  log.position = 2;
+  writer.seen(2, "counts", [Promise.resolve("one")]);
+  nowMs = 41_000;
+  assertEquals([writer.waitingMs, writer.silentMs], [41_000, 1_000]);
+  writer.seen(3, "counts", [Promise.resolve("two")]);
+  assertEquals([await first, await second, writer.silentMs], ["one", "two", 0]);
+  await writer.close();
+});
+
 Deno.test("a batch that is acknowledged where others were read already shows that the nodes have lost a part", async () => {
   const { writer, published, alarms, log } = await createStage();
   const written = writer.write(Uint8Array.of(1)).catch(() => {});
@@ -74,7 +93,7 @@ Deno.test("a batch that is acknowledged where others were read already shows tha
 });
 
 Deno.test("a writer sends again although its reader does not get on", async () => {
-  const { writer, published } = await createStage(() => new Promise(() => {}));
+  const { writer, published } = await createStage({ catchUp: () => new Promise<void>(() => {}) });
   const written = writer.write(Uint8Array.of(1));
   const sentTwice = (): Promise<number> => Promise.resolve(published.filter(({ number }) => number === 2).length);
   await eventually({ what: "the batch is sent again" }, sentTwice, (count) => count > 1);

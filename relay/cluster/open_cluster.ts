@@ -341,7 +341,7 @@ class ClusterRelay {
     const isCatchingUp = this.#writer.isStored && position > this.#lookedAt;
     this.#lookedAt = position;
     this.#silences.look({
-      disk: { waitingMs: isCatchingUp ? 0 : this.#writer.waitingMs, refusal: this.#shared.refusal },
+      disk: { waitingMs: isCatchingUp ? 0 : this.#writer.silentMs, refusal: this.#shared.refusal },
       memory: this.#live,
     });
   }
