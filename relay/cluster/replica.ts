@@ -176,16 +176,15 @@ export class Replica {
         const isAlone = takesSlices(command);
         if (isAlone) await this.#settle();
         const result = this.#execute(command, { batch, position });
-        result.catch((error: unknown) => this.#refused(error));
+        this.#own(result);
         results.push(result);
-        this.#underWay.push(result);
         if (isAlone || this.#underWay.length >= mostUnderWay) await this.#settle();
       }
     } else if (standing !== "counts") {
       this.voids++;
     }
     this.#chain(position, batch, results);
-    this.#underWay.push(this.state.save(position));
+    this.#own(this.state.save(position));
     this.#listener.seen(batch, standing, results);
     this.#wake();
   }
@@ -302,7 +301,14 @@ export class Replica {
     });
   }
 
+  /** Work of the copy, which `#settle` waits for. Its failure is the copy's. */
+  #own(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.#refused(error));
+    this.#underWay.push(work);
+  }
+
   #refused(error: unknown): void {
+    if (this.#isOver) return;
     if (error instanceof EngineError && (error.code === "invalid" || error.code === "closed")) return;
     this.stop();
     this.#listener.failed(

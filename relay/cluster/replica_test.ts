@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/random.ts";
-import { type Engine, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
+import { type Engine, type EngineError, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
 import type { LeaseState, NewEntry } from "../engine/engine.ts";
 import { commit, message, readAll, sampleAgent, sampleChannel, sampleLease } from "../engine/testing/sample.ts";
 import { encodeBatch } from "./batch.ts";
@@ -49,7 +49,7 @@ async function carryOut(engine: Engine, command: Chosen): Promise<unknown> {
 }
 
 /** Batches of random sizes, all taken before the first is carried out. */
-async function fold(replica: Replica, commands: readonly Command[], random: Random): Promise<void> {
+function takeAll(replica: Replica, commands: readonly Command[], random: Random): void {
   const batch = (number: number, some: readonly Command[]): Uint8Array =>
     encodeBatch({ writer: "w", relay: "relay-1", number, commands: some.map(encodeCommand) });
   replica.take(1, batch(1, []));
@@ -58,7 +58,6 @@ async function fold(replica: Replica, commands: readonly Command[], random: Rand
     replica.take(number, batch(number, commands.slice(at, at + count)));
     at += count;
   }
-  await replica.idle();
 }
 
 async function contentOf(engine: Engine): Promise<unknown> {
@@ -71,6 +70,36 @@ async function contentOf(engine: Engine): Promise<unknown> {
     leases: states.toSorted((a, b) => a.leaseId.localeCompare(b.leaseId)),
   };
 }
+
+Deno.test("a copy whose disk has no room for the next entry says so, once, to the owner of its failure", async () => {
+  const store = await openReplicaStore({ path: ":memory:" });
+  // SQLite then refuses as it does when the disk refuses.
+  store.database.prepare("PRAGMA max_page_count = 100").get();
+  const ignore = (): void => {};
+  const failures: EngineError[] = [];
+  const { promise: failed, resolve } = Promise.withResolvers<void>();
+  const replica = new Replica(store, {
+    seen: ignore,
+    session: ignore,
+    cursor: ignore,
+    trimmed: ignore,
+    welcomed: ignore,
+    digest: ignore,
+    failed: (error) => {
+      failures.push(error);
+      resolve();
+    },
+  });
+  const { channelId } = sampleChannel(1);
+  const body = new Uint8Array(64 * 1024);
+  const entries = Array.from({ length: 16 }, (_, i) => withoutWelcomes(message(`key ${i}`, { body })));
+  const appends = entries.map((entry): Command => ({ op: "append", channelId, entry }));
+  takeAll(replica, [{ op: "create", channel: sampleChannel(1) }, ...appends], createRandom(1));
+  // Nobody waits for the copy: an error without an owner would end the process.
+  await failed;
+  assertEquals(failures.map(({ code }) => code), ["io"]);
+  await store.engine.close();
+});
 
 Deno.test("random commands come to the same verdicts in a copy of the log as in an engine alone", async (t) => {
   const seed = seedFromEnvironment();
@@ -107,7 +136,8 @@ Deno.test("random commands come to the same verdicts in a copy of the log as in 
         chosen.push(command);
         expected.push(await carryOut(alone, command));
       }
-      await fold(replica, [...prepared, ...chosen], random);
+      takeAll(replica, [...prepared, ...chosen], random);
+      await replica.idle();
       assertEquals((await Promise.all(verdicts)).slice(prepared.length), expected);
       assertEquals(await contentOf(store.engine), await contentOf(alone));
       const kinds = new Set(expected.map((verdict) => (verdict as { kind?: string } | undefined)?.kind)); // cast: only read
