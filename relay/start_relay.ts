@@ -31,6 +31,7 @@ import type { CoreDeps } from "./core/deps.ts";
 import { createMeter } from "./core/meter.ts";
 import { sheddingLevel } from "./core/load_shedding.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
+import { StorageWatch } from "./core/storage_watch.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import type { OpenCluster } from "./cluster/open_cluster.ts";
@@ -83,11 +84,14 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   const { certificate, quota, deps, failed } = parts;
   const [startedMs, begunMs] = [Date.now(), performance.now()];
   const apiMs = (): number => performance.now() - (parts.api.answeredMs() ?? begunMs);
+  const storage = new StorageWatch(() => deps.engine.storage(), Date.now);
   const problems = (): readonly Problem[] =>
     problemsOf({
       sharedLog: parts.cluster?.silences.problem,
       sharedMemory: parts.cluster?.silences.memoryProblem,
       diskMs: deps.engine.diskMs(),
+      storage: storage.level,
+      hasRoomElsewhere: parts.cluster?.cluster.hasRoomElsewhere() ?? false,
       apiMs: apiMs(),
       hasApiAnswered: parts.api.answeredMs() !== undefined,
     });

@@ -378,6 +378,7 @@ const deaf: Parameters<OpenCluster["cluster"]["listen"]>[0] = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
+  hasRoom: () => true,
   stalled: () => {},
   keyPackagesLost: () => {},
 };

@@ -212,12 +212,13 @@ export class LiveCluster {
   }
 
   /** The port for the core. */
-  cluster({ sessions, write, waitingMs, position }: {
+  cluster({ sessions, write, waitingMs, position, hasRoomElsewhere }: {
     readonly sessions: Sessions;
     readonly write: (command: Command, late?: Late) => Promise<unknown>;
     readonly waitingMs: () => number;
     /** The last entry of the log that this relay has read. */
     readonly position: () => number;
+    readonly hasRoomElsewhere: () => boolean;
   }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
@@ -250,6 +251,7 @@ export class LiveCluster {
       catchUp,
       waitingMs: () => Math.max(waitingMs(), this.waitingMs),
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),
+      hasRoomElsewhere,
       isOnline: (agentId) => sessions.placeOf(agentId) !== undefined,
       tell: (agentId, notice, body) => send({ op: "tell", agentId, notice, body }),
       shareJoin: (request) => send({ op: "join", request }),
@@ -315,6 +317,11 @@ function guard(listener: ClusterListener, report: (error: unknown) => void): Clu
     welcomed: (...event) => call(() => listener.welcomed(...event)),
     cursorMoved: (...event) => call(() => listener.cursorMoved(...event)),
     trimmed: (...event) => call(() => listener.trimmed(...event)),
+    hasRoom: () => {
+      let answer = false;
+      call(() => void (answer = listener.hasRoom()));
+      return answer;
+    },
     stalled: () => call(() => listener.stalled()),
     keyPackagesLost: () => call(() => listener.keyPackagesLost()),
   };

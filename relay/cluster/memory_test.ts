@@ -68,6 +68,7 @@ const deaf: ClusterListener = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
+  hasRoom: () => true,
   stalled: () => {},
   keyPackagesLost: () => {},
 };

@@ -260,6 +260,7 @@ class ClusterRelay {
       state: this.#replica.state,
       write: this.#write,
       leaseHolders,
+      hasRoom: () => this.#live.listener?.hasRoom() ?? false,
     });
   }
 
@@ -307,6 +308,7 @@ class ClusterRelay {
       write: this.#write,
       waitingMs: () => this.#writer.waitingMs,
       position: () => this.#replica.position,
+      hasRoomElsewhere: () => peers.hasRoomElsewhere,
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands

@@ -1,5 +1,5 @@
 /**
- * Which relays there are. Each says every second that it is alive. The one whose id comes first does what only one has to do;
+ * Which relays there are. Each says every second that it is alive, and whether its disk has room for what agents bring. The one whose id comes first does what only one has to do;
  * should two believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its sessions end, its
  * late batches are void, and its leases are settled from the log's own counts.
  */
@@ -19,6 +19,8 @@ export interface PeersOptions {
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;
+  /** Whether this relay takes agents, and has room on its disk. */
+  readonly hasRoom: () => boolean;
   /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
   readonly silentMs?: number;
 }
@@ -36,6 +38,8 @@ export class Peers {
   readonly #wroteMs = new Map<string, number>();
   /** When relays that have not begun yet were heard of. */
   readonly #beginningMs = new Map<string, number>();
+  /** When relays said that they have room. */
+  readonly #roomMs = new Map<string, number>();
   /** Since when this relay hears: it cannot say of others that they were silent before. */
   #hearingMs: number;
   #ownMs: number;
@@ -55,6 +59,7 @@ export class Peers {
       nodes.subscribe(`${prefix}.beat`, (message) => this.#heard(message, this.#seenMs)),
       // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
       nodes.subscribe(`${prefix}.begins`, (message) => this.#heard(message, this.#beginningMs)),
+      nodes.subscribe(`${prefix}.room`, (message) => this.#heard(message, this.#roomMs)),
       nodes.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, () => void this.elections++),
       every(beatMs, () => this.#beat()),
     );
@@ -74,10 +79,12 @@ export class Peers {
 
   /** Relays that are alive, this one included. */
   get alive(): string[] {
-    const { relay, nowMs } = this.#options;
-    const since = nowMs() - aliveMs;
-    const others = [...this.#seenMs].filter(([, seenMs]) => seenMs >= since).map(([id]) => id);
-    return [...new Set([relay, ...others])].sort();
+    return [...new Set([this.#options.relay, ...this.#lately(this.#seenMs)])].sort();
+  }
+
+  /** Another relay has said of late that it has room. One that says nothing has none. */
+  get hasRoomElsewhere(): boolean {
+    return this.#lately(this.#roomMs).some((relay) => relay !== this.#options.relay);
   }
 
   get count(): number {
@@ -109,8 +116,14 @@ export class Peers {
   }
 
   #tell(): void {
-    const { nodes, prefix, relay } = this.#options;
+    const { nodes, prefix, relay, hasRoom } = this.#options;
     nodes.connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
+    if (this.#hasBegun && hasRoom()) nodes.connection.publish(`${prefix}.room`, relay);
+  }
+
+  #lately(told: ReadonlyMap<string, number>): string[] {
+    const since = this.#options.nowMs() - aliveMs;
+    return [...told].filter(([, toldMs]) => toldMs >= since).map(([relay]) => relay);
   }
 
   #heard(message: Msg, where: Map<string, number>): void {

@@ -54,6 +54,7 @@ testWhen(natsInstalled, "a relay whose beats do not come is not given up while i
     },
     log: ignore,
     leaseHolders: () => Promise.resolve(["relay-2", "relay-3"]),
+    hasRoom: () => true,
     silentMs,
   });
   // Behind the relay's own subscription, so that it has heard itself when this has.

@@ -39,6 +39,8 @@ export interface Cluster {
   waitingMs(): number;
   /** No newer session of the agent is known. */
   isNewest(agentId: AgentId, session: number): boolean;
+  /** Another relay says that it takes agents, and has room on its disk. */
+  hasRoomElsewhere(): boolean;
   /** The agent has a session, here or at another relay. */
   isOnline(agentId: AgentId): boolean;
   /** To the agent's session at another relay; lost when it has none. */
@@ -64,6 +66,8 @@ export interface ClusterListener {
   /** A cursor moved, at whatever relay; undefined: it was dropped. */
   cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
   trimmed(channelId: ChannelId, through: number): void;
+  /** Whether this relay takes agents, and has room on its disk: the others are told. */
+  hasRoom(): boolean;
   /** Nothing that this relay has asked for was answered for long: its agents may be better off elsewhere. */
   stalled(): void;
   /** The relays' KeyPackages are gone. */

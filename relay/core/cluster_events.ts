@@ -12,6 +12,8 @@ import { isReplaced } from "./requests/session_requests.ts";
 /** Sessions of this relay. */
 export interface LocalSessions {
   readonly agents: Iterable<AgentId>;
+  /** New ones are welcome, with all that they bring. */
+  readonly hasRoom: boolean;
   /** Ends all sessions, not at once; new ones are for `open` to refuse. */
   sendAway(message: string): void;
 }
@@ -37,6 +39,7 @@ export function followCluster(core: CoreParts & LocalSessions, background: Backg
       const channel = core.channels.loaded(channelId);
       if (channel !== undefined) channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
     },
+    hasRoom: () => core.hasRoom,
     stalled: () => core.sendAway("The relay has no answer from the log that it shares with others"),
     keyPackagesLost: () => {
       for (const agentId of core.agents) background.run("greeting", () => askForMore(core, agentId));

@@ -76,6 +76,9 @@ const leavesAgainPerHour = 16;
 /** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
 const rejoinsPerHour = 600;
 
+/** So often an agent is sent to relays that have room. One that is back again found none that took it, and is told to wait. */
+const elsewherePerHour = 6;
+
 export interface RelayCore {
   /** A connection. One that cannot be taken is ended through its link, with the reason. */
   open(link: Link): RelaySession;
@@ -126,6 +129,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #upkeep: Upkeep;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
+  readonly #elsewhereRate = new HourlyRate(elsewherePerHour);
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelDrain: (() => void) | undefined;
   #closed = false;
@@ -172,6 +176,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       this.foundingRate,
       this.leaveRate,
       this.rejoinRate,
+      this.#elsewhereRate,
     ];
     const { channels, allowances } = this;
     this.#upkeep = new Upkeep({ config, deps, channels, allowances, background: this.#background, rates });
@@ -284,6 +289,20 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   isOnline(agentId: AgentId): boolean {
     return this.#byAgent.has(agentId) || this.deps.cluster?.isOnline(agentId) === true;
+  }
+
+  get hasRoom(): boolean {
+    return this.#draining === undefined && this.#level() < 1 && this.storage.level === "ok";
+  }
+
+  sentElsewhere(session: Session): boolean {
+    const { agent } = session;
+    if (agent === undefined || this.deps.cluster?.hasRoomElsewhere() !== true) return false;
+    if (this.#elsewhereRate.take(agent.agentId, this.deps.nowMs()) !== undefined) return false;
+    this.deps.meter.storageRefusals++;
+    const message = "The relay's disk is nearly full, and another relay has room";
+    session.end({ code: "relay_draining", message, retryAfterMs: minDrainRetryMs });
+    return true;
   }
 
   tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void {

@@ -32,6 +32,7 @@ import { comesAgain, logSilent, Refusal, relayFailed } from "./refusal.ts";
 import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
+import { DiskRefusal } from "./storage_watch.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
 /** The rest of the core as a session needs it. */
@@ -44,6 +45,8 @@ export interface SessionHost {
   /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
   refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
   ended(session: Session): void;
+  /** Ends the session if another relay has the room that this one's disk does not have. Returns whether it did. */
+  sentElsewhere(session: Session): boolean;
   /** Its client knows that it is authenticated: tell it what waited for it. */
   greet(session: Session): void;
   /** Sends the next Welcome that waits for this session, if there is one. */
@@ -315,7 +318,7 @@ export class Session implements RelaySession, DeliverySink {
   /** A notice that rides in cells is not answered, because that would make a cell. */
   #refuse({ id, kind, operation }: ClientEnvelope, error: unknown): void {
     if (operation === "Confirm" && kind === "notice" && error instanceof Refusal) this.#host.deps.meter.requestErrors++;
-    else this.#sendError(id, error);
+    else if (!(error instanceof DiskRefusal && this.#host.sentElsewhere(this))) this.#sendError(id, error);
   }
 
   #sendError(id: number, error: unknown): void {

@@ -18,6 +18,13 @@ const reserveBytes = 1024 ** 3;
 /** A channel whose members read has no more than this in its queue. */
 const readQueueBytes = 1024 * 1024;
 
+/** This relay's own disk has no room for it. Another relay of the same log may have some. */
+export class DiskRefusal extends Refusal {
+  constructor(message: string) {
+    super("storage_full", message, { retryAfterMs: 30_000 });
+  }
+}
+
 export class StorageWatch {
   readonly #read: () => StorageSize;
   readonly #nowMs: () => number;
@@ -61,20 +68,20 @@ export class StorageWatch {
     const share = this.#reserveShare(); // Asks the disk first, if it is time.
     const taken = this.#taken + this.#takenBefore;
     if (share < 1 || this.#reserveShare(taken) < 1 || this.#reserveShare(taken + bytes) < 0.5) {
-      throw nearlyFull("The relay's disk is nearly full: new channels, members and invites must wait");
+      throw new DiskRefusal("The relay's disk is nearly full: new channels, members and invites must wait");
     }
     this.#taken += bytes;
   }
 
   /** Throws `Refusal` for a change of keys that adds nobody. */
   refuseChange(): void {
-    if (this.level === "full") throw nearlyFull("The relay's disk is nearly full: only removals are taken");
+    if (this.level === "full") throw new DiskRefusal("The relay's disk is nearly full: only removals are taken");
   }
 
   /** Throws `Refusal` for a removal: the last quarter of the reserve is for leaving, acknowledging and closing. */
   refuseRemoval(): void {
     if (this.#reserveShare() < 0.25) {
-      throw nearlyFull("The relay's disk is full: members can only read, leave and close");
+      throw new DiskRefusal("The relay's disk is full: members can only read, leave and close");
     }
   }
 
@@ -82,10 +89,6 @@ export class StorageWatch {
   messageRefusal(queueBytes: number): Refusal | undefined {
     const { level } = this;
     if (level === "ok" || (level === "tight" && queueBytes <= readQueueBytes)) return undefined;
-    return nearlyFull("The relay's disk is nearly full: messages must wait until members have read others");
+    return new DiskRefusal("The relay's disk is nearly full: messages must wait until members have read others");
   }
-}
-
-function nearlyFull(message: string): Refusal {
-  return new Refusal("storage_full", message, { retryAfterMs: 30_000 });
 }

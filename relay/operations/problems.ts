@@ -1,8 +1,9 @@
 /**
- * A relay's problems in words, for `/health` and `/ready`: the shared log, the disk or the API does not answer. They name no
- * address, because anybody may ask.
+ * A relay's problems in words, for `/health` and `/ready`: the shared log, the disk or the API does not answer, or the disk has no
+ * room. They name no address, because anybody may ask.
  */
 import { every, type Log, waits } from "../../server/mod.ts";
+import type { StorageLevel } from "../core/storage_watch.ts";
 import type { Problem } from "../grpc/listener.ts";
 
 export interface ProblemSources {
@@ -12,19 +13,28 @@ export interface ProblemSources {
   readonly sharedMemory: string | undefined;
   /** How long the disk has left a write unconfirmed. */
   readonly diskMs: number;
+  readonly storage: StorageLevel;
+  /** Another relay of the same log has room. */
+  readonly hasRoomElsewhere: boolean;
   /** How long the API has not answered; since the start if it never has. */
   readonly apiMs: number;
   readonly hasApiAnswered: boolean;
 }
 
 export function problemsOf(sources: ProblemSources): readonly Problem[] {
-  const { sharedLog, sharedMemory, diskMs, apiMs, hasApiAnswered } = sources;
+  const { sharedLog, sharedMemory, diskMs, storage, hasRoomElsewhere, apiMs, hasApiAnswered } = sources;
   const problems: Problem[] = [];
   if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, isUnready: true });
   if (sharedMemory !== undefined) problems.push({ what: "shared_memory", text: sharedMemory, isUnready: true });
   if (diskMs >= waits.diskConfirmation.ms) {
     const text = `The disk has not confirmed a write for ${seconds(diskMs)}. Look at the disk`;
     problems.push({ what: "disk", text, isUnready: true });
+  }
+  if (storage !== "ok") {
+    const refused = storage === "full" ? "messages are refused" : "new channels, members and invites are refused";
+    const where = hasRoomElsewhere ? " here, and their agents sent to relays that have room" : "";
+    const text = `The disk is nearly full: ${refused}${where}. Make room on the disk`;
+    problems.push({ what: "room", text, isUnready: hasRoomElsewhere });
   }
   if (!hasApiAnswered) {
     const text = "The API has not answered this relay since it started. Check that it runs, and the relay's log";

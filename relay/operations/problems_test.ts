@@ -5,6 +5,8 @@ const well: ProblemSources = {
   sharedLog: undefined,
   sharedMemory: undefined,
   diskMs: 9_000,
+  storage: "ok",
+  hasRoomElsewhere: true,
   apiMs: 59_000,
   hasApiAnswered: true,
 };
@@ -15,6 +17,16 @@ const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
   ["The log is silent", { sharedLog: "The log is silent" }, true],
   ["The memory is silent", { sharedMemory: "The memory is silent" }, true],
   ["The disk has not confirmed a write for 12 s. Look at the disk", { diskMs: 12_345 }, true],
+  [
+    "The disk is nearly full: new channels, members and invites are refused. Make room on the disk",
+    { storage: "tight", hasRoomElsewhere: false },
+    false,
+  ],
+  [
+    "The disk is nearly full: messages are refused here, and their agents sent to relays that have room. Make room on the disk",
+    { storage: "full" },
+    true,
+  ],
   [
     "The API has not answered this relay since it started. Check that it runs, and the relay's log",
     { hasApiAnswered: false, apiMs: 0 },
@@ -28,7 +40,7 @@ const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
 ];
 
 for (const [text, change, isUnready] of cases) {
-  Deno.test(`${text.slice(0, 50)}: ${isUnready ? "not ready" : "ready"}`, () => {
+  Deno.test(`${text}: ${isUnready ? "not ready" : "ready"}`, () => {
     const found = problemsOf({ ...well, ...change });
     assertEquals(found.map((problem) => [problem.text, problem.isUnready]), [[text, isUnready]]);
   });

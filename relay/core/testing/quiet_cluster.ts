@@ -11,6 +11,7 @@ export function quietCluster(changes: Partial<Cluster> = {}): Cluster {
     catchUp: () => Promise.resolve(),
     waitingMs: () => 0,
     isNewest: () => true,
+    hasRoomElsewhere: () => false,
     isOnline: () => true,
     tell: ignore,
     shareJoin: ignore,
