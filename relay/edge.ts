@@ -19,6 +19,7 @@ export interface RelayEdgeOptions {
   readonly core: {
     open(link: Link): RelaySession;
     drain(): Promise<void>;
+    leave(): Promise<void>;
     close(): Promise<void>;
   };
   /** The core's own configuration and ports: the edge uses some of them. */
@@ -68,7 +69,9 @@ export interface RelayEdge {
   setCertificate(certificate: KeyedCertificate): void;
   /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
   drain(): Promise<void>;
-  /** Ends what is left, and the core. */
+  /** Ends what is left of sessions and connections, now. */
+  leave(): Promise<void>;
+  /** The same, and the core writes what is not on disk yet. */
   close(): Promise<void>;
 }
 
@@ -107,6 +110,18 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     onFault: options.onFault,
   });
   const { grpc, quic } = await openPorts(options, { host, service, limits, notReady });
+  const leave = async (): Promise<void> => {
+    quic.refuse();
+    await core.leave();
+    // Their sessions are over; connections get the time that their last cells may take.
+    const late = Promise.withResolvers<void>();
+    const cancel = deps.after(flushMs, late.resolve);
+    await Promise.all([Promise.race([quic.idle(), late.promise]), grpc.close()]);
+    cancel();
+    quic.close();
+  };
+  let leaving: Promise<void> | undefined;
+  const leaveOnce = (): Promise<void> => leaving ??= leave();
   return {
     quicPort: quic.port,
     grpcPort: grpc.port,
@@ -123,16 +138,8 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
       grpc.drain();
       await core.drain();
     },
-    close: async () => {
-      quic.refuse();
-      await core.close();
-      // Their sessions are over; connections get the time that their last cells may take.
-      const late = Promise.withResolvers<void>();
-      const cancel = deps.after(flushMs, late.resolve);
-      await Promise.all([Promise.race([quic.idle(), late.promise]), grpc.close()]);
-      cancel();
-      quic.close();
-    },
+    leave: leaveOnce,
+    close: async () => void await Promise.all([leaveOnce(), core.close()]),
   };
 }
 

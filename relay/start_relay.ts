@@ -34,6 +34,7 @@ import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { StorageWatch } from "./core/storage_watch.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
+import { sayGoodbye, stopServing } from "./goodbye.ts";
 import type { OpenCluster } from "./cluster/open_cluster.ts";
 import type { Problem } from "./grpc/listener.ts";
 import { type Engine, EngineError, openSqliteEngine, type Records } from "./engine/mod.ts";
@@ -63,7 +64,7 @@ export interface RunningRelay {
   readonly adminUrl: string | undefined;
   /** The certificate authority that clients must trust; undefined when the certificate was configured. */
   readonly caFile: string | undefined;
-  /** Resolves when the disk or a port let the relay down: only a new process can go on. */
+  /** Resolves when the disk, the shared log or a port let the relay down, and its agents were told: only a new process can go on. */
   readonly failed: Promise<Error>;
   /** Looks for another certificate now; it is looked for every few seconds anyway. */
   reloadCertificate(): Promise<void>;
@@ -81,7 +82,7 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   log("info", "configuration", { ...config });
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
-  const { certificate, quota, deps, failed } = parts;
+  const { certificate, quota, deps } = parts;
   const [startedMs, begunMs] = [Date.now(), performance.now()];
   const apiMs = (): number => performance.now() - (parts.api.answeredMs() ?? begunMs);
   const storage = new StorageWatch(() => deps.engine.storage(), Date.now);
@@ -131,6 +132,10 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
   });
   void quota.tick();
   const backUp = (): Promise<void> => writeBackup(deps, `${config.dataDir}/relay.sqlite.backup`, log);
+  const failed = parts.failed.then(async (error) => {
+    await sayGoodbye(edge, log);
+    return error;
+  });
   const running = opened.move();
   return { ...urls, failed, reloadCertificate, backUp, close: () => running.disposeAsync() };
 }
@@ -377,19 +382,4 @@ async function reload(certificate: CertificateSource, edge: RelayEdge, log: Log)
   } catch (error) {
     log("error", "certificate_not_changed", { error: describeFailure(error) });
   }
-}
-
-/** Clients are sent away first, because they may still send; then what was leased goes back. */
-async function stopServing(
-  edge: RelayEdge,
-  quota: LeasedQuota,
-  { log, drainMs }: { log: Log; drainMs: number },
-): Promise<void> {
-  log("info", "draining");
-  if (!await within(drainMs, edge.drain())) log("warn", "drain_incomplete", { ms: drainMs });
-  if (!await within(waits.agentsGone.ms, edge.close())) log("warn", "close_incomplete", { ms: waits.agentsGone.ms });
-  if (!await within(waits.leasesReturned.ms, quota.close())) {
-    log("warn", "leases_not_returned", { effect: "the next start settles them" });
-  }
-  log("info", "stopped", { ...quota.stats() });
 }

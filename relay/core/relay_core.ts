@@ -84,7 +84,9 @@ export interface RelayCore {
   open(link: Link): RelaySession;
   /** Takes no more connections, tells every client to come back elsewhere or later, and resolves when all are gone. */
   drain(): Promise<void>;
-  /** Ends what is left and writes what is not on disk yet. The engine stays open. */
+  /** Ends what is left of sessions, and takes no more. Writes nothing. */
+  leave(): Promise<void>;
+  /** The same, and writes what is not on disk yet. The engine stays open. */
   close(): Promise<void>;
   stats(): CoreStats;
   /** Ends the sessions of an account and takes no new ones, until it is resumed. */
@@ -205,9 +207,13 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     await this.#draining.promise;
   }
 
-  async close(): Promise<void> {
+  async leave(): Promise<void> {
     this.#closed = true;
     await this.drain();
+  }
+
+  async close(): Promise<void> {
+    await this.leave();
     await this.#upkeep.close();
     this.joins.clear();
   }

@@ -1,9 +1,11 @@
 // Relays of a cluster as processes of their own, with no more permissions than the pages give them.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { protocolVersion } from "../../proto/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { natsInstalled, startNats } from "../support/nats.ts";
 import { eventually } from "../support/eventually.ts";
 import { testWhen } from "../support/mod.ts";
+import { openQuic } from "../support/relay/deno_clients.ts";
 import { runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
 
 /** The metrics of a relay that `docs/cluster.md` lists. */
@@ -30,6 +32,32 @@ testWhen(natsInstalled, "relays find each other by their log, tell it in metrics
   for (const relay of relays) {
     relay.signal("SIGTERM");
     assertEquals(await relay.finished(), 0, relay.output());
+  }
+  for (const folder of folders) await Deno.remove(folder, { recursive: true });
+});
+
+testWhen(natsInstalled, "a relay that cannot go on tells its agents, and ends", async () => {
+  await using nats = await startNats({ nodes: 1 });
+  const folders = [
+    await Deno.makeTempDir({ prefix: "static-relay-" }),
+    await Deno.makeTempDir({ prefix: "static-relay-" }),
+  ];
+  const [variables, twin] = folders.map((folder) => ({
+    ...nats.variables,
+    STATIC_DATA_DIR: folder,
+    STATIC_RELAY_ID: "one",
+  }));
+  assert(variables !== undefined && twin !== undefined);
+  {
+    await using relay = await startRelayProcess(variables);
+    const client = await openQuic(Number(new URL(relay.quicUrl).port), await Deno.readTextFile(relay.caFile));
+    await client.call("GetChallenge", { versions: [protocolVersion], features: [] });
+    // The log has one relay of a name: the first is given up.
+    await using _twin = await startRelayProcess(twin);
+    assertEquals(await client.ended, "relay_draining");
+    assertEquals(await relay.finished(), 1);
+    assertStringIncludes(relay.output(), "The other relays have given this one up");
+    assert(!relay.output().includes('"event":"fault"'), relay.output());
   }
   for (const folder of folders) await Deno.remove(folder, { recursive: true });
 });
