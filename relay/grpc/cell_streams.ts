@@ -1,5 +1,8 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { limits } from "../../proto/mod.ts";
 import { addressKey } from "../../server/http2/mod.ts";
+import type { EndReason } from "../core/link.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -78,18 +81,28 @@ async function passOn(
   } catch (error) {
     pipe.lost();
     // Of a request that was reset nobody reads the end; of one whose bytes are no cells its sender does.
-    if (error instanceof NoCells) return queue.end({ code: "invalid_request", message: error.message });
+    if (error instanceof NoCells) return queue.end(error.reason);
     onFault(error);
     queue.end(ownFault);
   }
 }
 
-class NoCells extends Error {}
+class NoCells extends Error {
+  readonly reason: EndReason;
+
+  constructor(cause: unknown) {
+    super("The request's bytes are no cells", { cause });
+    const isTooLarge = cause instanceof ConnectError && cause.code === Code.ResourceExhausted;
+    this.reason = isTooLarge
+      ? { code: "payload_too_large", message: `A cell has at most ${limits.maxCellBytes} bytes` }
+      : { code: "invalid_request", message: this.message };
+  }
+}
 
 async function* cellsOf(requests: AsyncIterable<CellMessage>): AsyncGenerator<Uint8Array> {
   try {
     for await (const { cell } of requests) yield cell;
   } catch (cause) {
-    throw new NoCells("The request's bytes are no cells", { cause });
+    throw new NoCells(cause);
   }
 }

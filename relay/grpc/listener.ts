@@ -62,10 +62,13 @@ const drainTimeoutMs = 2_000;
 const memberBodyBytes = limits.envelopeBytes + limits.maxCellBytes;
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
 const strangerBodyMessage = `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
-/** Cells come one by one, each with its own limit. */
-const cellPaths = ["/static.relay.v1.Relay/Session", "/static.relay.v1.Relay/CellUp"];
+/** Has no end: the service limits each of its cells. */
+const cellStreamPath = "/static.relay.v1.Relay/Session";
+const cellUpPath = "/static.relay.v1.Relay/CellUp";
+/** A cell with its link and index. */
+const cellBodyBytes = limits.maxCellBytes + 128;
 /** Calls whose session is in what they carry, not in their metadata. */
-const sessionInside = [...cellPaths, "/static.relay.v1.Relay/CellDown"];
+const sessionInside = [cellStreamPath, cellUpPath, "/static.relay.v1.Relay/CellDown"];
 
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
@@ -133,12 +136,23 @@ function isMember(
  */
 function limitBodies(handler: Handler): Handler {
   return (request) => {
-    if (cellPaths.includes(request.path)) return handler(request);
-    const limit = request.isMember
-      ? { maxBytes: memberBodyBytes, message: `A request has at most ${memberBodyBytes} bytes` }
-      : { maxBytes: strangerBodyBytes, message: strangerBodyMessage };
-    return handler({ ...unbound(request), body: limitBody(request.body, limit) });
+    if (request.path === cellStreamPath) return handler(request);
+    return handler({ ...unbound(request), body: limitBody(request.body, limitOf(request)) });
   };
+}
+
+interface BodyLimit {
+  readonly maxBytes: number;
+  readonly message: string;
+}
+
+function limitOf({ path, isMember }: ServerRequest): BodyLimit {
+  if (path === cellUpPath) {
+    return { maxBytes: cellBodyBytes, message: `A request with a cell has at most ${cellBodyBytes} bytes` };
+  }
+  return isMember
+    ? { maxBytes: memberBodyBytes, message: `A request has at most ${memberBodyBytes} bytes` }
+    : { maxBytes: strangerBodyBytes, message: strangerBodyMessage };
 }
 
 /** The request's own methods must not lose their object when it is copied. */
@@ -158,7 +172,7 @@ function unbound(request: ServerRequest): ServerRequest {
   };
 }
 
-function limitBody(body: ServerRequestBody, limit: { maxBytes: number; message: string }): ServerRequestBody {
+function limitBody(body: ServerRequestBody, limit: BodyLimit): ServerRequestBody {
   let left = limit.maxBytes;
   const limited: ServerRequestBody = {
     get trailers() {

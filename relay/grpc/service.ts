@@ -44,7 +44,7 @@ export interface GrpcSessionCounts {
   readonly cellLinks: number;
 }
 
-/** A cell with its field, link and index. Other calls have one message, and the listener limits their bodies. */
+/** A cell with its field. Other calls have one message, and the listener limits their bodies. */
 const cellReadMaxBytes = limits.maxCellBytes + 128;
 
 /** Above every message. */
@@ -82,7 +82,7 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   router.rpc(Relay.method.cellUp, async (request, context) => {
     await links.up(request, peerOf(context));
     return {};
-  }, { readMaxBytes: cellReadMaxBytes });
+  });
   router.rpc(Relay.method.cellDown, ({ link }, context) => links.down(link, peerOf(context), context.signal));
   addHealth(router, options);
   if (options.reflection) addReflection(router, [Relay, Health]);

@@ -46,6 +46,11 @@ const dialects: readonly Dialect[] = [
 /** A field of two bytes with one of them; a tag without a value; a wire type that does not exist. */
 const wrong = [[0x0a, 2, 1], [0x08], [0x0f]].map((bytes) => new Uint8Array(bytes));
 
+/** The most that a frame has. */
+const frameBytes = 16_384;
+/** Of a request with one cell, whose first field it is: far above a cell, and below what a stranger's connection takes at once. */
+const hugeCell = concat(new Uint8Array([0x0a, 0xc0, 0xb8, 0x02]), new Uint8Array(40_000));
+
 /** Not compressed, with its length. */
 function framed(message: Uint8Array): Bytes {
   return concat(new Uint8Array(1), uint32(message.length), message);
@@ -69,7 +74,11 @@ async function call(relay: TestRelay, dialect: Dialect, method: string, message:
   const kind = ["Deliver", "Session"].includes(method) ? 1 : 0;
   const fields = fieldsOf(dialect, `/static.relay.v1.Relay/${method}`, kind);
   const body = dialect.isFramed[kind] ? framed(message) : message;
-  await client.send(headers(1, block(...fields), flag.END_HEADERS), data(1, body, flag.END_STREAM));
+  await client.send(headers(1, block(...fields), flag.END_HEADERS));
+  for (let at = 0; at < body.length; at += frameBytes) {
+    const isLast = at + frameBytes >= body.length;
+    await client.send(data(1, body.subarray(at, at + frameBytes), isLast ? flag.END_STREAM : 0));
+  }
   const decoder = new HpackDecoder(65_536);
   let text = "";
   for (let ended = false; !ended;) {
@@ -104,6 +113,15 @@ for (const dialect of dialects) {
       }
     }
     assertEquals(relay.edge.stats().typedSessions, 0);
+  });
+
+  Deno.test(`${dialect.name}: a cell that is too large has the code of everything that is too large`, async () => {
+    await using relay = await startTestRelay();
+    for (const method of ["CellUp", "Session"]) {
+      const answer = await call(relay, dialect, method, hugeCell);
+      assert(answer.includes("payload_too_large"), `${method}: ${answer}`);
+      assert(!answer.includes("invalid_request"), `${method}: ${answer}`);
+    }
   });
 
   Deno.test(`${dialect.name}: a deadline that no timer can wait for is no deadline in the past`, async () => {
