@@ -9,8 +9,9 @@ import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { writeBackup } from "./backup_file.ts";
 import { type Command, encodeCommand } from "./command.ts";
+import { type FoundCopies, replaceCopy, warnOfSetBack } from "./former_copy.ts";
 import { LiveCluster } from "./live_cluster.ts";
-import { LogCopies, removeCopy } from "./log_copies.ts";
+import { LogCopies } from "./log_copies.ts";
 import { LogSilences } from "./log_silences.ts";
 import { type Late, LogWriter } from "./log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
@@ -72,11 +73,7 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
   opened.defer(() => nodes.close());
   const copies = new LogCopies({ nodes, ...options });
   await copies.create();
-  const newest = await copies.newest();
-  if (options.path !== ":memory:") {
-    await removeCopy(options.path);
-    if (newest !== undefined) await copies.load(newest, options.path);
-  }
+  const found = await replaceCopy(options.path, copies);
   const { promise: failed, resolve } = Promise.withResolvers<EngineError>();
   const store = await openReplicaStore({
     path: options.path,
@@ -85,7 +82,7 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
     onFailed: resolve,
   });
   opened.defer(() => store.engine.close());
-  const relay = new ClusterRelay(options, { nodes, store, copies, copiedAt: newest?.position ?? 0 });
+  const relay = new ClusterRelay(options, { nodes, store, copies, found });
   void failed.then((error) => relay.fail(error));
   opened.defer(() => relay.release());
   await relay.begin();
@@ -97,13 +94,13 @@ interface RelayParts {
   readonly nodes: Nodes;
   readonly store: ReplicaStore;
   readonly copies: LogCopies;
-  /** Where the newest copy is. */
-  readonly copiedAt: number;
+  readonly found: FoundCopies;
 }
 
 /** The parts of one life of a relay. */
 class ClusterRelay {
   readonly #options: ClusterOptions;
+  readonly #found: FoundCopies;
   readonly #nodes: Nodes;
   readonly #store: ReplicaStore;
   #writerId = crypto.randomUUID();
@@ -127,8 +124,9 @@ class ClusterRelay {
   #isFenced = false;
   #isFailed = false;
 
-  constructor(options: ClusterOptions, { nodes, store, copies, copiedAt }: RelayParts) {
+  constructor(options: ClusterOptions, { nodes, store, copies, found }: RelayParts) {
     this.#options = options;
+    this.#found = found;
     this.#nodes = nodes;
     this.#store = store;
     const { prefix, relay, log } = options;
@@ -178,7 +176,7 @@ class ClusterRelay {
       copyTo: (path) => this.#copyTo(path),
       purge: (through) => this.#shared.purge(through),
       log,
-    }, copiedAt);
+    }, found.newest);
   }
 
   #createWriter(): LogWriter {
@@ -237,7 +235,9 @@ class ClusterRelay {
       what: "read the shared log",
       moved: () => `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,
     });
-    log("info", "log_read", { position: this.#replica.position, ms: Math.round(performance.now() - startedMs) });
+    const { position } = this.#replica;
+    log("info", "log_read", { position, ms: Math.round(performance.now() - startedMs) });
+    warnOfSetBack(log, this.#found, position);
     await this.#beginWriter();
     // Of its own earlier lives, whatever may still be on its way.
     await this.#write({ op: "give_up", relay });
