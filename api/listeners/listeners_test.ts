@@ -18,15 +18,41 @@ const certificate = await createCertificate();
 type Mode = "plain" | "plain by node" | "tls";
 const modes: readonly Mode[] = ["plain", "plain by node", "tls"];
 
-async function listen(mode: Mode, limits: Partial<ConnectionLimits> = {}, serve: Handler = handler): Promise<Listener> {
+async function listen(
+  mode: Mode,
+  limits: Partial<ConnectionLimits> = {},
+  serve: Handler = handler,
+  host = "127.0.0.1",
+): Promise<Listener> {
   const options = {
-    host: "127.0.0.1",
+    host,
     port: 0,
     handler: serve,
     limits: { connections: 100, connectionsPerAddress: 100, ...patience, ...limits },
   };
   if (mode === "tls") return await listenTls({ ...options, certificate });
   return mode === "plain" ? await listenPlain(options) : await listenSlowly(options);
+}
+
+/** A machine without IPv6 has no second address. */
+const loopbacks = ["127.0.0.1", "::1"].filter((hostname) => {
+  try {
+    Deno.listen({ hostname, port: 0 }).close();
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+for (const mode of modes) {
+  Deno.test(`${mode}: localhost is every loopback address of this machine`, async () => {
+    const listener = await listen(mode, {}, handler, "localhost");
+    for (const hostname of loopbacks) {
+      using connection = await Deno.connect({ hostname, port: portOf(listener) });
+      assertEquals(connection.remoteAddr.transport, "tcp");
+    }
+    await listener.close(deadlineMs);
+  });
 }
 
 function portOf({ url }: Listener): number {
@@ -256,7 +282,7 @@ Deno.test("a connection whose port is used again keeps its own place when its pr
 Deno.test("plain: a client that left before it is served gives its place back, and any other error ends the listener", async () => {
   const limits = { connections: 9, connectionsPerAddress: 1, ...patience };
   const thrown = [new Deno.errors.BadResource(), new Deno.errors.NotConnected(), new TypeError("of the runtime")];
-  const listener = listenWith(() => {
+  const listener = await listenWith(() => {
     throw thrown.shift() ?? new Error("too many");
   }, { host: "127.0.0.1", port: 0, handler, limits });
   for (let left = thrown.length - 1; left >= 0; left--) {

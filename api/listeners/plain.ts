@@ -5,7 +5,7 @@
  * instead of 130). `node:http` has the same limits, and takes its place in a runtime without that function. A test serves with
  * both, and fails where the function is not found.
  */
-import { createPlainServer } from "../../server/http2/mod.ts";
+import { createPlainServer, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { after, urlHost } from "../../server/mod.ts";
 import { Connections } from "./connections.ts";
 import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
@@ -39,7 +39,7 @@ const lastWordsMs = 200;
 
 export async function listenPlain(options: ListenOptions): Promise<Listener> {
   const serveConnection = findServeConnection();
-  return serveConnection === undefined ? await listenSlowly(options) : listenWith(serveConnection, options);
+  return serveConnection === undefined ? await listenSlowly(options) : await listenWith(serveConnection, options);
 }
 
 /** The same without anything that is private to the runtime. */
@@ -48,8 +48,11 @@ export async function listenSlowly(options: ListenOptions): Promise<Listener> {
 }
 
 /** `serveConnection` serves one connection, as the runtime does. */
-export function listenWith(serveConnection: ServeConnection, { host, port, handler, limits }: ListenOptions): Listener {
-  const listener = Deno.listen({ hostname: host, port });
+export async function listenWith(
+  serveConnection: ServeConnection,
+  { host, port, handler, limits }: ListenOptions,
+): Promise<Listener> {
+  const doors = await openOnEach({ hostname: host, port }, (address) => new Door(address));
   const connections = new Connections(limits, () => performance.now());
   const servers = new Set<ConnectionServer>();
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
@@ -100,14 +103,14 @@ export function listenWith(serveConnection: ServeConnection, { host, port, handl
     server.finished.then(closed, closed);
   };
   const ticker = setInterval(() => connections.tick(), tickMs);
-  const accepted = acceptAll(listener, serve, fail);
+  const accepted = doors.map((door) => door.acceptAll(serve, fail));
   return {
-    url: `http://${urlHost(host)}:${listener.addr.port}`,
+    url: `http://${urlHost(host)}:${doors[0]?.port}`,
     connections: () => connections.size,
     failed,
     close: async (deadlineMs) => {
-      listener.close();
-      await accepted;
+      for (const door of doors) door.close();
+      await Promise.all(accepted);
       await endAll(servers, connections, deadlineMs);
       clearInterval(ticker);
     },
@@ -139,21 +142,35 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void after(ms, resolve));
 }
 
-async function acceptAll(
-  listener: Deno.TcpListener,
-  serve: (connection: Deno.TcpConn) => void,
-  fail: (error: Error) => void,
-): Promise<void> {
-  while (true) {
-    let connection: Deno.TcpConn;
-    try {
-      connection = await listener.accept();
-    } catch (error) {
-      if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
-      if (isGone(error)) continue;
-      return fail(acceptFailed(error));
+/** A port of one address. */
+class Door {
+  readonly #listener: Deno.TcpListener;
+
+  constructor(address: ListenAddress) {
+    this.#listener = Deno.listen(address);
+  }
+
+  get port(): number {
+    return this.#listener.addr.port;
+  }
+
+  close(): void {
+    this.#listener.close();
+  }
+
+  /** Resolves when it is closed, or has failed. */
+  async acceptAll(serve: (connection: Deno.TcpConn) => void, fail: (error: Error) => void): Promise<void> {
+    while (true) {
+      let connection: Deno.TcpConn;
+      try {
+        connection = await this.#listener.accept();
+      } catch (error) {
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
+        if (isGone(error)) continue;
+        return fail(acceptFailed(error));
+      }
+      serve(connection);
     }
-    serve(connection);
   }
 }
 
