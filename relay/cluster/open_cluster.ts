@@ -368,7 +368,7 @@ class ClusterRelay {
     if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {
       void this.#write({ op: "digest", ...newestDigest }).catch(() => {});
     }
-    if (this.#peers?.isCaretaker) void this.#shortening.tend();
+    if (this.#peers?.isCopier) void this.#shortening.tend();
     if (this.#writer.idleMs > idleMs) void this.#write({ op: "mark" }).catch(() => {});
     void this.#compare();
     this.#lookForSilence();

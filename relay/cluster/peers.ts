@@ -95,6 +95,12 @@ export class Peers {
     return this.#hasBegun && this.alive[0] === this.#options.relay;
   }
 
+  /** It stores copies of the fold, each of which needs room on its disk for a moment: the first that has some, else the first. */
+  get isCopier(): boolean {
+    const [first = this.alive[0]] = this.#lately(this.#roomMs).sort();
+    return this.#hasBegun && first === this.#options.relay;
+  }
+
   close(): void {
     for (const stop of this.#stops) stop();
   }

@@ -1,5 +1,6 @@
 // A relay that is silent is given up.
 import { assertEquals } from "@std/assert";
+import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
@@ -36,6 +37,41 @@ async function openPlace(): Promise<Place> {
     },
   };
 }
+
+testWhen(
+  natsInstalled,
+  "copies of the fold are stored by the first relay with room for them, without any by the first",
+  async () => {
+    await using place = await openPlace();
+    const rooms = [true, true];
+    const peers = rooms.map((_, index) =>
+      new Peers({
+        nodes: place.nodes,
+        prefix: place.prefix,
+        relay: `relay-${index + 1}`,
+        nowMs: Date.now,
+        state: place.replica.state,
+        write: () => Promise.resolve(),
+        log: ignore,
+        leaseHolders: () => Promise.resolve([]),
+        hasRoom: () => rooms[index] ?? false,
+      })
+    );
+    for (const each of peers) each.begun();
+    const copiers = (): Promise<boolean[]> => Promise.resolve(peers.map(({ isCopier }) => isCopier));
+    const orders: readonly [rooms: readonly boolean[], copiers: readonly boolean[]][] = [
+      [[true, true], [true, false]],
+      [[false, true], [false, true]],
+      [[false, false], [true, false]],
+      [[true, false], [true, false]],
+    ];
+    for (const [told, expected] of orders) {
+      rooms.splice(0, 2, ...told);
+      await eventually({ what: "one copier" }, copiers, (found) => String(found) === String(expected));
+    }
+    for (const each of peers) each.close();
+  },
+);
 
 testWhen(natsInstalled, "a relay whose beats do not come is not given up while its batches do", async () => {
   await using place = await openPlace();
