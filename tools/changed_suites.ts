@@ -10,7 +10,7 @@ import { findTestFiles } from "./test_files.ts";
 /** Checks of all files: a change of any code concerns them. */
 const gatesOfCode = ["format", "lint", "types", "imports", "tidy", "generated"];
 /** A change of a page. */
-const suitesOfPages = ["format", "tidy", "docs", "project"];
+const suitesOfPages = ["format", "types", "tidy", "docs", "project"];
 
 /** Files that differ from a commit, those that git does not know yet included. Throws when git does not know the commit. */
 export async function changedFiles(base: string): Promise<string[]> {

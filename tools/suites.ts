@@ -1,5 +1,7 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
 import type { SuiteResult } from "./junit.ts";
+import { readPages } from "./pages/markdown.ts";
+import { writePrograms } from "./pages/programs.ts";
 import { listFiles } from "./source.ts";
 import { type Print, root, runDeno, runTests } from "./suite_run.ts";
 import { findTestFiles, type TestPaths } from "./test_files.ts";
@@ -85,9 +87,12 @@ function gate(name: string, args: readonly string[]): Suite {
   };
 }
 
+/** Always the same one: Deno checks nothing anew when no file has changed. */
+const programsOfPages = `${root}/dist/page_programs`;
+
 /**
- * Everything at once, the browser's pages and `tools/npm` included: with the dependencies of both projects, and with the types of
- * browsers and Deno. Browser code that would need Deno is found by `tools/check_imports.ts`.
+ * Everything at once, the browser's pages, `tools/npm` and the programs of the documentation included: with the dependencies of both
+ * projects, and with the types of browsers and Deno. Browser code that would need Deno is found by `tools/check_imports.ts`.
  */
 async function checkTypes(print: Print): Promise<SuiteResult> {
   const { imports, compilerOptions, unstable } = JSON.parse(await Deno.readTextFile("deno.json"));
@@ -97,6 +102,7 @@ async function checkTypes(print: Print): Promise<SuiteResult> {
   const absolute = Object.entries({ ...tools, ...imports }).map((
     [name, target],
   ) => [name, String(target).replace(/^\.\//, `file://${root}/`)]);
+  const programs = await writePrograms(programsOfPages, readPages());
   const config = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const options = {
@@ -106,9 +112,11 @@ async function checkTypes(print: Print): Promise<SuiteResult> {
     };
     await Deno.writeTextFile(config, JSON.stringify(options));
     const files = (await listFiles(root)).filter((path) => path.endsWith(".ts") && !untyped.test(path));
-    return await gate("types", ["check", "--quiet", "--no-lock", "--config", config, ...files]).run(print);
+    const args = ["check", "--quiet", "--no-lock", "--config", config, ...files, ...programs.values()];
+    return await gate("types", args).run(print);
   } finally {
     await Deno.remove(config);
+    await Deno.remove(programsOfPages, { recursive: true });
   }
 }
 

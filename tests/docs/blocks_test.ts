@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
+import { directiveOf } from "../../tools/pages/directive.ts";
+import { type Block, type Page, readPages } from "../../tools/pages/markdown.ts";
+import { writePrograms } from "../../tools/pages/programs.ts";
 import { installed, testWhen } from "../support/mod.ts";
-import { checkCode, runCode, writeCode } from "./code.ts";
+import { runCode } from "./code.ts";
 import { type Desk, openDesk, type Service } from "./desk.ts";
-import { directiveOf } from "./directive.ts";
-import { type Block, type Page, readPages } from "./markdown.ts";
 
 /** Pages to follow, with commas; all of them when it is not set. */
 const chosen = Deno.env.get("STATIC_TEST_PAGES")?.split(",");
@@ -22,13 +23,8 @@ Deno.test("every block is run, is plain text, or says why it is not run", () => 
 
 testWhen(installed("bash", "curl"), "the pages", async (t) => {
   await using desk = await openDesk();
-  const code = pages.flatMap(({ blocks }) => blocks)
-    .filter((block) => block.language === "ts" && directiveOf(block).kind !== "skip");
-  const files = await writeCode(code, desk);
-  // Beside everything else, because it takes long.
-  const typeErrors = checkCode([...files.values()]).then(() => undefined, (error: Error) => error);
+  const files = await writePrograms(`${desk.folder}/code`, pages, desk.translate);
   for (const page of pages) await t.step(page.path, (t) => followPage(page, { desk, files, t }));
-  await t.step("TypeScript has no type errors", async () => assertEquals((await typeErrors)?.message, undefined));
 });
 
 interface Reading {

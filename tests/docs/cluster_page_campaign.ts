@@ -8,7 +8,7 @@ import { startProcess } from "../support/api/process.ts";
 import { tried } from "../support/campaign.ts";
 import { createCertificate, eventually, natsInstalled, natsProgram, runCommand, testWhen } from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
-import { type Block, parsePage } from "./markdown.ts";
+import { type Block, parsePage } from "../../tools/pages/markdown.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 const page = parsePage("docs/cluster.md", Deno.readTextFileSync(`${repository}docs/cluster.md`));

@@ -9,7 +9,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 import { installed, testWhen } from "../support/mod.ts";
 import { photograph } from "../support/runtime/photograph.ts";
 import { openTab } from "../support/runtime/tab.ts";
-import { parsePage } from "./markdown.ts";
+import { parsePage } from "../../tools/pages/markdown.ts";
 import { environmentOf, run, temporaryFolder } from "./programs.ts";
 
 const repository = new URL("../../", import.meta.url);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { parsePage, readPages } from "./markdown.ts";
+import { parsePage, readPages } from "../../tools/pages/markdown.ts";
 import { questions } from "./questions.ts";
 
 const repository = new URL("../../", import.meta.url);

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { directiveOf } from "./directive.ts";
-import { parsePage, readPages } from "./markdown.ts";
+import { directiveOf } from "../../tools/pages/directive.ts";
+import { parsePage, readPages } from "../../tools/pages/markdown.ts";
 
 const repository = new URL("../../", import.meta.url);
 const pages = readPages();

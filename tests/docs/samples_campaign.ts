@@ -3,7 +3,7 @@ import { assertGreater } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
-import { readPages } from "./markdown.ts";
+import { readPages } from "../../tools/pages/markdown.ts";
 
 testWhen(packageTools, "the pages' programs have no type errors against the npm package", async () => {
   await using project = await installPackage();
