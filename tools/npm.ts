@@ -37,18 +37,22 @@ export async function installPackages(folder: string, names: readonly string[] =
     ...wanted,
   ]);
   await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ imports, nodeModulesDir: "auto" }));
-  await Deno.writeTextFile(`${folder}/deno.lock`, JSON.stringify(await joinedLock()));
+  await Deno.writeTextFile(`${folder}/deno.lock`, JSON.stringify(await joinedLock(Object.values(imports))));
   const { success, stderr } = await new Deno.Command(Deno.execPath(), { args: ["install", "--quiet"], cwd: folder })
     .output();
   if (!success) throw new Error(`Cannot prepare node_modules: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Both lock files as one. Where both name a package, they name the same bytes: a version of npm never changes. */
-async function joinedLock(): Promise<DenoFile> {
+/**
+ * Both lock files as one. Where both name a package, they name the same bytes: a version of npm never changes. Deno installs
+ * all that is specified in a lock file, so this one specifies what is wanted.
+ */
+async function joinedLock(wanted: readonly string[]): Promise<DenoFile> {
   const [ours, tools] = await Promise.all([readJson("deno.lock", root), readJson("deno.lock", project)]);
+  const specifiers = Object.entries({ ...tools.specifiers, ...ours.specifiers });
   return {
     version: ours.version ?? "",
-    specifiers: { ...tools.specifiers, ...ours.specifiers },
+    specifiers: Object.fromEntries(specifiers.filter(([specifier]) => wanted.includes(specifier))),
     npm: { ...tools.npm, ...ours.npm },
   };
 }
