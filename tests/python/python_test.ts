@@ -15,8 +15,11 @@ import { useInTurn } from "./one_agent.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const alone = ["test_ahead", "test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
-const talking = ["test_talking", "test_faults", "test_docstrings"];
-const withStack = [["test_interface"], talking, ["test_interrupts", "test_hosts", "test_links", "test_ownership"]];
+/** Side by side, in two programs: each has agents that its tests share, so every program more is two agents more. */
+const withStack = [
+  ["test_interface", "test_talking", "test_faults", "test_docstrings"],
+  ["test_interrupts", "test_hosts", "test_links", "test_ownership"],
+];
 /** The driver is one program, so by default the second runtime shows only that it connects and creates a channel. */
 const ofSecondRuntime = "test_endpoint.Endpoint.test_literal";
 

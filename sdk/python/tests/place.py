@@ -22,6 +22,8 @@ ENDPOINT = os.environ.get("STATIC_TEST_ENDPOINT", "")
 API_URL = os.environ.get("STATIC_TEST_API_URL", "")
 API_KEY = os.environ.get("STATIC_TEST_API_KEY", "")
 CA_FILE = os.environ.get("STATIC_TEST_CA_FILE", "")
+#: A campaign tries more than the test command does.
+IN_CAMPAIGN = os.environ.get("STATIC_STRESS") == "1"
 #: An account that may send nothing more this month.
 SPENT_KEY = os.environ.get("STATIC_TEST_SPENT_KEY", "")
 
@@ -102,27 +104,35 @@ def alive(pid: int) -> bool:
         return False
 
 
+def _open(home: str, name: str, host: str) -> ChannelManager:
+    made = ChannelManager(data_dir=f"{home}/{name}", identity=name.encode(), **service(host=host))
+    atexit.register(made.close)
+    return made
+
+
 @functools.lru_cache(maxsize=None)
-def _pair() -> Tuple[ChannelManager, ChannelManager]:
-    folder = tempfile.mkdtemp(prefix="static-python-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    alice, bob = (
-        ChannelManager(data_dir=f"{folder}/{name}", identity=name.encode(), **service()) for name in ("alice", "bob")
-    )
-    atexit.register(alice.close)
-    atexit.register(bob.close)
-    return alice, bob
+def _pair(host: str) -> Tuple[str, ChannelManager, ChannelManager]:
+    """Two agents, and the folder that theirs are in."""
+    home = tempfile.mkdtemp(prefix="static-python-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    made: List[ChannelManager] = []
+    if host == "auto":
+        # The hosts of the end: tests kill those of the beginning.
+        atexit.register(lambda: stop_hosts([each._agent.driver.pid for each in made]))
+    made.extend(_open(home, name, host) for name in ("alice", "bob"))
+    return home, made[0], made[1]
 
 
 class PairCase(StackCase):
     """Two agents for all tests of a process, in channels of their own: connecting is what takes time."""
 
+    home: ClassVar[str]
     alice: ClassVar[ChannelManager]
     bob: ClassVar[ChannelManager]
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.alice, cls.bob = _pair()
+        cls.home, cls.alice, cls.bob = _pair("off")
 
     def channels(self) -> Tuple[Channel, Channel]:
         """A new channel, as both see it."""
@@ -131,7 +141,7 @@ class PairCase(StackCase):
 
 
 class HostPairCase(HostCase):
-    """Two agents that are shared through hosts, for all tests of a class."""
+    """Two agents that are shared through hosts, for all tests of a process."""
 
     home: ClassVar[str]
     alice: ClassVar[ChannelManager]
@@ -139,15 +149,9 @@ class HostPairCase(HostCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.home = tempfile.mkdtemp(prefix="static-python-")
-        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
-        # The hosts of the end: tests kill those of the beginning.
-        cls.addClassCleanup(lambda: stop_hosts([cls.alice._agent.driver.pid, cls.bob._agent.driver.pid]))
-        cls.alice, cls.bob = (cls.open(name) for name in ("alice", "bob"))
+        cls.home, cls.alice, cls.bob = _pair("auto")
 
     @classmethod
     def open(cls, name: str) -> ChannelManager:
         """One more program's view of an agent."""
-        made = ChannelManager(data_dir=f"{cls.home}/{name}", identity=name.encode(), **service(host="auto"))
-        cls.addClassCleanup(made.close)
-        return made
+        return _open(cls.home, name, "auto")

@@ -10,7 +10,7 @@ from typing import Any, Type
 from unittest import mock
 
 import static_sdk
-from place import API_KEY, API_URL, CA_FILE, ENDPOINT, StackCase
+from place import API_KEY, API_URL, CA_FILE, ENDPOINT, PairCase
 from static_sdk import Channel, ChannelManager, StaticClient, errors, loops, values
 
 SETTINGS = {
@@ -21,7 +21,7 @@ SETTINGS = {
 }
 
 
-class Examples(StackCase):
+class Examples(PairCase):
     def run_example(self, kind: Type[Any], **names: Any) -> str:
         """The output of the example of this class."""
         code = textwrap.dedent((kind.__doc__ or "").split("Example::")[1])
@@ -38,8 +38,7 @@ class Examples(StackCase):
             self.run_example(StaticClient)
             self.assertRegex(self.run_example(ChannelManager), r"^inv_")
         # A channel's own messages do not come back to it.
-        client = self.start(StaticClient, "bob")
-        self.assertEqual(self.run_example(Channel, client=client), "None\n")
+        self.assertEqual(self.run_example(Channel, client=self.bob.client), "None\n")
 
 
 def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: object) -> unittest.TestSuite:

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any, Callable, List
 
-from place import API_KEY, API_URL, CA_FILE, ENDPOINT, SPENT_KEY, PairCase, StackCase, channel_name, until
+from place import API_KEY, CA_FILE, ENDPOINT, SPENT_KEY, PairCase, channel_name, until
 from static_sdk import (
     AuthError,
     Channel,
@@ -27,7 +27,7 @@ def returned(act: Callable[..., Any], *args: Any) -> Any:
     return act(*args)
 
 
-class Constructor(StackCase):
+class Constructor(PairCase):
     def test_parameters(self) -> None:
         """StaticClient: endpoint, data_dir and identity are required; api_key and api_url are optional"""
         for kind in (StaticClient, ChannelManager):
@@ -37,9 +37,7 @@ class Constructor(StackCase):
 
     def test_exchange(self) -> None:
         """StaticClient: api_key is exchanged for a JWT via POST /v1/tokens at creation"""
-        client = StaticClient(ENDPOINT, f"{self.folder}/a", b"alice", API_KEY, API_URL, ca_file=CA_FILE, cover="off")
-        self.addCleanup(client.close)
-        self.assertIn(client.transport, ("quic", "grpc", "cells"))
+        self.assertIn(self.alice.client.transport, ("quic", "grpc", "cells"))
         # A key that the API does not know is refused at creation, so it was asked there.
         with self.assertRaises(AuthError) as caught:
             self.start(StaticClient, "eve", api_key="sk_live_" + "x" * 32)
@@ -252,7 +250,7 @@ class Errors(PairCase):
         self.assertTrue(str(caught.exception).startswith("transport error:"))
 
     def test_listener_died(self) -> None:
-        """TransportError, listener_died: during receive() and receive_envelopes(); closing and making another recovers"""
+        """TransportError, listener_died: kill -9 of the driver ends receive() and receive_envelopes() at once, and closing and making another recovers"""
         alice, bob = self.alice, self.start(ChannelManager, "mallory")
         name = self.meet(alice, bob)
         caught = []
@@ -272,6 +270,7 @@ class Errors(PairCase):
         for thread in threads:
             thread.join(SECONDS)
         self.assertEqual([(type(each), each.code) for each in caught], [(TransportError, "listener_died")] * 2)
+        self.assertIn("signal 9", str(caught[0]))
         with self.assertRaises(TransportError):
             bob.send(name, b"later")
         bob.close()

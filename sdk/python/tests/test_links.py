@@ -4,22 +4,16 @@ import asyncio
 import os
 from unittest import mock
 
-from place import API_KEY, API_URL, StackCase, channel_name
-from static_sdk import AuthError, ChannelError, ChannelManager, Guest, InvalidArgumentError, StaticClient, aio
+from place import PairCase, channel_name
+from static_sdk import AuthError, ChannelError, Guest, InvalidArgumentError, StaticClient, aio
 
 SECONDS = 30.0
 
 
-class Links(StackCase):
-    def inviter(self) -> ChannelManager:
-        """Links need the API's address, which tells the rest."""
-        manager = ChannelManager(None, f"{self.folder}/inviter", b"inviter", API_KEY, API_URL)
-        self.addCleanup(manager.close)
-        return manager
-
+class Links(PairCase):
     def test_guest(self) -> None:
         """an agent with nothing but a link joins, speaks, and opens the channel when it runs again"""
-        inviter, name = self.inviter(), channel_name()
+        inviter, name = self.alice, channel_name()
         inviter.create(name)
         link = inviter.invite_link(name, guest=True)
         for text in (b"hello", b"again"):
@@ -38,7 +32,7 @@ class Links(StackCase):
 
     def test_bad_links(self) -> None:
         """a link that was cut short, withdrawn, or has no pass raises its code; nothing of it is in the text"""
-        inviter, name = self.inviter(), channel_name()
+        inviter, name = self.alice, channel_name()
         inviter.create(name)
         link = inviter.invite_link(name, guest=True)
         with self.assertRaises(InvalidArgumentError) as cut:
@@ -52,7 +46,7 @@ class Links(StackCase):
         with self.assertRaises(AuthError):
             StaticClient(None, f"{self.folder}/none", b"none", link=inviter.invite_link(name))
         with self.assertRaises(ChannelError) as rejected:
-            self.start(ChannelManager, "user").join(link, 10)
+            self.bob.join(link, 10)
         self.assertEqual(rejected.exception.code, "join_rejected")
         with self.assertRaises(TypeError):
             StaticClient(None, f"{self.folder}/bytes", b"bytes", link=b"static://")  # type: ignore[arg-type]

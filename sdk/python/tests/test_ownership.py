@@ -3,7 +3,7 @@
 import asyncio
 from typing import Callable
 
-from place import PairCase, service, until
+from place import PairCase, channel_name, service, until
 from static_sdk import ChannelError, ChannelManager, aio
 
 
@@ -65,20 +65,19 @@ class Ownership(PairCase):
             alice.invite(name, replaces=5)  # type: ignore[arg-type]
         again.join_with_token(name, alice.invite(name, replaces=held))
         until("bob is another agent", lambda: {each.agent_id for each in mine.members()} == {alice.client.agent_id, again.client.agent_id})
-        carol = self.start(ChannelManager, "carol")
-        welcome = mine.add_member(carol.client.generate_key_package(), replaces=again.client.agent_id)
-        carol.client.join_channel(name, welcome)
-        self.assertEqual({each.agent_id for each in mine.members()}, {alice.client.agent_id, carol.client.agent_id})
+        welcome = mine.add_member(bob.client.generate_key_package(), replaces=again.client.agent_id)
+        bob.client.join_channel(name, welcome)
+        self.assertEqual({each.agent_id for each in mine.members()}, {alice.client.agent_id, bob.client.agent_id})
 
     def test_async(self) -> None:
         """the same calls exist for asyncio"""
-        owner = self.start(ChannelManager, "owner")
-        name = self.meet(owner, self.bob)
-        owner.close()
+        name = channel_name()
 
         async def act() -> None:
             async with await aio.ChannelManager.connect(data_dir=f"{self.folder}/owner", identity=b"owner", **service()) as manager:
-                channel = await manager.channel(name)
+                channel = await manager.create(name)
+                token = await manager.invite(name)
+                await asyncio.get_running_loop().run_in_executor(None, self.bob.join_with_token, name, token)
                 await channel.set_policy(admission="owners")
                 self.assertEqual((await channel.policy()).admission, "owners")
                 await channel.rotate()

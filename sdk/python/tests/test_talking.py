@@ -1,12 +1,11 @@
 """Requests, acknowledgement by hand, events and what messages say, blocking and with asyncio."""
 
 import asyncio
-import os
 import threading
 import time
 from typing import Any, List
 
-from place import PairCase, StackCase, channel_name, service, until
+from place import IN_CAMPAIGN, PairCase, StackCase, channel_name, service, until
 from static_sdk import ChannelManager, Json, RemoteError, RemovedError, Request, StaticError, aio
 
 SECONDS = 30.0
@@ -162,7 +161,7 @@ class Talking(PairCase):
     def test_order(self) -> None:
         """hundreds of messages arrive in order, while one thread sends and one iterates"""
         one, other = self.channels()
-        texts = [b"%d" % i for i in range(2000 if os.environ.get("STATIC_STRESS") == "1" else 300)]
+        texts = [b"%d" % i for i in range(2000 if IN_CAMPAIGN else 300)]
         sender = threading.Thread(target=lambda: one.send_many(texts))
         sender.start()
         self.assertEqual([payload for _, payload in zip(texts, other.messages())], texts)
