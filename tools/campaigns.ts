@@ -107,7 +107,11 @@ export const campaigns: readonly Campaign[] = [
     paths: ["sdk/driver/socket_host_test.ts", "tests/faults"],
   },
   { name: "sieges", what: "an honest tenant is served beside every attack", paths: ["tests/hostile"] },
-  { name: "traffic", what: "statistics on real packets: what an observer can tell", paths: ["tests/traffic"] },
+  {
+    name: "traffic",
+    what: "statistics on real packets: what an observer can tell",
+    paths: ["tests/sdk/wire_test.ts", "tests/traffic"],
+  },
   {
     name: "http2",
     what: "foreign HTTP/2 clients, load and hostile peers",
@@ -135,13 +139,15 @@ export const campaigns: readonly Campaign[] = [
   { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
   {
     name: "packages",
-    what: "packages as users install them, and every runtime in one channel",
+    what: "packages and images as users install them, every runtime in one channel and over every transport",
     paths: [
+      "tests/docs/deploy_test.ts",
       "tests/docs/examples_campaign.ts",
       "tests/docs/samples_campaign.ts",
       "tests/host",
       "tests/mcp/mcp_test.ts",
       "tests/sdk/package_campaign.ts",
+      "tests/sdk/session_test.ts",
       "tests/story/story_test.ts",
     ],
   },

@@ -24,32 +24,47 @@ Deno.test("every block is run, is plain text, or says why it is not run", () => 
 testWhen(installed("bash", "curl"), "the pages", async (t) => {
   await using desk = await openDesk();
   const files = await writePrograms(`${desk.folder}/code`, pages, desk.translate);
-  for (const page of pages) await t.step(page.path, (t) => followPage(page, { desk, files, t }));
+  for (const group of Map.groupBy(pages, servedBy).values()) {
+    const services = new Map<string, Service>();
+    for (const page of group) await t.step(page.path, (t) => followPage(page, { desk, files, services, t }));
+    for (const [command, service] of [...services].reverse()) {
+      await t.step(`${command} stops`, async () => {
+        const { code, output } = await service.interrupt();
+        assert(code === 0, `exit code ${code}: ${output}`);
+      });
+    }
+  }
 });
+
+/** The commands of a page that serve. Pages with the same ones follow each other, so that each is started once. */
+function servedBy({ blocks }: Page): string {
+  return blocks.filter((block) => directiveOf(block).kind === "serve").map(commandOf).join("; ");
+}
+
+/** Without its comment, and for a reader with Deno. */
+function commandOf({ text }: Block): string {
+  return text.replace(/ +#.*/, "").replace(/^npx -y deno@[\d.]+/, "deno").trim();
+}
 
 interface Reading {
   readonly desk: Desk;
   readonly files: ReadonlyMap<Block, string>;
+  /** Those that run, by command. */
+  readonly services: Map<string, Service>;
   readonly t: Deno.TestContext;
 }
 
-/** From top to bottom, as a reader does; what a page starts is stopped at its end. */
-async function followPage(page: Page, { desk, files, t }: Reading): Promise<void> {
-  const services: Service[] = [];
+/** From top to bottom, as a reader does. */
+async function followPage(page: Page, { desk, files, services, t }: Reading): Promise<void> {
   for (const block of page.blocks) {
     const directive = directiveOf(block);
     if (directive.kind === "skip" || shown.includes(block.language)) continue;
     await t.step(`${page.path}:${block.line} ${block.language}`, async () => {
       if (block.language === "json") return void JSON.parse(block.text);
       if (block.language === "ts") return await runCode({ block, file: files.get(block) ?? "", desk });
-      if (directive.kind === "serve") return void services.push(await desk.serve(block.text, directive.until));
-      await desk.run(block.text, directive.answers);
-    });
-  }
-  for (const service of services.reverse()) {
-    await t.step(`${page.path} stops what it started`, async () => {
-      const { code, output } = await service.interrupt();
-      assert(code === 0, `exit code ${code}: ${output}`);
+      if (directive.kind === "run") return void await desk.run(block.text, directive.answers);
+      const command = commandOf(block);
+      if (!services.has(command)) services.set(command, await desk.serve(block.text, directive.until));
     });
   }
 }
