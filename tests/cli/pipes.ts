@@ -54,13 +54,8 @@ for _ in 1 2 3; do kill -TERM $listener || true; sleep 0.01; done 2> /dev/null
 wait $listener; echo code $?
 `;
 
-/** Nobody can know that a pipe is closed before writing to it, so there is always something more to write. */
-async function whileTicking<T>(owner: User, name: string, work: Promise<T>): Promise<T> {
-  const state = { done: false };
-  const finished = work.finally(() => state.done = true);
-  while (!state.done) await owner.run(["channel", "send", name, "tick"]);
-  return await finished;
-}
+/** The file is there when `head` has ended: a process closes its input before its output. */
+const untilClosed = 'static channel listen "$NAME" | head -1 | { cat; touch "$XDG_DATA_HOME/closed"; }';
 
 /** Somebody in this process who owns a channel, and a shell whose agent was let into it. */
 class Pair implements AsyncDisposable {
@@ -119,6 +114,20 @@ class Pair implements AsyncDisposable {
     assertMatch(upper.stdout, /"TEXT":"ONE"/);
   }
 
+  /** Nobody can know that a pipe is closed before writing to it, so there is one message more for that. */
+  async listenUntilClosed(): Promise<Outcome> {
+    const { name, owner } = this;
+    await owner.run(["channel", "send", name, "tick"]);
+    const listening = this.run(untilClosed);
+    await eventually(
+      { what: "the end of head" },
+      () => Deno.stat(`${owner.folder}/d/closed`).then(() => true, () => false),
+      (isClosed) => isClosed,
+    );
+    await owner.run(["channel", "send", name, "tock"]);
+    return await listening;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.owner[Symbol.asyncDispose]();
   }
@@ -133,8 +142,7 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
   await pair.owner.run(["channel", "send", pair.name, "three"]);
   const ended = await pair.run(untilTerminated);
   assertEquals(ended.stdout, "code 0\n", ended.stderr);
-  const head = await whileTicking(pair.owner, pair.name, pair.run('static channel listen "$NAME" | head -1'));
-  assertEquals(head.stdout, "tick\n");
+  assertEquals((await pair.listenUntilClosed()).stdout, "tick\n");
   const wrong = await pair.run(
     "static channel create wrong; echo $?; STATIC_API_URL=http://127.0.0.1:1 static usage; echo $?",
   );
