@@ -48,7 +48,7 @@ export const suites: readonly Suite[] = [
   tests("tools", ["tools", "bench"]),
   // The longest first, so that none of them is left over at the end. A second lane is for suites whose files fill it.
   tests("scenario", ["tests/scenario"], { lanes: 2 }),
-  tests("sdk-sessions", ["tests/sdk"], { lanes: 2 }),
+  tests("sdk-sessions", ["tests/sdk"]),
   tests("api-processes", ["tests/api"], { lanes: 2 }),
   tests("relay-processes", ["tests/relay"], { lanes: 2 }),
   tests("relay", ["relay"], { lanes: 2 }),

@@ -1,14 +1,9 @@
 /** The session suite in a page. The server of the page puts the targets before this bundle. */
 import { platform } from "../../sdk/platform/browser.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
-import { createSessionTests, type SessionTarget } from "./session_suite.ts";
+import { type CountedTarget, createSessionTests } from "./session_suite.ts";
 
-interface PageTarget extends SessionTarget {
-  /** How many of the tests; all when not given. */
-  readonly count?: number;
-}
-
-const { sessionTargets } = globalThis as unknown as { readonly sessionTargets: readonly PageTarget[] };
+const { sessionTargets } = globalThis as unknown as { readonly sessionTargets: readonly CountedTarget[] };
 const results: RuntimeResult[] = [];
 for (const target of sessionTargets) {
   if (target.expected === "cells") Reflect.deleteProperty(globalThis, "WebTransport");

@@ -23,7 +23,16 @@ export interface SessionTarget
   readonly wrongTls: RelayOptions["tls"] | undefined;
 }
 
+/** For another process or a page. */
+export interface CountedTarget extends SessionTarget {
+  /** How many of the tests; all when not given. */
+  readonly count?: number | undefined;
+}
+
 const offKey = `sk_live_${"0".repeat(46)}`;
+
+/** How many of the tests are about a transport. They come first. The others are about sessions, whatever carries them. */
+export const testsOfTransport = 5;
 
 export function createSessionTests(platform: Platform, target: SessionTarget): readonly RuntimeTest[] {
   const { endpoint, transport, apiKey, apiUrl } = target;
@@ -98,6 +107,27 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       },
     },
     {
+      name: "an API or a relay that is not there gives connection_error within the timeout",
+      run: async () => {
+        await failsWith("connection_error", () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }));
+        const session = await open({ endpoint: target.deadEndpoint });
+        await failsWith("connection_error", () => session.call("Ping", {}, { timeoutMs: 1_500 }));
+        await session.close();
+      },
+    },
+    {
+      name: "a relay whose certificate is not trusted is not talked to, and the error says so",
+      run: async () => {
+        if (target.wrongTls === undefined) return;
+        const session = await open({ tls: target.wrongTls });
+        const call = session.call("Ping", {}, { timeoutMs: 2_500 });
+        const error = await call.then(() => undefined, (error: unknown) => error);
+        check(error instanceof StaticError && error.code === "connection_error", `it ended with ${String(error)}`);
+        check(/certificate|handshake/i.test(error.message), error.message);
+        await session.close();
+      },
+    },
+    {
       name: "a local clock that is ten minutes off does not matter",
       run: async () => {
         for (const aheadMs of [600_000, -600_000]) {
@@ -135,27 +165,6 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
           sign: (message) => Promise.resolve(ed25519.sign(message, new Uint8Array(32))),
         }, platform);
         await failsWith("auth_failed", () => session.call("Ping", {}));
-      },
-    },
-    {
-      name: "an API or a relay that is not there gives connection_error within the timeout",
-      run: async () => {
-        await failsWith("connection_error", () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }));
-        const session = await open({ endpoint: target.deadEndpoint });
-        await failsWith("connection_error", () => session.call("Ping", {}, { timeoutMs: 1_500 }));
-        await session.close();
-      },
-    },
-    {
-      name: "a relay whose certificate is not trusted is not talked to, and the error says so",
-      run: async () => {
-        if (target.wrongTls === undefined) return;
-        const session = await open({ tls: target.wrongTls });
-        const call = session.call("Ping", {}, { timeoutMs: 2_500 });
-        const error = await call.then(() => undefined, (error: unknown) => error);
-        check(error instanceof StaticError && error.code === "connection_error", `it ended with ${String(error)}`);
-        check(/certificate|handshake/i.test(error.message), error.message);
-        await session.close();
       },
     },
   ];

@@ -1,14 +1,19 @@
-// One suite of sessions with a real relay and a real API, in every runtime and over every transport.
+// One suite of sessions with a real relay and a real API, in every runtime and over every transport. By default the second transport of
+// a runtime has the tests that are about transports; the campaign packages has all.
 import { assertEquals, assertGreater } from "@std/assert";
 import { platform } from "../../sdk/platform/deno.ts";
 import { createProject } from "../../tools/bundle.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { chromium, runInChromium } from "../support/runtime/chromium.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { testWhen } from "../support/mod.ts";
-import { createSessionTests, type SessionTarget } from "./session_suite.ts";
+import { createSessionTests, type SessionTarget, testsOfTransport } from "./session_suite.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import type { SharedStack } from "../support/stack.ts";
+
+/** Over the second transport of a runtime: all tests in a campaign. */
+const secondTransport = inCampaign ? undefined : testsOfTransport;
 
 function assertPassed(results: readonly RuntimeResult[]): void {
   assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
@@ -39,7 +44,7 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
   });
   await t.step("over CellUp and CellDown", async () => {
     const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "cells" });
-    assertPassed(await runTests(createSessionTests(platform, target)));
+    assertPassed(await runTests(createSessionTests(platform, target).slice(0, secondTransport)));
   });
   await t.step("to a relay that the API vouches for", async () => {
     for (const endpoint of [quicUrl, grpcUrl]) {
@@ -50,23 +55,20 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
   });
 });
 
-testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC stream Session", async (t) => {
+testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC stream Session", async () => {
   const stack = await shareStack();
   await using project = await createProject();
   const bundle = await project.bundle(new URL("session_node.ts", import.meta.url), "node");
   const tls = { caFile: stack.caFile };
-  const target = targetOf(stack, { endpoint: stack.grpcUrl, transport: "auto", tls, expected: "grpc" });
-  await t.step("by the relay's authority", async () => {
-    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(target))));
-  });
-  await t.step("by its certificate's hash", async () => {
-    const pinned = { ...target, tls: { certificateHashes: [await stack.certificateHash()] } };
-    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(pinned), "1")));
-  });
-  await t.step("by the API's word, which also says where the TCP port of a QUIC address is", async () => {
-    const told = targetOf(stack, { endpoint: stack.quicUrl, transport: "auto", expected: "grpc" });
-    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(told), "1")));
-  });
+  const pinned = { certificateHashes: [await stack.certificateHash()] };
+  const { grpcUrl, quicUrl } = stack;
+  const targets = [
+    targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls, expected: "grpc" }),
+    { ...targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: pinned, expected: "grpc" }), count: 1 },
+    // The API vouches for the relay, and also says where the TCP port of a QUIC address is.
+    { ...targetOf(stack, { endpoint: quicUrl, transport: "auto", expected: "grpc" }), count: 1 },
+  ];
+  assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(targets))));
 });
 
 testWhen(chromium, "sessions with a real relay and a real API, in Chromium", async () => {
@@ -81,7 +83,11 @@ testWhen(chromium, "sessions with a real relay and a real API, in Chromium", asy
     // The API tells the hash.
     { ...targetOf(stack, { endpoint: quicUrl, transport: "auto", expected: "webtransport" }), count: 1 },
     // Without WebTransport, and with certificates that the browser was told to ignore: cells are what is left.
-    { ...targetOf(stack, { endpoint, transport: "auto", tls: {}, expected: "cells" }), wrongTls: undefined },
+    {
+      ...targetOf(stack, { endpoint, transport: "auto", tls: {}, expected: "cells" }),
+      wrongTls: undefined,
+      count: secondTransport,
+    },
   ];
   const code = `globalThis.sessionTargets = ${JSON.stringify(targets)};\n${await Deno.readTextFile(bundle)}`;
   await Deno.writeTextFile(bundle, code);

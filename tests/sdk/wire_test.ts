@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits } from "../../proto/mod.ts";
 import { type CellTap, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { shareStack } from "../support/shared_stack.ts";
 
 type Direction = Parameters<CellTap>[2];
@@ -78,7 +79,8 @@ async function connect(options: ConnectOptions): Promise<Watched> {
 Deno.test("bytes, JSON, requests and replies of one length are cells of one number and size on the wire", async (t) => {
   const stack = await shareStack();
   const folder = await Deno.makeTempDir({ prefix: "static-wire-" });
-  for (const transport of ["quic", "grpc"] as const) {
+  // The cells are made before a transport has them, so one shows it; the campaign has both.
+  for (const transport of inCampaign ? ["quic", "grpc"] as const : ["quic"] as const) {
     const optionsOf = (identity: string): ConnectOptions => ({
       endpoint: transport === "quic" ? stack.quicUrl : stack.grpcUrl,
       transport,
