@@ -139,9 +139,8 @@ export const campaigns: readonly Campaign[] = [
   { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
   {
     name: "packages",
-    what: "packages and images as users install them, every runtime in one channel and over every transport",
+    what: "packages as users install them, every runtime in one channel and over every transport",
     paths: [
-      "tests/docs/deploy_test.ts",
       "tests/docs/examples_campaign.ts",
       "tests/docs/samples_campaign.ts",
       "tests/host",
@@ -153,7 +152,12 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "pages",
-    what: "every program of the pages twice in a row, alerts and reference pages at full length",
-    paths: ["tests/docs/blocks_test.ts", "tests/docs/monitoring_test.ts", "tests/project/reference_pages_test.ts"],
+    what: "every program of the pages twice in a row, images, alerts and reference pages at full length",
+    paths: [
+      "tests/docs/blocks_test.ts",
+      "tests/docs/deploy_test.ts",
+      "tests/docs/monitoring_test.ts",
+      "tests/project/reference_pages_test.ts",
+    ],
   },
 ];
