@@ -60,6 +60,7 @@ async function ownFiles(user: User): Promise<void> {
   const refused = await user.json(["agent", "verify"], { code: 3 });
   assertEquals(refused.error.code, "passphrase_wrong");
   const variables = { STATIC_PASSPHRASE: "swordfish" };
+  await user.run(["agent", "verify"], { variables });
   await user.run(["channel", "list"], { variables });
   await user.run(["agent", "passphrase"], { input: "swordfish\n\n" });
   const state = `${user.folder}/data/static/agents/default/state`;
