@@ -14,27 +14,32 @@ async function listed(): Promise<string[]> {
   return [...page.matchAll(/^\| `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name).sort();
 }
 
-testWhen(natsInstalled, "relays find each other by their log, tell it in metrics, and stop in order", async () => {
-  await using nats = await startNats({ nodes: 1 });
-  const folders = [
-    await Deno.makeTempDir({ prefix: "static-relay-" }),
-    await Deno.makeTempDir({ prefix: "static-relay-" }),
-  ];
-  const relays = await Promise.all(
-    folders.map((folder) => startRelayProcess({ ...nats.variables, STATIC_DATA_DIR: folder })),
-  );
-  const [first, second] = relays;
-  assert(first !== undefined && second !== undefined);
-  const together = (text: string): boolean => /^static_relay_cluster_relays 2$/m.test(text);
-  const text = await eventually({ what: "both relays are counted" }, () => first.metrics(), together);
-  const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) => name).sort();
-  assertEquals(served, await listed());
-  for (const relay of relays) {
-    relay.signal("SIGTERM");
-    assertEquals(await relay.finished(), 0, relay.output());
-  }
-  for (const folder of folders) await Deno.remove(folder, { recursive: true });
-});
+testWhen(
+  natsInstalled,
+  "relays find each other by their log over TLS, tell it in metrics, and stop in order",
+  async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const folders = [
+      await Deno.makeTempDir({ prefix: "static-relay-" }),
+      await Deno.makeTempDir({ prefix: "static-relay-" }),
+    ];
+    const relays = await Promise.all(
+      folders.map((folder) => startRelayProcess({ ...nats.variables, STATIC_DATA_DIR: folder })),
+    );
+    const [first, second] = relays;
+    assert(first !== undefined && second !== undefined);
+    const together = (text: string): boolean => /^static_relay_cluster_relays 2$/m.test(text);
+    const text = await eventually({ what: "both relays are counted" }, () => first.metrics(), together);
+    const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) => name).sort();
+    assertEquals(served, await listed());
+    for (const relay of relays) {
+      relay.signal("SIGTERM");
+      assertEquals(await relay.finished(), 0, relay.output());
+      assert(!relay.output().includes("NKEY SEED"), "the key is in no log");
+    }
+    for (const folder of folders) await Deno.remove(folder, { recursive: true });
+  },
+);
 
 testWhen(natsInstalled, "a relay that cannot go on tells its agents, and ends", async () => {
   await using nats = await startNats({ nodes: 1 });

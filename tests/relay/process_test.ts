@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, asse
 import { connect, type TLSSocket } from "node:tls";
 import { createCertificate, eventually, type TestCertificate } from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
+import { refusedStart } from "../support/relay/refused_start.ts";
 
 /** The certificate that a new TLS connection gets. */
 function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
@@ -100,24 +101,21 @@ async function collide(relay: RelayProcess, dataDir: string): Promise<void> {
   const admin = /"admin_url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(relay.output())?.[1] ?? "";
   const taken = { STATIC_RELAY_GRPC_PORT: port, STATIC_RELAY_QUIC_PORT: quic, STATIC_ADMIN_PORT: admin };
   for (const [variable, number] of Object.entries(taken)) {
-    const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: other, [variable]: number });
-    assertEquals(code, 1);
-    assertStringIncludes(output, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
-    assert(!output.includes("    at "), output);
+    const { message } = await refusedStart({ STATIC_DATA_DIR: other, [variable]: number });
+    assertStringIncludes(message, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
   }
   const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
   assertEquals(code, 1);
-  assertMatch(output, /another process/);
+  assertMatch(output, /^Cannot open the relay's database .*another process/m);
+  assert(!output.includes("    at "), output);
   const tls = {
     STATIC_TLS_CERT: `${dataDir}/missing.pem`,
     STATIC_TLS_KEY: `${dataDir}/ca_key.pem`,
     STATIC_RELAY_ORIGINS: "quic://localhost:4433",
   };
   for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
-    const { code, output } = await runRelayProcess(wrong);
-    assertEquals(code, 1);
-    assertMatch(output, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/m);
-    assert(!output.includes("    at "), output);
+    const { message } = await refusedStart(wrong);
+    assertMatch(message, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/);
   }
   assertEquals(JSON.parse(await relay.get("/health")), withoutApi);
   await Deno.remove(other, { recursive: true });

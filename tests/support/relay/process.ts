@@ -24,7 +24,7 @@ export interface ExitedProcess {
   readonly output: string;
 }
 
-const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
+export const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
 
 export async function startRelayProcess(
   environment: Readonly<Record<string, string>>,
