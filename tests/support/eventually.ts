@@ -1,6 +1,7 @@
 /** Waiting for something that another process does. */
 
-const pauseMs = 25;
+/** The first pause. Later ones are a tenth of the time waited so far, up to the last: most looks cost both sides a connection. */
+const [firstPauseMs, lastPauseMs] = [25, 250];
 /** No test waits for less: a slow machine would miss it. */
 const patienceMs = 60_000;
 
@@ -10,7 +11,8 @@ export async function eventually<T>(
   ask: () => Promise<T>,
   check: (value: T) => boolean,
 ): Promise<T> {
-  let deadline = performance.now() + withinMs;
+  const startMs = performance.now();
+  let deadline = startMs + withinMs;
   while (true) {
     const value = await ask();
     if (check(value)) return value;
@@ -18,6 +20,7 @@ export async function eventually<T>(
       throw new Error(`${what} not within ${withinMs} ms; last: ${JSON.stringify(value)}`);
     }
     const pausedMs = performance.now();
+    const pauseMs = Math.min(Math.max(firstPauseMs, (pausedMs - startMs) / 10), lastPauseMs);
     // wait: between two looks at a condition
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     deadline += performance.now() - pausedMs - pauseMs;
