@@ -1,5 +1,5 @@
-// Every listener, with connections that break in every state and every way, in bursts: an honest client is answered after each, no
-// process ends, none has an error of a socket that nobody took care of, and none keeps a socket.
+// Every kind of listener, with connections that break in every state and every way, in bursts: an honest client is answered after
+// each, no process ends, none has an error of a socket that nobody took care of, and none keeps a socket. A campaign has every port.
 import { assert, assertEquals } from "@std/assert";
 import { protocolVersion } from "../../proto/mod.ts";
 import { breakConnections, type Door, openConnections, statesOf, type Way, ways } from "../support/breaking_client.ts";
@@ -87,6 +87,8 @@ async function refuses({ at }: TcpDoor): Promise<boolean> {
     (await Deno.connect({ hostname: "127.0.0.1", port: at.port })).close();
     return false;
   } catch (error) {
+    // One that was in the queue of the port when it closed.
+    if (error instanceof Deno.errors.ConnectionReset) return false;
     if (!(error instanceof Deno.errors.ConnectionRefused)) throw error;
     return true;
   }
@@ -136,7 +138,7 @@ async function withApi(
 
 Deno.test("broken connections: the API's ports without TLS, and its admin port", async () => {
   await withApi({}, async (process) => {
-    const urls = { API: process.url, internal: process.internalUrl, admin: process.adminUrl };
+    const urls = { API: process.url, ...(inCampaign && { internal: process.internalUrl }), admin: process.adminUrl };
     const doors = Object.entries(urls).map(([name, url]): TcpDoor => ({
       name,
       at: { port: port(url) },
@@ -161,7 +163,8 @@ Deno.test("broken connections: the API's ports with TLS", async () => {
   await Deno.writeTextFile(STATIC_TLS_CERT, certificate.cert);
   await Deno.writeTextFile(STATIC_TLS_KEY, certificate.key, { mode: 0o600 });
   await withApi({ STATIC_TLS_CERT, STATIC_TLS_KEY }, async (process) => {
-    const doors = [process.url, process.internalUrl].map((url): TcpDoor => {
+    const urls = inCampaign ? [process.url, process.internalUrl] : [process.url];
+    const doors = urls.map((url): TcpDoor => {
       return { name: url, at: { port: port(url) }, speaks: "https" };
     });
     const ask = async ({ name }: TcpDoor): Promise<void> => {

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { StaticClient, StaticError } from "../../sdk/mod.ts";
-import { relaySecret } from "../support/api/harness.ts";
+import { relaySecret, signUp } from "../support/api/harness.ts";
 import { createRandom, eventually, seedFromEnvironment } from "../support/mod.ts";
 import { add, codeOf, optionsFor } from "./clients.ts";
 import { Stack } from "./stack.ts";
@@ -41,6 +41,7 @@ Deno.test("keys, tokens and quota that run out under connected agents", async (t
     random: createRandom(seedFromEnvironment()),
     ways: ["all"],
     api: { STATIC_JWT_KEYS: signer.ring },
+    relay: { STATIC_RELAY_DRAIN_SECONDS: "1" },
   });
   const { account, api } = stack;
   const credentials = { apiKey: account.apiKey, apiUrl: api.url };
@@ -102,29 +103,24 @@ Deno.test("keys, tokens and quota that run out under connected agents", async (t
   });
 
   await t.step("100 sends at once with one message left: exactly one is accepted and counted", async () => {
-    const { json: { messages } } = await settled(stack);
-    const { used } = messages;
-    await setLimit(stack, used + 1);
-    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, i) => codeOf(channel.send(`last ${i}`))));
+    // Of an account that has sent nothing: the relay holds no lease of it.
+    const { apiKey } = await signUp(api.call);
+    await using fay = await StaticClient.connect({ ...optionsFor(stack, "fay"), apiKey, apiUrl: api.url });
+    const own = await fay.createChannel("acme/faults/quota");
+    await stack.admin("set-limit", "free", "1");
+    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, i) => codeOf(own.send(`last ${i}`))));
     assertEquals(outcomes.filter((code) => code === "fulfilled").length, 1);
     assertEquals(outcomes.filter((code) => code === "quota_exceeded").length, 99);
-    assertEquals((await settled(stack)).json.messages.used, used + 1);
+    assertEquals(await settledUsage(stack, apiKey), 1);
   });
 });
 
-/**
- * The API's count when the relay has given back all its leases: it gives them back when an account is quiet, or stops.
- */
-async function settled(stack: Stack): ReturnType<Stack["api"]["call"]> {
+/** The API's count when the relay has given back all its leases: it gives them back when an account is quiet, or stops. */
+async function settledUsage(stack: Stack, apiKey: string): Promise<number> {
   const relayId = await Deno.readTextFile(`${stack.folder}/relay/relay_id`);
   stack.relay.signal("SIGTERM");
   await stack.relay.finished();
   const open = await stack.api.call("GET", `/internal/v1/leases?relay_id=${relayId}`, { key: relaySecret });
   assertEquals(open.json.leases, []);
-  await stack.startRelay();
-  return await stack.api.call("GET", "/v1/usage", { key: stack.account.apiKey });
-}
-
-async function setLimit(stack: Stack, limit: number): Promise<void> {
-  await stack.admin("set-limit", "free", String(limit));
+  return (await stack.api.call("GET", "/v1/usage", { key: apiKey })).json.messages.used;
 }

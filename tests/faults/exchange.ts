@@ -1,4 +1,5 @@
 /** Agents that talk all the time in one channel on one stack, for faults to happen to them. */
+import { inCampaign } from "../support/campaign.ts";
 import { createRandom, type Random } from "../support/mod.ts";
 import { Actor } from "./actor.ts";
 import { type Audit, audit } from "./auditor.ts";
@@ -9,7 +10,8 @@ export const channel = "acme/faults/exchange";
 const residents = ["ann", "ben", "cat"];
 /** All guests go one way. */
 const guestWay = "guests";
-const everyMs = 60;
+/** Between two texts of an agent. */
+const everyMs = inCampaign ? 60 : 200;
 const progressMs = 60_000;
 
 export class Exchange implements AsyncDisposable {
@@ -26,7 +28,8 @@ export class Exchange implements AsyncDisposable {
 
   static async open(seed: number): Promise<Exchange> {
     const random = createRandom(seed);
-    const stack = await Stack.start({ random: createRandom(seed + 1), ways: [...residents, guestWay] });
+    const ways = [...residents, guestWay];
+    const stack = await Stack.start({ random: createRandom(seed + 1), ways, ownDatabase: inCampaign });
     const exchange = new Exchange(stack, random);
     try {
       await exchange.#assemble();

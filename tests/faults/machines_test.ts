@@ -17,6 +17,17 @@ async function startStack(relay: NonNullable<StackOptions["relay"]> = {}): Promi
   return await Stack.start({ random: createRandom(seed), ways: ["all", "twin", "ahead", "behind"], relay });
 }
 
+const started: { stack?: Promise<Stack> } = {};
+
+Deno.test.afterAll(async () => {
+  await (await started.stack)?.[Symbol.asyncDispose]();
+});
+
+/** For tests whose faults are on the machines of agents. It ends after the last test. */
+async function shareStack(): Promise<Stack> {
+  return await (started.stack ??= startStack());
+}
+
 function optionsFor(stack: Stack, identity: string): ConnectOptions {
   return { ...withoutCredential(stack, identity), apiUrl: stack.api.url, apiKey: stack.account.apiKey };
 }
@@ -72,7 +83,7 @@ testWhen(
   smallDisks,
   "an agent whose disk is full stops, typed, others do not notice, and its next start loses nothing",
   async () => {
-    await using stack = await startStack();
+    const stack = await shareStack();
     await using disk = await SmallDisk.mount(8);
     const options = { ...optionsFor(stack, "ben"), dataDir: `${disk.folder}/ben` };
     await using ann = await StaticClient.connect(optionsFor(stack, "ann"));
@@ -109,7 +120,7 @@ testWhen(
 
 Deno.test("directories and clocks of agents", async (t) => {
   const random = createRandom(seed);
-  await using stack = await startStack();
+  const stack = await shareStack();
   await using ann = await StaticClient.connect(optionsFor(stack, "ann"));
   const channel = await ann.createChannel("acme/faults/machines");
 

@@ -1,6 +1,6 @@
 /** The whole service as an operator runs it, each part a process that can be killed, frozen and started again where it was. */
 import { runAdmin } from "../../api/mod.ts";
-import { embedded, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
+import { anyBackend, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import {
@@ -20,13 +20,15 @@ export interface StackOptions {
   readonly ways: readonly string[];
   readonly relay?: Readonly<Record<string, string>>;
   readonly api?: Readonly<Record<string, string>>;
+  /** For tests that kill or freeze the database: one of its own, where PostgreSQL is installed. */
+  readonly ownDatabase?: boolean;
 }
 
 export class Stack implements AsyncDisposable {
   readonly #opened = new AsyncDisposableStack();
   readonly folder: string;
   readonly relayPort = freePort();
-  /** Undefined when the API runs on its embedded database. */
+  /** Undefined when others use its server too, or the API runs on its embedded database. */
   database: TestPostgres | undefined;
   account!: SignedUp;
   api!: ApiProcess;
@@ -39,14 +41,14 @@ export class Stack implements AsyncDisposable {
     this.folder = folder;
   }
 
-  static async start({ random, ways, relay = {}, api = {} }: StackOptions): Promise<Stack> {
+  static async start({ random, ways, relay = {}, api = {}, ownDatabase = false }: StackOptions): Promise<Stack> {
     const stack = new Stack(await Deno.makeTempDir({ prefix: "static-faults-" }));
     try {
       stack.#opened.defer(() => Deno.remove(stack.folder, { recursive: true }));
       for (const way of ways) stack.#links.set(way, stack.#opened.use(new Link(stack.relayPort, random)));
       const [port, internalPort] = freePorts(2).map(String);
       const ports = { STATIC_API_PORT: port ?? "", STATIC_INTERNAL_PORT: internalPort ?? "" };
-      stack.#apiEnvironment = { ...await stack.#openDatabase(), ...ports, ...api };
+      stack.#apiEnvironment = { ...await stack.#openDatabase(ownDatabase), ...ports, ...api };
       await stack.startApi();
       stack.#opened.defer(() => stack.api.stop());
       stack.#relayEnvironment = {
@@ -116,9 +118,9 @@ export class Stack implements AsyncDisposable {
     await this.#opened.disposeAsync();
   }
 
-  async #openDatabase(): Promise<Record<string, string>> {
-    if (!postgresInstalled.met) {
-      const backend = await embedded.open();
+  async #openDatabase(isOwn: boolean): Promise<Record<string, string>> {
+    if (!isOwn || !postgresInstalled.met) {
+      const backend = await anyBackend.open();
       this.#opened.defer(() => backend.close());
       return backend.environment;
     }

@@ -1,11 +1,12 @@
 /** kill -9, a second process, and a full disk: what the store promises when its process or its disk does not cooperate. */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { SmallDisk, smallDisks } from "./small_disk.ts";
 import { batchRecords, decodeBatch } from "./store_batches.ts";
 
-const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 8;
+const rounds = inCampaign ? 200 : 3;
 const random: Random = createRandom(seedFromEnvironment());
 const writer = new URL("store_writer.ts", import.meta.url).pathname;
 
