@@ -13,7 +13,7 @@ import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 
 const adminSecret = "admin-secret-for-tests-0123456789abcdef";
-const [events, kills] = inCampaign ? [10_000, 5] : [200, 1];
+const [events, kills] = inCampaign ? [10_000, 5] : [80, 1];
 const operators = 4;
 const tenants = 4;
 

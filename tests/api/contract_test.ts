@@ -1,7 +1,13 @@
-/** Each guarantee once, on the database that makes it harder; a campaign tests all of them on both. */
+/**
+ * Each guarantee once, on the database that is quicker, and those of accounts and usage on the embedded one too. A campaign tests all
+ * of them on both.
+ */
 import { anyBackend, backends, embedded } from "../support/api/harness.ts";
 import { inCampaign } from "../support/campaign.ts";
-import { testContract, testRaces } from "./contract/every_guarantee.ts";
+import { testAccountsAndUsage, testContract, testRaces } from "./contract/every_guarantee.ts";
 
-for (const backend of inCampaign ? backends : [embedded]) testContract(backend);
-for (const backend of inCampaign ? backends : [anyBackend]) testRaces(backend);
+for (const backend of inCampaign ? backends : [anyBackend]) {
+  testContract(backend);
+  testRaces(backend);
+}
+if (!inCampaign && anyBackend !== embedded) testAccountsAndUsage(embedded);

@@ -97,7 +97,7 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
   await Deno.remove(folder, { recursive: true });
 });
 
-// One test, because to open the embedded database takes five seconds of processor: it is opened twice.
+// One test, because to open the embedded database takes seconds of processor: it is opened twice, the second time as the task does.
 Deno.test("the embedded database is for its user only, survives a crash, keeps a second process out, and takes an administrator's command", async (t) => {
   const backend = await embedded.open();
   const dataDir = backend.environment.STATIC_DATA_DIR ?? "";
@@ -120,12 +120,16 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
     await first.finished();
     // As a folder that was made before it was private.
     await Deno.chmod(`${dataDir}/database`, 0o755);
-    await using again = await startProcess({ ...backend.environment, ...shortLived });
+    const keys = await makeKeys();
+    await Deno.writeTextFile(`${dataDir}/keys of this test.json`, keys.ring);
+    const STATIC_JWT_KEYS = `${dataDir}/keys of this test.json`;
+    await using again = await startTask({ ...backend.environment, ...shortLived, STATIC_JWT_KEYS });
     await t.step("after a crash everything is there", async () => {
       const { status, json } = await again.call("GET", "/v1/usage", { key: account.apiKey });
       assertEquals([status, json.plan], [200, "team"]);
     });
     await t.step("a folder from before this rule is made private", () => assertPrivate(again));
+    await t.step("deno task api runs in the data directory, with keys from a file", () => assertInOrder(again, keys));
   } finally {
     await backend.close();
   }
@@ -148,34 +152,45 @@ async function setPlan({ environment }: OpenBackend, email: string, plan: string
   assertEquals(code, 0, new TextDecoder().decode(stderr));
 }
 
-Deno.test("deno task api runs in the data directory, with the keys that a variable has or names, and tells them to no process", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-api task-" });
+Deno.test("deno task api has the keys that a variable has, tells them to no process, and says which file is missing", async () => {
+  const keys = await makeKeys();
+  const { environment, close } = await anyBackend.open();
+  {
+    await using api = await startTask({ ...environment, STATIC_JWT_KEYS: keys.ring });
+    await assertInOrder(api, keys);
+  }
+  const misplaced = { ...environment, STATIC_JWT_KEYS: keys.secret };
+  const { message } = await assertRejects(() => startTask(misplaced), Error, "STATIC_JWT_KEYS must");
+  assert(message.includes("there is none, or --allow-read") && !message.includes(keys.secret), message);
+  await close();
+});
+
+interface SigningKeys {
+  /** As `STATIC_JWT_KEYS` takes it. */
+  readonly ring: string;
+  readonly secret: string;
+}
+
+const kid = "of-this-test";
+
+async function makeKeys(): Promise<SigningKeys> {
   const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]) as CryptoKeyPair; // cast: Ed25519 makes pairs
   const { kty, crv, x, d = "" } = await crypto.subtle.exportKey("jwk", privateKey);
-  const keys = JSON.stringify({ keys: [{ kty, crv, kid: "of-this-test", x, d }] });
-  await Deno.writeTextFile(`${folder}/keys.json`, keys);
-  // The embedded database reads and writes most.
-  for (const [backend, STATIC_JWT_KEYS] of [[embedded, `${folder}/keys.json`], [anyBackend, keys]] as const) {
-    const { environment, close } = await backend.open();
-    {
-      await using api = await startProcess({ ...environment, STATIC_CA_FILE: "", STATIC_JWT_KEYS }, { how: "as task" });
-      assertEquals((await api.call("GET", "/ready")).status, 200);
-      assertStringIncludes((await api.call("GET", "/.well-known/jwks.json")).text, "of-this-test");
-      await assertNotAmongArguments(d);
-      api.signal("SIGTERM");
-      assertEquals(await api.finished(), 0, api.output());
-    }
-    await close();
-  }
-  const misplaced = { STATIC_DATA_DIR: folder, STATIC_JWT_KEYS: d };
-  const { message } = await assertRejects(
-    () => startProcess(misplaced, { how: "as task" }),
-    Error,
-    "STATIC_JWT_KEYS must",
-  );
-  assert(message.includes("there is none, or --allow-read") && !message.includes(d), message);
-  await Deno.remove(folder, { recursive: true });
-});
+  return { ring: JSON.stringify({ keys: [{ kty, crv, kid, x, d }] }), secret: d };
+}
+
+async function startTask(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
+  return await startProcess({ ...environment, STATIC_CA_FILE: "" }, { how: "as task" });
+}
+
+/** Ends it. */
+async function assertInOrder(api: ApiProcess, { secret }: SigningKeys): Promise<void> {
+  assertEquals((await api.call("GET", "/ready")).status, 200);
+  assertStringIncludes((await api.call("GET", "/.well-known/jwks.json")).text, kid);
+  await assertNotAmongArguments(secret);
+  api.signal("SIGTERM");
+  assertEquals(await api.finished(), 0, api.output());
+}
 
 /** Everybody on a machine can read the arguments of every process. */
 async function assertNotAmongArguments(secret: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Guarantees when many callers do the same at once. */
 import { assertEquals } from "@std/assert";
 import type { Answer, TestApi } from "../../support/api/harness.ts";
+import { inCampaign } from "../../support/campaign.ts";
 import { atLast, type Guarantees } from "./contract.ts";
 import { takeLease } from "./usage.ts";
 
@@ -52,18 +53,19 @@ export const concurrencyGuarantees: Guarantees = {
     assertEquals({ ...row }, { accounts: 1, keys: 1 });
   },
 
-  "1000 parallel lease requests at the limit grant exactly the remainder": async ({ api }) => {
+  "Parallel lease requests at the limit grant exactly the remainder": async ({ api }) => {
+    const requests = inCampaign ? 1000 : 200;
     const { id, apiKey } = await api.signUp();
     const first = await takeLease(api, { account: id, messages: 9000 });
     assertEquals(first.json.lease.granted, 9000);
     const answers = await Promise.all(
       Array.from(
-        { length: 1000 },
+        { length: requests },
         (_, i) => takeLeaseAtLast(api, { account: id, messages: 7, relay: `relay-${i % 10}` }),
       ),
     );
     // 142 full leases, one with what is left, and refusals.
-    assertEquals(countBy(answers.map(({ status }) => status)), { 200: 143, 429: 857 });
+    assertEquals(countBy(answers.map(({ status }) => status)), { 200: 143, 429: requests - 143 });
     const granted = answers.reduce((sum, { json }) => sum + (json.lease?.granted ?? 0), 0);
     assertEquals(granted, 1000);
     assertEquals((await api.call("GET", "/v1/usage", { key: apiKey })).json.messages.limit, 10_000);

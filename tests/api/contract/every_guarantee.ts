@@ -44,6 +44,14 @@ export function testContract(backend: Backend): void {
   testOn(backend, what, oneAfterTheOther);
 }
 
+/** Those that write most: enough to see that a database understands the statements of the other. */
+export function testAccountsAndUsage(backend: Backend): void {
+  testOn(backend, "what the HTTP contract says of accounts and usage holds", {
+    ...accountGuarantees,
+    ...usageGuarantees,
+  });
+}
+
 export function testRaces(backend: Backend): void {
   testOn(backend, `${what} for requests at the same time`, atTheSameTime);
 }

@@ -7,7 +7,7 @@ import { inCampaign, tried } from "../../support/campaign.ts";
 import type { Guarantees } from "./contract.ts";
 
 /** Requests for each operation and credential. */
-const rounds = inCampaign ? 200 : 3;
+const rounds = inCampaign ? 200 : 1;
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -150,12 +150,13 @@ function inline(schema: unknown, document: Document): object {
   });
 }
 
-/** Made once for each schema of an operation: making one takes longer than the request does. */
-const validators = new WeakMap<object, z.ZodType>();
+/** By their schemas' text: making one takes longer than the request does, and most answers of most operations have the same. */
+const validators = new Map<string, z.ZodType>();
 
 function validatorOf(schema: object): z.ZodType {
-  const made = validators.get(schema) ?? z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
-  validators.set(schema, made);
+  const text = JSON.stringify(schema);
+  const made = validators.get(text) ?? z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  validators.set(text, made);
   return made;
 }
 
@@ -198,6 +199,7 @@ export const openApiGuarantees: Guarantees = {
     const told = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`).join(", ");
     console.log(`${count} requests: ${told}`);
     tried(`${count} requests made from the OpenAPI document`);
-    assert((statuses.get(200) ?? 0) > 100 && (statuses.get(400) ?? 0) > 100 && !statuses.has(500), told);
+    const isOften = (status: number): boolean => (statuses.get(status) ?? 0) > count / 20;
+    assert(isOften(200) && isOften(400) && !statuses.has(500), told);
   },
 };
