@@ -51,15 +51,17 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "relay-model",
-    what: "the relay's core, leases and replicas against models of them",
+    what: "the relay's core, leases and replicas against models of them, and the contract of engines at full length",
     paths: [
       "relay/cluster/begin_test.ts",
       "relay/cluster/fold_properties_test.ts",
+      "relay/cluster/jetstream_test.ts",
       "relay/cluster/memory_test.ts",
       "relay/cluster/replica_test.ts",
       "relay/cluster/silence_test.ts",
       "relay/core/elsewhere_test.ts",
       "relay/core/simulation_test.ts",
+      "relay/engine/sqlite_test.ts",
       "relay/quota/leased_quota_test.ts",
     ],
   },
@@ -94,6 +96,7 @@ export const campaigns: readonly Campaign[] = [
     what: "kill -9 at every step: nothing is lost, doubled or used twice",
     paths: [
       "sdk/platform/directory_store_test.ts",
+      "tests/formats/format_change_test.ts",
       "tests/project/start_test.ts",
       "tests/relay/engine_kill_test.ts",
       "tests/relay/exchange_test.ts",

@@ -42,6 +42,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly liveBytes?: number;
   /** For tests: how long the log may be silent. */
   readonly silenceLimits?: Partial<SilenceLimits>;
+  /** For tests: how long a stop waits for nodes that do not answer. */
+  readonly closeMs?: number;
   readonly nowMs: () => number;
   readonly log: Log;
   /** Only a new process can go on. */
@@ -297,9 +299,10 @@ class ClusterRelay {
       backUp: (path, timeMs) => writeBackup(path, { copyTo: (to) => this.#copyTo(to), timeMs }),
       close: async () => {
         // Nodes without a majority must not hold up the end: what is not answered is asked for again by its caller.
-        await within(waits.logClose.ms, Promise.race([this.#writer.close(), this.#over.promise]));
+        const { closeMs = waits.logClose.ms } = this.#options;
+        await within(closeMs, Promise.race([this.#writer.close(), this.#over.promise]));
         this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
-        if (!await within(waits.logClose.ms, this.#replica.idle())) this.#replica.stop();
+        if (!await within(closeMs, this.#replica.idle())) this.#replica.stop();
         await dispose();
       },
     });

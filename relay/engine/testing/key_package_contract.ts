@@ -1,6 +1,7 @@
 /** KeyPackage pools: single use under any number of claims, repeatable claims, last resort, expiry. */
 import { assertEquals, assertExists, assertRejects } from "@std/assert";
 import { parseKeyId } from "../../../proto/mod.ts";
+import { inCampaign } from "../../../tests/support/campaign.ts";
 import type { KeyPackagePools, PoolUpload } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
@@ -123,9 +124,14 @@ export function keyPackageContract(test: ContractTest): void {
 
   test("keyPackages: many invented agents of few accounts cost others nothing, and little time", async ({ keyPackages }) => {
     const bytes = samplePackage(1).bytes.length;
-    const room = { bytesPerAccount: 2_000 * bytes, bytesGuaranteed: 10 * bytes, bytesInAll: 6_000 * bytes };
+    const agents = inCampaign ? 10_000 : 1_000;
+    const room = {
+      bytesPerAccount: agents / 5 * bytes,
+      bytesGuaranteed: 10 * bytes,
+      bytesInAll: agents * 3 / 5 * bytes,
+    };
     await keyPackages.put(agentId, upload([1, 2, 3], { ...room, lastResort: samplePackage(9) }));
-    const invented = Array.from({ length: 9_998 }, (_, i) => 2 + i);
+    const invented = Array.from({ length: agents }, (_, i) => 2 + i);
     await Promise.all(invented.map((agent) => {
       const account = sampleAccount(2 + agent % 4);
       return keyPackages.put(sampleAgent(agent), upload([], { ...room, account, lastResort: samplePackage(9) }));
