@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { type Channel, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
+import { inCampaign } from "../support/campaign.ts";
 import { createRandom, eventually, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { add, codeOf, optionsFor as withoutCredential } from "./clients.ts";
 import { until } from "./exchange.ts";
@@ -199,7 +200,9 @@ Deno.test("directories and clocks of agents", async (t) => {
     },
   );
 
-  for (const [way, clockAheadMs] of [["ahead", 600_000], ["behind", -600_000]] as const) {
+  // What an agent that is ahead makes is not valid yet for others: the harder of the two.
+  const clocks = [["ahead", 600_000], ["behind", -600_000]] as const;
+  for (const [way, clockAheadMs] of inCampaign ? clocks : clocks.slice(0, 1)) {
     await t.step(`an agent whose clock is ten minutes ${way} joins, adds, sends and hears`, async () => {
       const eve = await stack.actor(way, { clockAheadMs }).start();
       const keyPackage = await eve.text({ do: "key_package" });

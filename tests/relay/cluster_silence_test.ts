@@ -80,23 +80,6 @@ testWhen(
   },
 );
 
-Deno.test("a relay that never reached its API is not ready, and says so", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
-  {
-    const nowhere = "http://127.0.0.1:1";
-    await using relay = await startRelayProcess({
-      STATIC_DATA_DIR: folder,
-      STATIC_API_URL: nowhere,
-      STATIC_API_INTERNAL_URL: nowhere,
-    });
-    const { status, json } = await ask(relay, "/ready");
-    assertEquals([status, json.status], [503, "not_ready"]);
-    assertMatch(json.reason ?? "", /^The API has not answered this relay since it started/);
-    assertEquals((await ask(relay, "/health")).json.status, "degraded");
-  }
-  await Deno.remove(folder, { recursive: true });
-});
-
 if (inCampaign) {
   testWhen(
     natsInstalled,

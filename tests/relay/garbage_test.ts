@@ -9,7 +9,7 @@ import { connectTransport, openQuic } from "../support/relay/deno_clients.ts";
 import { DoomedRelay } from "./doomed_relay.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 
-const rounds = inCampaign ? 300 : 4;
+const rounds = inCampaign ? 300 : 2;
 
 /** A stranger's knowledge of a relay. */
 interface Target {

@@ -98,7 +98,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       const sending = Array.from({ length: 8 }, async () => {
         while (true) {
           await agent.send(channelId, 0);
-          if (++acknowledged === 300) relay.signal("SIGKILL");
+          if (++acknowledged === 100) relay.signal("SIGKILL");
         }
       });
       await relay.finished();

@@ -46,6 +46,7 @@ Deno.test("a relay without an API serves, and says in its log what it misses", a
       await assertRejects(async () => await relay.get("/health", (await createCertificate()).cert), TypeError);
       assertStringIncludes(relay.output(), '"event":"quota_api_failed"');
     });
+    await t.step("a relay that never reached its API is not ready, and says so", () => assertNotReady(relay));
     await t.step("the admin port serves exactly the metrics that docs/relay.md lists", () => compareMetrics(relay));
     await t.step(
       "a port that is taken is named with its variable, and a data directory in use with its reason",
@@ -70,6 +71,14 @@ Deno.test("a relay without an API serves, and says in its log what it misses", a
     await Deno.remove(dataDir, { recursive: true });
   }
 });
+
+async function assertNotReady({ grpcUrl, caFile }: RelayProcess): Promise<void> {
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(caFile)] });
+  const answer = await fetch(`${grpcUrl}/ready`, { client });
+  const { status, reason } = await answer.json();
+  assertEquals([answer.status, status], [503, "not_ready"]);
+  assertMatch(reason, /^The API has not answered this relay since it started/);
+}
 
 async function compareMetrics(relay: RelayProcess): Promise<void> {
   const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
