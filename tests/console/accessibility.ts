@@ -1,9 +1,15 @@
 /** Checks a page with axe-core. */
 import { createProject } from "../../tools/bundle.ts";
+import { oncePerRun } from "../support/once_per_run.ts";
 import type { Tab } from "../support/runtime/tab.ts";
 
 /** As the text of a script. */
 export async function readAxe(): Promise<string> {
+  const kept = await oncePerRun("axe.js", async (path) => await Deno.writeTextFile(path, await unpackAxe()));
+  return kept === undefined ? await unpackAxe() : await Deno.readTextFile(kept);
+}
+
+async function unpackAxe(): Promise<string> {
   await using project = await createProject(["axe-core"]);
   return await Deno.readTextFile(`${project.folder}/node_modules/axe-core/axe.min.js`);
 }
