@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { signUp, testEnvironment } from "../support/api/harness.ts";
@@ -61,9 +61,12 @@ testWhen(
         },
       }).output();
       for (const { code, stdout, stderr } of [failed, misconfigured]) {
+        const said = new TextDecoder().decode(stderr);
         assertEquals(code, 1);
-        seen.push(new TextDecoder().decode(stdout), new TextDecoder().decode(stderr));
+        assert(!said.includes("    at "), said);
+        seen.push(new TextDecoder().decode(stdout), said);
       }
+      assertMatch(seen.at(-3) ?? "", /^Cannot start: the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/m);
       api.signal("SIGTERM");
       await api.finished();
       seen.push(api.output());

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { StartFailed } from "../../server/mod.ts";
 import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import {
@@ -84,15 +85,11 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
     /the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/,
     /the data directory cannot be used \(STATIC_DATA_DIR\): /,
   ];
+  // In this process. `canary_test.ts` has the output of one of its own.
   for (const [index, environment] of wrong.entries()) {
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", "api/main.ts"],
-      env: { ...testEnvironment, ...environment },
-    }).output();
-    const text = new TextDecoder().decode(stderr);
-    assertEquals(code, 1);
-    assertMatch(text, said[index] ?? /^$/);
-    assert(!text.includes("    at ") && !text.includes("canary"), text);
+    const { message } = await assertRejects(() => startTestApi(environment), StartFailed);
+    assertMatch(message, said[index] ?? /^$/);
+    assert(!message.includes("canary"), message);
   }
   await Deno.remove(folder, { recursive: true });
 });
@@ -135,13 +132,9 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
   }
 });
 
+/** The second process is this one. */
 async function assertKeptOut({ environment }: OpenBackend): Promise<void> {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "api/main.ts"],
-    env: { ...testEnvironment, ...environment },
-  }).output();
-  assertEquals(code, 1);
-  assertStringIncludes(new TextDecoder().decode(stderr), "another process has");
+  await assertRejects(() => startTestApi(environment), StartFailed, "another process has");
 }
 
 async function setPlan({ environment }: OpenBackend, email: string, plan: string): Promise<void> {
