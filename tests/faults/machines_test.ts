@@ -200,7 +200,7 @@ Deno.test("directories and clocks of agents", async (t) => {
     },
   );
 
-  // What an agent that is ahead makes is not valid yet for others: the harder of the two.
+  // KeyPackages of an agent that is ahead are not valid yet for others: the harder of the two.
   const clocks = [["ahead", 600_000], ["behind", -600_000]] as const;
   for (const [way, clockAheadMs] of inCampaign ? clocks : clocks.slice(0, 1)) {
     await t.step(`an agent whose clock is ten minutes ${way} joins, adds, sends and hears`, async () => {
