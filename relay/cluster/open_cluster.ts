@@ -40,9 +40,8 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly silentMs?: number;
   /** The most that the nodes keep in memory; each sets it aside. */
   readonly liveBytes?: number;
-  /** For tests: how long the log may be silent. */
+  /** For tests: how long the log may be silent, and how long a stop waits for nodes that do not answer. */
   readonly silenceLimits?: Partial<SilenceLimits>;
-  /** For tests: how long a stop waits for nodes that do not answer. */
   readonly closeMs?: number;
   readonly nowMs: () => number;
   readonly log: Log;

@@ -77,6 +77,8 @@ export class Connection {
   #lastReceivedMs: number;
   #end: StaticError | undefined;
   #settleEnded: (error: StaticError) => void = () => {};
+  /** A request has left. */
+  onRequest: () => void = () => {};
   /** Why it ended. Never rejects. */
   readonly ended: Promise<StaticError>;
 
@@ -120,6 +122,7 @@ export class Connection {
       };
       if (operation === "Authenticate") this.#acceptAll();
       this.#push(operation, encodeRequest(id, operation, body));
+      this.onRequest();
       signal?.addEventListener("abort", abort);
       this.#pending.set(id, {
         operation,

@@ -1,6 +1,7 @@
 /**
  * Keeps an idle session alive and notices a dead one. A Ping goes out well within the relay's idle timeout, at times that
- * show no rhythm, and whatever arrives counts as a sign of life.
+ * show no rhythm, and whatever arrives counts as a sign of life. A relay that says nothing after a request is asked at once: somebody
+ * waits for it.
  */
 export interface HeartbeatOptions {
   /** Without a byte for this long the relay ends the session. */
@@ -18,16 +19,29 @@ const minIntervalMs = 250;
 const maxIntervalMs = 60_000;
 /** How long a relay may take to answer a Ping, if the idle timeout leaves that much. */
 const answerMs = 10_000;
+/** Nothing has come for this long after a request. */
+const silentMs = 2_000;
 
-/** Returns a function to stop it. */
-export function startHeartbeat(options: HeartbeatOptions): () => void {
+export interface Heartbeat {
+  /** A request has left. */
+  asked(): void;
+  stop(): void;
+}
+
+export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { idleTimeoutMs, lastReceivedMs, ping, onDead, nowMs, after, random } = options;
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, idleTimeoutMs / 3));
+  let isPinging = false;
+  let askedMs = 0;
   let cancel = (): void => {};
+  let cancelLook: (() => void) | undefined;
   const beat = (): void => {
+    cancel();
     const sentMs = nowMs();
+    isPinging = true;
     ping();
     cancel = after(Math.min(answerMs, intervalMs), () => {
+      isPinging = false;
       if (lastReceivedMs() < sentMs) return onDead();
       rest();
     });
@@ -35,6 +49,25 @@ export function startHeartbeat(options: HeartbeatOptions): () => void {
   const rest = (): void => {
     cancel = after(intervalMs * (0.5 + random() / 2), beat);
   };
+  const listen = (): void => {
+    const fromMs = nowMs();
+    cancelLook = after(Math.min(silentMs, intervalMs), () => {
+      cancelLook = undefined;
+      if (isPinging || lastReceivedMs() >= askedMs) return;
+      if (lastReceivedMs() < fromMs) beat();
+      else listen();
+    });
+  };
+  const asked = (): void => {
+    askedMs = nowMs();
+    if (cancelLook === undefined && !isPinging) listen();
+  };
   rest();
-  return () => cancel();
+  return {
+    asked,
+    stop: () => {
+      cancel();
+      cancelLook?.();
+    },
+  };
 }

@@ -254,6 +254,39 @@ Deno.test("an idle session pings within the idle timeout, and a relay that falls
   await bench.close();
 });
 
+Deno.test("a relay that falls silent under a request is noticed soon, although the idle timeout is long", async () => {
+  let silent = false;
+  const bench = new Bench({
+    relay: {
+      limits: { idleTimeoutMs: 600_000 },
+      script: (link, { id, operation }) => {
+        if (!silent && operation === "Unsubscribe") link.reply(id, "Unsubscribe", {});
+        return silent || operation === "Unsubscribe";
+      },
+    },
+  });
+  await bench.online();
+  const link = bench.relay.last;
+  const ask = (): Promise<unknown> => bench.session.call("Unsubscribe", { channelId });
+  // Requests that are answered bring no Ping.
+  for (let second = 0; second < 5; second++) {
+    await ask();
+    await bench.clock.advance(900);
+  }
+  assertEquals(link.requestsFor("Ping").length, 0);
+  silent = true;
+  const unanswered = rejectsWith("transport_error", ask());
+  await bench.clock.advance(4_000);
+  assertEquals(link.requestsFor("Ping").length, 1);
+  assert(link.isOpen);
+  await bench.clock.advance(9_000);
+  assert(!link.isOpen);
+  await unanswered;
+  silent = false;
+  await bench.online();
+  await bench.close();
+});
+
 Deno.test("the token is renewed on the open session before it expires, by the relay's clock", async () => {
   for (const relayAheadMs of [0, 600_000, -600_000]) {
     const bench = new Bench({ relayAheadMs, relay: { tokenMs: 100_000 } });

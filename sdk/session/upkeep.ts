@@ -20,7 +20,7 @@ export interface UpkeepOptions {
 export function startUpkeep(options: UpkeepOptions): () => void {
   const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } = options;
   const { tokens, nowMs, after } = options.deps;
-  const stopHeartbeat = startHeartbeat({
+  const heartbeat = startHeartbeat({
     idleTimeoutMs: limits.idleTimeoutMs,
     lastReceivedMs: () => connection.lastReceivedMs,
     ping: () => void connection.request("Ping", {}).catch(() => {}),
@@ -29,6 +29,7 @@ export function startUpkeep(options: UpkeepOptions): () => void {
     after,
     random,
   });
+  connection.onRequest = heartbeat.asked;
   const stopRenewal = startRenewal({
     tokens,
     token,
@@ -43,7 +44,7 @@ export function startUpkeep(options: UpkeepOptions): () => void {
     random,
   });
   return () => {
-    stopHeartbeat();
+    heartbeat.stop();
     stopRenewal();
   };
 }
