@@ -1,7 +1,7 @@
 /**
- * Which relays there are. Each says every second that it is alive, and whether its disk has room for what agents bring. The one whose id comes first does what only one has to do;
- * should two believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its sessions end, its
- * late batches are void, and its leases are settled from the log's own counts.
+ * Which relays there are. Each says every second that it is alive, and whether its disk has room for what agents bring. The one
+ * whose id comes first does what only one has to do; should two believe it, nothing is done wrongly, only twice. A relay that is
+ * silent for long is given up: its sessions end, its late batches are void, and its leases are settled from the log's own counts.
  */
 import type { Msg } from "@nats-io/nats-core";
 import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
