@@ -3,17 +3,13 @@ import { after, every, waits } from "../../server/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 
 const pauseMs = 250;
-/**
- * Errors that only say that there was no answer, or that the connection was lost meanwhile. The last is of the client itself, which
- * does not send what this one node would not take: another node may.
- */
+/** Errors that only say that there was no answer, or that the connection was lost meanwhile. */
 const unanswered: ReadonlySet<string> = new Set([
   "TimeoutError",
   "NoRespondersError",
   "RequestError",
   "ClosedConnectionError",
   "DrainingConnectionError",
-  "InvalidArgumentError",
 ]);
 /** In the client's `RequestError`: a node has answered that it may not be asked. */
 const denied = "PermissionViolationError";
@@ -47,6 +43,11 @@ export function isUnanswered(error: unknown): boolean {
   if (error.cause instanceof Error && error.cause.name === denied) return false;
   const code: unknown = Reflect.get(error, "code");
   return unanswered.has(error.name) || isLeaderless(error) || code === noPeers || isUnanswered(error.cause);
+}
+
+/** Whether the client has not sent something because it is more than its node takes at once. Another node may take it. */
+export function isTooLargeForNode(error: unknown): boolean {
+  return error instanceof Error && error.name === "InvalidArgumentError";
 }
 
 /** Whether nodes have answered that they have no leader. */

@@ -27,8 +27,7 @@ Deno.test("patiently() asks again while there is no answer, and throws a refusal
   const denied = Object.assign(new Error("denied", { cause: named("PermissionViolationError") }), {
     name: "RequestError",
   });
-  const errors = [denied, ...["RequestError", "ClosedConnectionError", "InvalidArgumentError"].map(named)];
-  assertEquals(errors.map(isUnanswered), [false, true, true, true]);
+  assertEquals([denied, named("RequestError"), named("ClosedConnectionError")].map(isUnanswered), [false, true, true]);
 });
 
 Deno.test("patiently() gives up in the end, with the reason", async () => {

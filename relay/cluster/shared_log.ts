@@ -9,7 +9,7 @@ import { after, waits, within } from "../../server/mod.ts";
 import { readPage } from "./log_page.ts";
 import { makeStream } from "./make_stream.ts";
 import type { Nodes } from "./nodes.ts";
-import { isUnanswered, patiently } from "./patience.ts";
+import { isTooLargeForNode, isUnanswered, patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
   readonly nodes: Nodes;
@@ -64,7 +64,7 @@ export class SharedLog {
     return this.#next - 1;
   }
 
-  /** The words with which the nodes refused the last entry; undefined when they took it, or did not answer. */
+  /** The words with which the nodes refused the last entry; undefined when they took it, did not answer, or were not asked. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
@@ -144,7 +144,7 @@ export class SharedLog {
       this.#refusal = undefined;
       return seq;
     } catch (error) {
-      this.#refusal = isUnanswered(error) ? undefined : String(error);
+      this.#refusal = isUnanswered(error) || isTooLargeForNode(error) ? undefined : String(error);
       // A node that is alone forgets the stream itself with its memory.
       if (storage === "memory") await this.create().catch(() => {});
       throw error;

@@ -104,5 +104,9 @@ testWhen(natsInstalled, "nodes that do not let a relay write have refused, and a
   const error = await shared.publish(new Uint8Array(1)).then(() => undefined, (reason) => reason);
   assert(error instanceof Error);
   assertStringIncludes(shared.refusal ?? "", "Permissions Violation");
+  // The client itself does not send more than its node takes, and another node may take it.
+  const tooLarge = await shared.publish(new Uint8Array(9 * 1024 * 1024)).then(() => undefined, (reason) => reason);
+  assert(tooLarge instanceof Error);
+  assertEquals(shared.refusal, undefined);
   await nodes.close();
 });
