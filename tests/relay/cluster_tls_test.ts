@@ -20,7 +20,7 @@ testWhen(
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "static-nats-tls-" });
     const { cert: otherCert } = await createCertificate();
-    const files = { other_cert: otherCert, foreign: createCredentials(createNatsAccount(Date.now()), Date.now()) };
+    const files = { other_cert: otherCert, foreign: createCredentials(createNatsAccount(Date.now())) };
     const path = (name: keyof typeof files): string => `${folder}/${name}`;
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
     await using nats = await startNats({ nodes: 1 });
