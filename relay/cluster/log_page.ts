@@ -16,9 +16,10 @@ const endOfBatch = 204;
 /** Resolves at the end of the page. Rejects when nobody has it, or the answer stops. */
 export async function readPage(connection: NatsConnection, { stream, query, onEntry }: PageOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => {}); // it may be over before anybody waits for it
   const expire = (): () => void =>
     after(waits.nodeAnswer.ms, () => reject(new Error(`No answer to a question for ${stream}`)));
-  let cancel = expire();
+  let cancel = (): void => {};
   const take = (message: Msg): void => {
     const code = message.headers?.code ?? 0;
     if (code === endOfBatch) return resolve();
@@ -35,6 +36,7 @@ export async function readPage(connection: NatsConnection, { stream, query, onEn
     },
   });
   try {
+    cancel = expire();
     connection.publish(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { reply: inbox });
     await promise;
   } finally {
