@@ -99,6 +99,11 @@ export class Connection {
     return this.#sender.pendingBytes;
   }
 
+  /** A request has no reply yet. */
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
   get lastReceivedMs(): number {
     return this.#lastReceivedMs;
   }

@@ -7,6 +7,8 @@ export interface HeartbeatOptions {
   /** Without a byte for this long the relay ends the session. */
   readonly idleTimeoutMs: number;
   readonly lastReceivedMs: () => number;
+  /** A request has no reply yet. */
+  readonly isWaiting: () => boolean;
   readonly ping: () => void;
   readonly onDead: () => void;
   readonly nowMs: () => number;
@@ -19,8 +21,8 @@ const minIntervalMs = 250;
 const maxIntervalMs = 60_000;
 /** How long a relay may take to answer a Ping, if the idle timeout leaves that much. */
 const answerMs = 10_000;
-/** Nothing has come for this long after a request. */
-const silentMs = 2_000;
+/** Nothing has come for this long while a request waits. */
+const silentMs = 1_000;
 
 export interface Heartbeat {
   /** A request has left. */
@@ -29,20 +31,17 @@ export interface Heartbeat {
 }
 
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { idleTimeoutMs, lastReceivedMs, ping, onDead, nowMs, after, random } = options;
+  const { idleTimeoutMs, lastReceivedMs, isWaiting, ping, onDead, nowMs, after, random } = options;
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, idleTimeoutMs / 3));
-  let isPinging = false;
-  let askedMs = 0;
+  let pingedMs = -Infinity;
   let cancel = (): void => {};
   let cancelLook: (() => void) | undefined;
   const beat = (): void => {
     cancel();
-    const sentMs = nowMs();
-    isPinging = true;
+    pingedMs = nowMs();
     ping();
     cancel = after(Math.min(answerMs, intervalMs), () => {
-      isPinging = false;
-      if (lastReceivedMs() < sentMs) return onDead();
+      if (lastReceivedMs() < pingedMs) return onDead();
       rest();
     });
   };
@@ -53,14 +52,15 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
     const fromMs = nowMs();
     cancelLook = after(Math.min(silentMs, intervalMs), () => {
       cancelLook = undefined;
-      if (isPinging || lastReceivedMs() >= askedMs) return;
-      if (lastReceivedMs() < fromMs) beat();
+      const heardMs = lastReceivedMs();
+      // Everything is answered, or a Ping is on its way and its time is running.
+      if (!isWaiting() || heardMs < pingedMs) return;
+      if (heardMs < fromMs) beat();
       else listen();
     });
   };
   const asked = (): void => {
-    askedMs = nowMs();
-    if (cancelLook === undefined && !isPinging) listen();
+    if (cancelLook === undefined) listen();
   };
   rest();
   return {

@@ -23,6 +23,7 @@ export function startUpkeep(options: UpkeepOptions): () => void {
   const heartbeat = startHeartbeat({
     idleTimeoutMs: limits.idleTimeoutMs,
     lastReceivedMs: () => connection.lastReceivedMs,
+    isWaiting: () => connection.isWaiting,
     ping: () => void connection.request("Ping", {}).catch(() => {}),
     onDead: () => connection.abandon(createError("transport_error", "The relay has stopped answering")),
     nowMs,
