@@ -140,8 +140,9 @@ Deno.test(`${cases} signatures of every odd kind are judged as noble does, alone
       together = [];
     }
   }
-  assertGreater(counts.valid, cases / 6);
-  assertGreater(counts.invalid, cases / 6);
+  // About a fifth is valid. By chance it may be less, and a case in which all are of one kind would prove nothing.
+  assertGreater(counts.valid, cases / 20);
+  assertGreater(counts.invalid, cases / 20);
   tried(`${cases} odd signatures`);
 });
 
