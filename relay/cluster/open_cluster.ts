@@ -1,6 +1,7 @@
 /**
  * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
  * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
+ * Long because all parts of one life of a relay are joined here.
  */
 import { dirname } from "node:path";
 import { describeError, every, type Log, waits, within } from "../../server/mod.ts";
@@ -40,8 +41,9 @@ export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   readonly silentMs?: number;
   /** The most that the nodes keep in memory; each sets it aside. */
   readonly liveBytes?: number;
-  /** For tests: how long the log may be silent, and how long a stop waits for nodes that do not answer. */
+  /** For tests: how long the log may be silent. */
   readonly silenceLimits?: Partial<SilenceLimits>;
+  /** For tests: how long a stop waits for nodes that do not answer. */
   readonly closeMs?: number;
   readonly nowMs: () => number;
   readonly log: Log;
