@@ -263,7 +263,9 @@ export class Stage implements ActorHost {
   async restartRelay(engine = this.world.engine): Promise<void> {
     for (const { session } of this.#actors) session.disconnect();
     await this.world.core.close();
-    this.world = await createWorld({ ...this.#options, engine });
+    // Its clock goes on.
+    const { time } = this.world;
+    this.world = await createWorld({ ...this.#options, time, engine });
     for (const { session } of this.#actors) await session.connect();
   }
 
