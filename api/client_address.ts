@@ -2,6 +2,7 @@
  * The caller for rate limits: the peer's address, or, when the peer is a proxy we were told to trust, the nearest
  * address in `X-Forwarded-For` that is not such a proxy. Anyone can write that header, so nothing else of it counts.
  */
+import { prefixOf } from "../server/limits/mod.ts";
 
 export interface AddressRange {
   readonly family: 4 | 6;
@@ -28,26 +29,19 @@ export function createClientAddress(
     if (peer === undefined) return "unknown";
     if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) {
       // Most requests come from where the one before came from.
-      if (last.peer !== peer) Object.assign(last, { peer, subject: subjectOf(peer) });
+      if (last.peer !== peer) Object.assign(last, { peer, subject: prefixOf(peer) });
       return last.subject;
     }
     // The right-most entries were added by the proxies nearest to us.
     const hops = forwardedFor.split(",").reverse().values().map((hop) => withoutPort(hop.trim()));
     const client = hops.find((hop) => !isTrusted(hop));
-    return subjectOf(client !== undefined && parseAddress(client) !== undefined ? client : peer);
+    return prefixOf(client !== undefined && parseAddress(client) !== undefined ? client : peer);
   };
 }
 
 /** Some proxies write `192.0.2.1:50123` or `[2001:db8::1]:50123`; taken for garbage, all their clients would be one. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
-}
-
-/** A customer of an IPv6 network commands a whole /64, so limits apply to that. */
-function subjectOf(address: string): string {
-  const parsed = parseAddress(address);
-  if (parsed === undefined || parsed.family === 4) return address;
-  return `${(parsed.value >> 64n).toString(16)}::/64`;
 }
 
 function contains({ family, base, prefixLength }: AddressRange, address: string): boolean {

@@ -3,8 +3,9 @@
  * the limit used up waits as long as others of the same client are under way, because those may be given back. So a machine
  * that sends fifty good keys at once is let in with all of them, and bad ones in parallel get no further than one by one.
  */
+import { networkOf } from "../../server/limits/mod.ts";
 import { Fault } from "./fault.ts";
-import { networkOf, type RateDecision, type RateLimiter } from "./rate_limit.ts";
+import type { RateDecision, RateLimiter } from "./rate_limit.ts";
 
 export type Judged<Value> = { readonly isGood: boolean; readonly value: Value };
 

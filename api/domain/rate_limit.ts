@@ -3,6 +3,7 @@
  * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
  */
 import { RecentMap } from "../../proto/mod.ts";
+import { networkOf, networkShare } from "../../server/limits/mod.ts";
 import { Fault } from "./fault.ts";
 import type { Clock } from "./deps.ts";
 
@@ -73,9 +74,6 @@ export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit
   };
 }
 
-/** A /56 network may do as much as this many /64 networks or single addresses. */
-const networkShare = 4;
-
 /**
  * Limits by client address. A customer of an IPv6 network commands a /64 at least and often a /56, so both are counted: the
  * /64 as any address, the /56 with four times the limit.
@@ -98,12 +96,6 @@ export function createAddressLimiter(policy: string, { limit, windowMs }: RateLi
       if (networkOf(address) !== address) networks.refund(networkOf(address));
     },
   };
-}
-
-/** The /56 around a /64 as `createClientAddress` writes it; any other address is its own network. */
-export function networkOf(address: string): string {
-  const [, prefix] = /^([0-9a-f]{1,16})::\/64$/.exec(address) ?? [];
-  return prefix === undefined ? address : `${(BigInt(`0x${prefix}`) >> 8n).toString(16)}::/56`;
 }
 
 /**

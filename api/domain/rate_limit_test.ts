@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { createAddressLimiter, createRateLimiter, networkOf } from "./rate_limit.ts";
+import { createAddressLimiter, createRateLimiter } from "./rate_limit.ts";
 
 Deno.test("a limiter allows exactly its limit at once and refills evenly", () => {
   const clock = { now: 0 };
@@ -69,13 +69,11 @@ Deno.test("the number of subjects is bounded", () => {
 
 Deno.test("an IPv6 network of /56 gets four times what one of its /64 gets, and other addresses stay as they are", () => {
   const limiter = createAddressLimiter("test", { limit: 3, windowMs: 3000 }, () => 0);
-  const take = (subnet: number): boolean =>
-    limiter.take(`20010db8000000${subnet.toString(16).padStart(2, "0")}::/64`).allowed;
+  const take = (subnet: number): boolean => limiter.take(`2001:db8:0:${subnet.toString(16)}::/64`).allowed;
   assertEquals([take(0), take(0), take(0), take(0)], [true, true, true, false]);
   const others = Array.from({ length: 20 }, (_, i) => take(i + 1));
   assertEquals(others.filter(Boolean).length, 9);
-  limiter.refund("20010db800000001::/64");
+  limiter.refund("2001:db8:0:1::/64");
   assertEquals([take(1), take(2)], [true, false]);
-  assertEquals(limiter.take("20010db800000100::/64").allowed, true);
-  for (const address of ["192.0.2.1", "unknown"]) assertEquals(networkOf(address), address);
+  assertEquals(limiter.take("2001:db8:0:100::/64").allowed, true);
 });

@@ -1,6 +1,6 @@
 /** For somebody with a mailbox and no key: a new password for a verified account, or an address that nobody has verified. */
 import { z } from "@hono/zod-openapi";
-import { networkOf } from "../domain/rate_limit.ts";
+import { networkOf } from "../../server/limits/mod.ts";
 import { Secret } from "../../server/mod.ts";
 import { accountCreated, createdBody, exampleCreated } from "./account_created.ts";
 import { codeInvalid, endingsBody, exampleCode } from "./account.ts";

@@ -1,5 +1,6 @@
 /** Attempts with a password or a code: limited by who tries and by what is tried, and given back when they were good. */
-import { networkOf, orRefund, type RateLimiter } from "../domain/rate_limit.ts";
+import { orRefund, type RateLimiter } from "../domain/rate_limit.ts";
+import { networkOf } from "../../server/limits/mod.ts";
 import { Secret } from "../../server/mod.ts";
 import type { Attempt } from "../domain/account_life.ts";
 import type { CodePurpose } from "../domain/account_store.ts";

@@ -1,0 +1,171 @@
+/**
+ * Rates: so much at once, and so much more with time. A bucket counts what was taken and has not come back, so a full one has 0
+ * whatever its rate, and needs no entry. A clock that is set back brings nothing back and takes nothing away.
+ */
+import { RecentMap } from "../../proto/mod.ts";
+import { networkOf, networkShare, prefixOf } from "./parties.ts";
+
+export interface Rate {
+  /** How much may be taken at once. */
+  readonly burst: number;
+  /** How much comes back in a second. */
+  readonly perSecond: number;
+}
+
+/** The sum of many fractions may miss a whole number by so much. */
+const rounding = 1e-6;
+
+/** One bucket, for a caller that holds it. */
+export class Bucket {
+  /** May change: the plan of an account does. */
+  rate: Rate;
+  #spent: number;
+  #atMs: number;
+
+  constructor(rate: Rate, spent = 0, atMs = 0) {
+    this.rate = rate;
+    this.#spent = spent;
+    this.#atMs = atMs;
+  }
+
+  /** Takes the amount, or returns how long to wait for it. An amount above the burst needs a full bucket and leaves a debt. */
+  take(nowMs: number, amount = 1): number | undefined {
+    const waitMs = this.waitMs(nowMs, amount);
+    if (waitMs === undefined) this.#spent += amount;
+    return waitMs;
+  }
+
+  /** Returns the same as `take`, and takes nothing. */
+  waitMs(nowMs: number, amount = 1): number | undefined {
+    const { burst, perSecond } = this.rate;
+    const excess = this.spent(nowMs) + Math.min(amount, burst) - burst;
+    return excess <= rounding || amount === 0 ? undefined : Math.ceil(excess * 1_000 / perSecond);
+  }
+
+  /** Takes the amount in any case, in advance if need be. */
+  draw(nowMs: number, amount = 1): void {
+    this.#spent = this.spent(nowMs) + amount;
+  }
+
+  /** It was not used after all. */
+  giveBack(nowMs: number, amount = 1): void {
+    this.#spent = Math.max(0, this.spent(nowMs) - amount);
+  }
+
+  /** Returns the amount that was taken and has not come back. More than the burst is a debt. */
+  spent(nowMs: number): number {
+    if (nowMs > this.#atMs) {
+      this.#spent = Math.max(0, this.#spent - (nowMs - this.#atMs) * this.rate.perSecond / 1_000);
+    }
+    this.#atMs = nowMs;
+    return this.#spent;
+  }
+}
+
+/** For a caller that tells its client how far it is from the limit. */
+export interface Level {
+  /** A whole number, which may be taken at once. */
+  readonly remaining: number;
+  readonly fullInMs: number;
+}
+
+/** Keys that are remembered. Each new one looks at so many of the old ones, so that no call has much to do. */
+const maxKeys = 100_000;
+const looksPerKey = 4;
+
+/** A bucket for each key. */
+export class Buckets {
+  readonly rate: Rate;
+  readonly #maxKeys: number;
+  readonly #buckets = new RecentMap<string, Bucket>();
+
+  constructor(rate: Rate, most = maxKeys) {
+    this.rate = rate;
+    this.#maxKeys = most;
+  }
+
+  /** Keys that have an entry. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Takes the amount, or returns how long to wait for it. An amount above the burst needs a full bucket and leaves a debt. */
+  take(key: string, nowMs: number, amount = 1): number | undefined {
+    const known = this.#buckets.get(key);
+    if (known === undefined) this.#makeRoom(nowMs);
+    const bucket = known ?? new Bucket(this.rate);
+    this.#buckets.set(key, bucket);
+    return bucket.take(nowMs, amount);
+  }
+
+  /** Returns the same as `take`, and takes nothing. */
+  waitMs(key: string, nowMs: number, amount = 1): number | undefined {
+    return this.#buckets.get(key)?.waitMs(nowMs, amount);
+  }
+
+  /** It was not used after all. */
+  giveBack(key: string, nowMs: number, amount = 1): void {
+    this.#buckets.get(key)?.giveBack(nowMs, amount);
+  }
+
+  look(key: string, nowMs: number): Level {
+    const { burst, perSecond } = this.rate;
+    const spent = this.#buckets.get(key)?.spent(nowMs) ?? 0;
+    return {
+      remaining: Math.max(0, Math.floor(burst - spent + rounding)),
+      fullInMs: Math.ceil(spent * 1_000 / perSecond),
+    };
+  }
+
+  /** Forgets the oldest ones that are full again; without any, the one that was unused for longest. */
+  #makeRoom(nowMs: number): void {
+    let looks = looksPerKey;
+    for (const key of this.#buckets.keys()) {
+      if (looks-- === 0) break;
+      if (this.#buckets.get(key)?.spent(nowMs) === 0) this.#buckets.delete(key);
+    }
+    if (this.#buckets.size < this.#maxKeys) return;
+    for (const oldest of this.#buckets.keys()) {
+      this.#buckets.delete(oldest);
+      break;
+    }
+  }
+}
+
+/** Buckets of client addresses: each is taken from its prefix and from the network around it, or from neither. */
+export class AddressBuckets {
+  readonly #prefixes: Buckets;
+  readonly #networks: Buckets;
+
+  constructor({ burst, perSecond }: Rate) {
+    this.#prefixes = new Buckets({ burst, perSecond });
+    this.#networks = new Buckets({ burst: networkShare * burst, perSecond: networkShare * perSecond });
+  }
+
+  /** As that of `Buckets`. */
+  take(address: string, nowMs: number, amount = 1): number | undefined {
+    const [prefix, network] = [prefixOf(address), networkOf(address)];
+    const waitMs = this.#prefixes.take(prefix, nowMs, amount);
+    if (waitMs !== undefined || network === prefix) return waitMs;
+    const networkWaitMs = this.#networks.take(network, nowMs, amount);
+    if (networkWaitMs !== undefined) this.#prefixes.giveBack(prefix, nowMs, amount);
+    return networkWaitMs;
+  }
+
+  giveBack(address: string, nowMs: number, amount = 1): void {
+    const [prefix, network] = [prefixOf(address), networkOf(address)];
+    this.#prefixes.giveBack(prefix, nowMs, amount);
+    if (network !== prefix) this.#networks.giveBack(network, nowMs, amount);
+  }
+
+  look(address: string, nowMs: number): Level {
+    const [prefix, network] = [prefixOf(address), networkOf(address)];
+    const ofPrefix = this.#prefixes.look(prefix, nowMs);
+    if (network === prefix) return ofPrefix;
+    const ofNetwork = this.#networks.look(network, nowMs);
+    return {
+      remaining: Math.min(ofPrefix.remaining, ofNetwork.remaining),
+      fullInMs: Math.max(ofPrefix.fullInMs, ofNetwork.fullInMs),
+    };
+  }
+}
