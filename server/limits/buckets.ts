@@ -12,6 +12,13 @@ export interface Rate {
   readonly perSecond: number;
 }
 
+/** For a caller that tells its client how far it is from the limit. */
+export interface Level {
+  /** A whole number, which may be taken at once. */
+  readonly remaining: number;
+  readonly fullInMs: number;
+}
+
 /** The sum of many fractions may miss a whole number by so much. */
 const rounding = 1e-6;
 
@@ -52,6 +59,15 @@ export class Bucket {
     this.#spent = Math.max(0, this.spent(nowMs) - amount);
   }
 
+  look(nowMs: number): Level {
+    const { burst, perSecond } = this.rate;
+    const spent = this.spent(nowMs);
+    return {
+      remaining: Math.max(0, Math.floor(burst - spent + rounding)),
+      fullInMs: Math.ceil(spent * 1_000 / perSecond),
+    };
+  }
+
   /** Returns the amount that was taken and has not come back. More than the burst is a debt. */
   spent(nowMs: number): number {
     if (nowMs > this.#atMs) {
@@ -62,11 +78,16 @@ export class Bucket {
   }
 }
 
-/** For a caller that tells its client how far it is from the limit. */
-export interface Level {
-  /** A whole number, which may be taken at once. */
-  readonly remaining: number;
-  readonly fullInMs: number;
+/** Takes the amount of every bucket, or of none: then it returns how long to wait. */
+export function takeOfAll(buckets: readonly Bucket[], nowMs: number, amount = 1): number | undefined {
+  let longestMs: number | undefined;
+  for (const bucket of buckets) {
+    const waitMs = bucket.waitMs(nowMs, amount);
+    if (waitMs !== undefined && (longestMs === undefined || waitMs > longestMs)) longestMs = waitMs;
+  }
+  if (longestMs !== undefined) return longestMs;
+  for (const bucket of buckets) bucket.draw(nowMs, amount);
+  return undefined;
 }
 
 /** Keys that are remembered. Each new one looks at so many of the old ones, so that no call has much to do. */
@@ -76,12 +97,10 @@ const looksPerKey = 4;
 /** A bucket for each key. */
 export class Buckets {
   readonly rate: Rate;
-  readonly #maxKeys: number;
   readonly #buckets = new RecentMap<string, Bucket>();
 
-  constructor(rate: Rate, most = maxKeys) {
+  constructor(rate: Rate) {
     this.rate = rate;
-    this.#maxKeys = most;
   }
 
   /** Keys that have an entry. */
@@ -89,13 +108,17 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes the amount, or returns how long to wait for it. An amount above the burst needs a full bucket and leaves a debt. */
-  take(key: string, nowMs: number, amount = 1): number | undefined {
+  /** The bucket of this key, to take of it now: it may be forgotten later. */
+  of(key: string, nowMs: number): Bucket {
     const known = this.#buckets.get(key);
     if (known === undefined) this.#makeRoom(nowMs);
     const bucket = known ?? new Bucket(this.rate);
     this.#buckets.set(key, bucket);
-    return bucket.take(nowMs, amount);
+    return bucket;
+  }
+
+  take(key: string, nowMs: number, amount = 1): number | undefined {
+    return this.of(key, nowMs).take(nowMs, amount);
   }
 
   /** Returns the same as `take`, and takes nothing. */
@@ -109,12 +132,7 @@ export class Buckets {
   }
 
   look(key: string, nowMs: number): Level {
-    const { burst, perSecond } = this.rate;
-    const spent = this.#buckets.get(key)?.spent(nowMs) ?? 0;
-    return {
-      remaining: Math.max(0, Math.floor(burst - spent + rounding)),
-      fullInMs: Math.ceil(spent * 1_000 / perSecond),
-    };
+    return this.#buckets.get(key)?.look(nowMs) ?? { remaining: Math.floor(this.rate.burst), fullInMs: 0 };
   }
 
   /** Forgets the oldest ones that are full again; without any, the one that was unused for longest. */
@@ -124,7 +142,7 @@ export class Buckets {
       if (looks-- === 0) break;
       if (this.#buckets.get(key)?.spent(nowMs) === 0) this.#buckets.delete(key);
     }
-    if (this.#buckets.size < this.#maxKeys) return;
+    if (this.#buckets.size < maxKeys) return;
     for (const oldest of this.#buckets.keys()) {
       this.#buckets.delete(oldest);
       break;
@@ -132,7 +150,7 @@ export class Buckets {
   }
 }
 
-/** Buckets of client addresses: each is taken from its prefix and from the network around it, or from neither. */
+/** Buckets of client addresses: each takes of its prefix and of the network around it, or of neither. */
 export class AddressBuckets {
   readonly #prefixes: Buckets;
   readonly #networks: Buckets;
@@ -142,30 +160,28 @@ export class AddressBuckets {
     this.#networks = new Buckets({ burst: networkShare * burst, perSecond: networkShare * perSecond });
   }
 
-  /** As that of `Buckets`. */
   take(address: string, nowMs: number, amount = 1): number | undefined {
-    const [prefix, network] = [prefixOf(address), networkOf(address)];
-    const waitMs = this.#prefixes.take(prefix, nowMs, amount);
-    if (waitMs !== undefined || network === prefix) return waitMs;
-    const networkWaitMs = this.#networks.take(network, nowMs, amount);
-    if (networkWaitMs !== undefined) this.#prefixes.giveBack(prefix, nowMs, amount);
-    return networkWaitMs;
+    return takeOfAll(this.of(address, nowMs), nowMs, amount);
   }
 
   giveBack(address: string, nowMs: number, amount = 1): void {
-    const [prefix, network] = [prefixOf(address), networkOf(address)];
-    this.#prefixes.giveBack(prefix, nowMs, amount);
-    if (network !== prefix) this.#networks.giveBack(network, nowMs, amount);
+    this.#prefixes.giveBack(prefixOf(address), nowMs, amount);
+    this.#networks.giveBack(networkOf(address), nowMs, amount);
   }
 
   look(address: string, nowMs: number): Level {
-    const [prefix, network] = [prefixOf(address), networkOf(address)];
-    const ofPrefix = this.#prefixes.look(prefix, nowMs);
-    if (network === prefix) return ofPrefix;
-    const ofNetwork = this.#networks.look(network, nowMs);
+    const ofPrefix = this.#prefixes.look(prefixOf(address), nowMs);
+    const ofNetwork = this.#networks.look(networkOf(address), nowMs);
     return {
       remaining: Math.min(ofPrefix.remaining, ofNetwork.remaining),
       fullInMs: Math.max(ofPrefix.fullInMs, ofNetwork.fullInMs),
     };
+  }
+
+  /** The buckets of its prefix and, for IPv6, of its network, to take of them now. */
+  of(address: string, nowMs: number): readonly Bucket[] {
+    const [prefix, network] = [prefixOf(address), networkOf(address)];
+    const ofPrefix = this.#prefixes.of(prefix, nowMs);
+    return network === prefix ? [ofPrefix] : [ofPrefix, this.#networks.of(network, nowMs)];
   }
 }

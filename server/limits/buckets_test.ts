@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { AddressBuckets, Bucket, Buckets } from "./buckets.ts";
+import { AddressBuckets, Bucket, Buckets, takeOfAll } from "./buckets.ts";
 
 const day = 24 * 60 * 60 * 1_000;
 
@@ -124,6 +124,14 @@ Deno.test("Buckets that remember as many keys as they may forget the one that wa
   assertEquals(buckets.waitMs("key 0", 100_000), undefined);
   assert(buckets.waitMs("key 99999", 100_000) !== undefined, "a recent one");
   assert(buckets.waitMs("busy", 100_000) !== undefined, "one that is refused all the time");
+});
+
+Deno.test("takeOfAll() takes of every bucket, or of none and returns the longest wait", () => {
+  const [wide, narrow] = [new Bucket({ burst: 3, perSecond: 1 }), new Bucket({ burst: 2, perSecond: 0.5 })];
+  assertEquals([takeOfAll([wide, narrow], 0, 2), takeOfAll([], 0)], [undefined, undefined]);
+  assertEquals(takeOfAll([wide, narrow], 0, 2), 4_000);
+  assertEquals([wide.spent(0), narrow.spent(0)], [2, 2]);
+  assertEquals(takeOfAll([wide, narrow], 4_000, 2), undefined);
 });
 
 Deno.test("AddressBuckets give a /56 four times what one of its /64 has, and take of both or of neither", () => {

@@ -1,3 +1,3 @@
 /** How much each party may have of a thing that all share. Pure: the domain of the API and the core of the relay use it too. */
-export { AddressBuckets, Bucket, Buckets, type Level, type Rate } from "./buckets.ts";
+export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, prefixOf } from "./parties.ts";
