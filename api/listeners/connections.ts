@@ -4,7 +4,7 @@
  * neither held by doing nothing nor taken by asking often. Knows neither sockets nor clocks.
  */
 import { RecentMap } from "../../proto/mod.ts";
-import { addressKey } from "../../server/http2/mod.ts";
+import { prefixOf } from "../../server/limits/mod.ts";
 
 export interface ConnectionLimits {
   /** Sockets, those included that are being closed. */
@@ -64,7 +64,7 @@ export class Connections {
 
   /** Undefined when it must be refused. `end` closes the socket at once. */
   open(peer: string, end: () => void): Connection | undefined {
-    const address = addressKey(peer);
+    const address = prefixOf(peer);
     const open = this.#perAddress.get(address) ?? 0;
     if (open >= this.#limits.connectionsPerAddress) return undefined;
     // One that is told to close still holds its socket for a moment, so places are made a little before they are needed.

@@ -3,7 +3,7 @@
  * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
  */
 import type { EndReason } from "../core/link.ts";
-import { addressKey } from "../../server/http2/mod.ts";
+import { prefixOf } from "../../server/limits/mod.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -85,7 +85,7 @@ class CellLink {
     };
     this.#pipe = deps.upstream.openCells({
       transport: "cells",
-      remoteAddress: addressKey(remoteAddress),
+      remoteAddress: prefixOf(remoteAddress),
       write: (cells, cellBytes) => this.#queue.write(cells, cellBytes),
       authenticated: () => this.#authenticated(),
       close: (reason) => this.#end(reason),

@@ -1,7 +1,7 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { limits } from "../../proto/mod.ts";
-import { addressKey } from "../../server/http2/mod.ts";
+import { prefixOf } from "../../server/limits/mod.ts";
 import type { EndReason } from "../core/link.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
@@ -36,7 +36,7 @@ export class CellStreams {
     const queue = new CellQueue();
     const pipe = this.#deps.upstream.openCells({
       transport: "grpc",
-      remoteAddress: addressKey(remoteAddress),
+      remoteAddress: prefixOf(remoteAddress),
       write: (cells, cellBytes) => queue.write(cells, cellBytes),
       authenticated: () => {
         known();

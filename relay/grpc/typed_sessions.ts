@@ -3,7 +3,7 @@
  * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
  */
 import { decodeBase64url, encodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
-import { addressKey } from "../../server/http2/mod.ts";
+import { prefixOf } from "../../server/limits/mod.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
@@ -100,7 +100,7 @@ export class TypedSessions {
       known();
     };
     const session = new TypedSession(this.#deps.upstream, {
-      remoteAddress: addressKey(remoteAddress),
+      remoteAddress: prefixOf(remoteAddress),
       onAuthenticated: settle,
       onEnded: (reason) => {
         settle();

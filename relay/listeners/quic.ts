@@ -4,7 +4,8 @@
  * endpoint: handshakes from then on use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
-import { addressKey, Admission, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
+import { Admission, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
+import { prefixOf } from "../../server/limits/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
@@ -186,7 +187,7 @@ class Door {
   }
 
   async #serve(conn: Deno.QuicConn): Promise<void> {
-    const address = addressKey(conn.remoteAddr.hostname);
+    const address = prefixOf(conn.remoteAddr.hostname);
     const leave = this.#strangers.admit(address);
     if (leave === undefined) {
       this.#refused++;

@@ -2,13 +2,7 @@
  * Every limit of an HTTP/2 connection and of the server around it, in one place. A peer that goes above one costs itself
  * its stream or its connection, never the process. docs/http2.md explains each choice.
  */
-
-export interface Rate {
-  /** How many may come at once. */
-  readonly burst: number;
-  /** How many are given back each second. */
-  readonly perSecond: number;
-}
+import type { Rate } from "../limits/mod.ts";
 
 export interface Budgets {
   /** SETTINGS_MAX_CONCURRENT_STREAMS; more are refused, which clients retry. */
@@ -110,36 +104,3 @@ export const defaultBudgets: Budgets = {
   connectionsPerAddress: 256,
   connections: 10_000,
 };
-
-/** A bucket that refills with time. The clock is read only when it seems empty, so spending costs a subtraction. */
-export class RateBudget {
-  readonly #rate: Rate;
-  readonly #now: () => number;
-  #left: number;
-  #refilledAtMs: number;
-
-  constructor(rate: Rate, now: () => number) {
-    this.#rate = rate;
-    this.#now = now;
-    this.#left = rate.burst;
-    this.#refilledAtMs = now();
-  }
-
-  /** False when nothing is left: the peer is flooding. */
-  spend(amount = 1): boolean {
-    if (this.#left < amount) this.#refill();
-    if (this.#left < amount) return false;
-    this.#left -= amount;
-    return true;
-  }
-
-  giveBack(amount: number): void {
-    this.#left = Math.min(this.#rate.burst, this.#left + amount);
-  }
-
-  #refill(): void {
-    const nowMs = this.#now();
-    this.giveBack((nowMs - this.#refilledAtMs) / 1_000 * this.#rate.perSecond);
-    this.#refilledAtMs = nowMs;
-  }
-}

@@ -21,7 +21,6 @@ import {
   settingsAck,
   windowUpdate,
 } from "../../tests/support/http2/wire.ts";
-import { RateBudget } from "./budgets.ts";
 import type { Handler } from "./handler.ts";
 
 const open = flag.END_HEADERS;
@@ -32,16 +31,6 @@ async function* endless(): AsyncGenerator<Uint8Array> {
   for (;;) yield await Promise.resolve(new Uint8Array(4_096));
 }
 const stream: Handler = () => ({ status: 200, body: endless() });
-
-Deno.test("RateBudget gives a burst, then its rate", () => {
-  let nowMs = 0;
-  const budget = new RateBudget({ burst: 3, perSecond: 2 }, () => nowMs);
-  assertEquals([1, 2, 3, 4].map(() => budget.spend()), [true, true, true, false]);
-  nowMs = 1_000;
-  assertEquals([1, 2, 3].map(() => budget.spend()), [true, true, false]);
-  nowMs = 1_000_000;
-  assertEquals([1, 2, 3, 4].map(() => budget.spend()), [true, true, true, false]);
-});
 
 for (
   const [what, flood] of [

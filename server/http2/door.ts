@@ -4,8 +4,9 @@
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { addressKey, Admission, networkKey } from "./admission.ts";
-import { type Budgets, RateBudget } from "./budgets.ts";
+import { Bucket, networkOf } from "../limits/mod.ts";
+import { Admission } from "./admission.ts";
+import type { Budgets } from "./budgets.ts";
 import { takeSockets, type TlsServer } from "./incoming_sockets.ts";
 import type { PeerBudgets } from "./peer_budgets.ts";
 import { WaitingRoom } from "./waiting_room.ts";
@@ -20,7 +21,7 @@ const turnMs = 20;
 export class Door {
   readonly #peers: PeerBudgets;
   readonly #admission: Admission;
-  readonly #handshakes: RateBudget;
+  readonly #handshakes: Bucket;
   readonly #waiting: WaitingRoom<Socket>;
   readonly #sockets = new Set<Socket>();
   /** Ends those that are late, by `connectionKey`: TLS sockets do not tell which socket they are on. */
@@ -32,7 +33,7 @@ export class Door {
   constructor(server: TlsServer, { budgets, peers }: DoorParts) {
     this.#peers = peers;
     this.#admission = new Admission(budgets);
-    this.#handshakes = new RateBudget(budgets.handshakes, peers.now);
+    this.#handshakes = new Bucket(budgets.handshakes);
     this.#waiting = new WaitingRoom({ perKey: budgets.waitingSocketsPerAddress, inAll: budgets.waitingSockets });
     const handOver = takeSockets(server, (socket) => this.#came(socket));
     this.#handOver = (socket) => {
@@ -60,8 +61,8 @@ export class Door {
       this.#sockets.delete(socket);
       leave();
     });
-    if (this.#waiting.size === 0 && this.#handshakes.spend()) return this.#handOver(socket);
-    const giveUp = this.#waiting.enter(networkKey(address) ?? addressKey(address), socket);
+    if (this.#waiting.size === 0 && this.#mayBegin()) return this.#handOver(socket);
+    const giveUp = this.#waiting.enter(networkOf(address), socket);
     if (giveUp === undefined) return this.#refuse(socket);
     socket.once("close", giveUp);
     this.#turn ??= setTimeout(() => this.#takeTurns(), turnMs);
@@ -69,11 +70,15 @@ export class Door {
 
   #takeTurns(): void {
     this.#turn = undefined;
-    while (this.#waiting.size > 0 && this.#handshakes.spend()) {
+    while (this.#waiting.size > 0 && this.#mayBegin()) {
       const socket = this.#waiting.next();
       if (socket !== undefined) this.#handOver(socket);
     }
     if (this.#waiting.size > 0) this.#turn = setTimeout(() => this.#takeTurns(), turnMs);
+  }
+
+  #mayBegin(): boolean {
+    return this.#handshakes.take(this.#peers.now()) === undefined;
   }
 
   /** In place of the TLS server's own limit: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */

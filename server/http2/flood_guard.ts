@@ -2,7 +2,8 @@
  * Actions that a peer may repeat often but not endlessly, counted for its connection and for its address. Each method throws the
  * ConnectionError that ends a flood.
  */
-import { type Budgets, RateBudget } from "./budgets.ts";
+import { Bucket } from "../limits/mod.ts";
+import type { Budgets } from "./budgets.ts";
 import { ConnectionError, ErrorCode } from "./errors.ts";
 import type { PeerBudget } from "./peer_budgets.ts";
 
@@ -10,17 +11,19 @@ import type { PeerBudget } from "./peer_budgets.ts";
 const controlFramesPerData = 3;
 
 export class FloodGuard {
-  readonly #controlFrames: RateBudget;
-  readonly #emptyFrames: RateBudget;
-  readonly #resets: RateBudget;
+  readonly #controlFrames: Bucket;
+  readonly #emptyFrames: Bucket;
+  readonly #resets: Bucket;
   readonly #peer: PeerBudget;
+  readonly #now: () => number;
   #isMember = false;
 
   constructor(budgets: Budgets, peer: PeerBudget, now: () => number) {
     this.#peer = peer;
-    this.#controlFrames = new RateBudget(budgets.controlFrames, now);
-    this.#emptyFrames = new RateBudget(budgets.emptyFrames, now);
-    this.#resets = new RateBudget(budgets.resets, now);
+    this.#now = now;
+    this.#controlFrames = new Bucket(budgets.controlFrames);
+    this.#emptyFrames = new Bucket(budgets.emptyFrames);
+    this.#resets = new Bucket(budgets.resets);
   }
 
   /** The application knows whom this connection serves. */
@@ -39,17 +42,19 @@ export class FloodGuard {
 
   /** A frame that carries no data and is cheap to send. */
   controlFrame(amount = 1): void {
-    const isAllowed = this.#controlFrames.spend(amount) && (this.#isMember || this.#peer.spendFrames(amount));
+    const isAllowed = this.#controlFrames.take(this.#now(), amount) === undefined &&
+      (this.#isMember || this.#peer.spendFrames(amount));
     if (!isAllowed) throw this.#offence("control frames");
   }
 
   emptyFrame(): void {
-    if (!this.#emptyFrames.spend()) throw this.#offence("empty DATA frames");
+    if (this.#emptyFrames.take(this.#now()) !== undefined) throw this.#offence("empty DATA frames");
   }
 
   /** A stream that the peer reset or made us reset: work was begun for nothing. */
   reset(): void {
-    if (!this.#resets.spend() || !this.#peer.spendReset(this.#isMember)) throw this.#offence("streams were reset");
+    const isAllowed = this.#resets.take(this.#now()) === undefined && this.#peer.spendReset(this.#isMember);
+    if (!isAllowed) throw this.#offence("streams were reset");
   }
 
   dataFrame(): void {

@@ -4,8 +4,8 @@
  * budget is an offender: its strangers are closed and refused for a while. An IPv6 address is a /64, and the /56 around it has
  * four times as much, whatever number of its networks are used.
  */
-import { addressKey, networkKey, networkShare } from "./admission.ts";
-import { type Budgets, type Rate, RateBudget } from "./budgets.ts";
+import { Bucket, networkOf, networkShare, prefixOf, type Rate, takeOfAll } from "../limits/mod.ts";
+import type { Budgets } from "./budgets.ts";
 import { FairRate } from "./fair_rate.ts";
 
 export interface PeerStats {
@@ -46,7 +46,7 @@ export class PeerBudgets {
   }
 
   of(address: string): PeerBudget {
-    const key = addressKey(address);
+    const key = prefixOf(address);
     const known = this.#peers.get(key);
     if (known !== undefined) return known;
     const shared = this.#peers.size < maxAddresses ? key : "";
@@ -56,8 +56,8 @@ export class PeerBudgets {
   }
 
   #networkOf(address: string): NetworkBudget | undefined {
-    const key = networkKey(address);
-    if (key === undefined) return undefined;
+    const key = networkOf(address);
+    if (key === prefixOf(address)) return undefined;
     const network = this.#networks.get(key) ?? new NetworkBudget(key, this);
     this.#networks.set(key, network);
     return network;
@@ -130,27 +130,28 @@ export class PeerBudget {
   /** Of IPv6 only. */
   readonly network: NetworkBudget | undefined;
   readonly #all: PeerBudgets;
-  readonly #sockets: RateBudget;
-  readonly #calls: RateBudget;
-  readonly #strangerResets: RateBudget;
-  readonly #memberResets: RateBudget;
-  readonly #strangerFrames: RateBudget;
+  /** Its own bucket and, of IPv6, that of its network: of strangers each takes of both or of neither. */
+  readonly #sockets: readonly Bucket[];
+  readonly #calls: readonly Bucket[];
+  readonly #strangerResets: readonly Bucket[];
+  readonly #strangerFrames: readonly Bucket[];
+  readonly #memberResets: readonly Bucket[];
   /** Calls of its strangers under way, also of streams that are gone. */
   handlers = 0;
   usedAtMs: number;
   #refusedUntilMs = 0;
 
   constructor(key: string, all: PeerBudgets, network?: NetworkBudget) {
-    const { budgets, now } = all;
+    const { budgets } = all;
     this.key = key;
     this.network = network;
     this.#all = all;
-    this.usedAtMs = now();
-    this.#sockets = new RateBudget(budgets.socketsPerAddress, now);
-    this.#calls = new RateBudget(budgets.strangerCalls, now);
-    this.#strangerResets = new RateBudget(budgets.strangerResets, now);
-    this.#memberResets = new RateBudget(budgets.memberResets, now);
-    this.#strangerFrames = new RateBudget(budgets.strangerControlFrames, now);
+    this.usedAtMs = all.now();
+    this.#sockets = withNetwork(budgets.socketsPerAddress, network?.sockets);
+    this.#calls = withNetwork(budgets.strangerCalls, network?.calls);
+    this.#strangerResets = withNetwork(budgets.strangerResets, network?.strangerResets);
+    this.#strangerFrames = withNetwork(budgets.strangerControlFrames, network?.strangerFrames);
+    this.#memberResets = withNetwork(budgets.memberResets, undefined);
   }
 
   get isOffender(): boolean {
@@ -159,13 +160,13 @@ export class PeerBudget {
   }
 
   spendSocket(): boolean {
-    return this.#sockets.spend() && this.network?.sockets.spend() !== false;
+    return this.#spend(this.#sockets);
   }
 
   /** A call of a stranger. False when it must be refused. */
   admitsCall(): boolean {
-    const isAllowed = !this.isOffender && this.#all.hasRoomFor(this) && this.#calls.spend() &&
-      this.network?.calls.spend() !== false && this.#all.callsInAll.spend(this.#party);
+    const isAllowed = !this.isOffender && this.#all.hasRoomFor(this) && this.#spend(this.#calls) &&
+      this.#all.callsInAll.spend(this.#party);
     if (!isAllowed) this.#all.callRefused();
     return isAllowed;
   }
@@ -185,18 +186,16 @@ export class PeerBudget {
 
   /** False when there were too many. */
   spendReset(isMember: boolean): boolean {
-    if (isMember) return this.#memberResets.spend();
-    return this.#strangerResets.spend() && this.network?.strangerResets.spend() !== false &&
-      this.#all.resetsInAll.spend(this.#party);
+    if (isMember) return this.#spend(this.#memberResets);
+    return this.#spend(this.#strangerResets) && this.#all.resetsInAll.spend(this.#party);
   }
 
   spendFrames(amount: number): boolean {
-    return this.#strangerFrames.spend(amount) && this.network?.strangerFrames.spend(amount) !== false;
+    return this.#spend(this.#strangerFrames, amount);
   }
 
   giveBackFrames(amount: number): void {
-    this.#strangerFrames.giveBack(amount);
-    this.network?.strangerFrames.giveBack(amount);
+    for (const bucket of this.#strangerFrames) bucket.giveBack(amount);
   }
 
   offend(): void {
@@ -204,20 +203,28 @@ export class PeerBudget {
     this.#refusedUntilMs = this.usedAtMs + this.#all.budgets.offenderMs;
     this.#all.offended();
   }
+
+  #spend(buckets: readonly Bucket[], amount = 1): boolean {
+    return takeOfAll(buckets, this.#all.now(), amount) === undefined;
+  }
+}
+
+function withNetwork(rate: Rate, ofNetwork: Bucket | undefined): readonly Bucket[] {
+  return ofNetwork === undefined ? [new Bucket(rate)] : [new Bucket(rate), ofNetwork];
 }
 
 /** A /56 of IPv6: what strangers of all its addresses may cost together. */
 class NetworkBudget {
   readonly key: string;
-  readonly sockets: RateBudget;
-  readonly calls: RateBudget;
-  readonly strangerResets: RateBudget;
-  readonly strangerFrames: RateBudget;
+  readonly sockets: Bucket;
+  readonly calls: Bucket;
+  readonly strangerResets: Bucket;
+  readonly strangerFrames: Bucket;
   handlers = 0;
 
-  constructor(key: string, { budgets, now }: PeerBudgets) {
-    const budget = ({ burst, perSecond }: Rate): RateBudget =>
-      new RateBudget({ burst: networkShare * burst, perSecond: networkShare * perSecond }, now);
+  constructor(key: string, { budgets }: PeerBudgets) {
+    const budget = ({ burst, perSecond }: Rate): Bucket =>
+      new Bucket({ burst: networkShare * burst, perSecond: networkShare * perSecond });
     this.key = key;
     this.sockets = budget(budgets.socketsPerAddress);
     this.calls = budget(budgets.strangerCalls);

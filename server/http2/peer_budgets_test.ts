@@ -25,6 +25,25 @@ Deno.test("a /56 of IPv6 opens as many sockets as four addresses, from however m
   assert(peers.admitsSocket("192.0.2.1"));
 });
 
+Deno.test("an address that rested opens no more sockets at once than its burst", () => {
+  const { peers, time } = createPeers();
+  peers.admitsSocket("192.0.2.1");
+  time.nowMs = 60_000;
+  const { burst } = defaultBudgets.socketsPerAddress;
+  assertEquals(count(4 * burst, () => peers.admitsSocket("192.0.2.1")), burst);
+});
+
+Deno.test("an address whose network has no sockets left keeps its own", () => {
+  const { peers, time } = createPeers();
+  const { burst, perSecond } = defaultBudgets.socketsPerAddress;
+  const [first = "", last = ""] = [networks[0], networks.at(-1)];
+  count(share * burst, (i) => peers.admitsSocket(networks[i % 128] ?? ""));
+  assertEquals(count(burst, () => peers.admitsSocket(last)), 0);
+  time.nowMs = burst * 1_000 / (share * perSecond);
+  assertEquals(count(2 * burst, () => peers.admitsSocket(last)), burst);
+  assertEquals(peers.admitsSocket(first), false);
+});
+
 Deno.test("a /56 that asks from all its networks leaves another address its part of what strangers may ask for", () => {
   const { peers, time } = createPeers();
   const ask = (i: number): boolean => peers.of(networks[i % networks.length] ?? "").admitsCall();

@@ -54,9 +54,9 @@ export class Bucket {
     this.#spent = this.spent(nowMs) + amount;
   }
 
-  /** It was not used after all. */
-  giveBack(nowMs: number, amount = 1): void {
-    this.#spent = Math.max(0, this.spent(nowMs) - amount);
+  /** It was not used after all. The order of what time brings back and what is given back does not matter. */
+  giveBack(amount = 1): void {
+    this.#spent = Math.max(0, this.#spent - amount);
   }
 
   look(nowMs: number): Level {
@@ -128,7 +128,9 @@ export class Buckets {
 
   /** It was not used after all. */
   giveBack(key: string, nowMs: number, amount = 1): void {
-    this.#buckets.get(key)?.giveBack(nowMs, amount);
+    const bucket = this.#buckets.get(key);
+    bucket?.giveBack(amount);
+    if (bucket?.spent(nowMs) === 0) this.#buckets.delete(key);
   }
 
   look(key: string, nowMs: number): Level {

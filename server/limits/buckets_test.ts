@@ -50,9 +50,9 @@ Deno.test("an amount above the burst needs a full bucket and leaves a debt", () 
 Deno.test("what is given back may be taken again, and never makes more than the burst", () => {
   const bucket = new Bucket({ burst: 3, perSecond: 1 });
   for (let i = 0; i < 3; i++) bucket.take(0);
-  bucket.giveBack(0, 1);
+  bucket.giveBack();
   assertEquals([bucket.take(0), bucket.take(0)], [undefined, 1_000]);
-  bucket.giveBack(0, 100);
+  bucket.giveBack(100);
   assertEquals(Array.from({ length: 4 }, () => bucket.take(0)), [undefined, undefined, undefined, 1_000]);
 });
 
@@ -102,7 +102,9 @@ Deno.test("Buckets count each key for itself, and tell what remains and when all
   assertEquals(buckets.look("a", 500), { remaining: 0, fullInMs: 1_500 });
   buckets.giveBack("a", 500);
   buckets.giveBack("unknown", 500);
-  assertEquals(buckets.look("a", 500), { remaining: 1, fullInMs: 500 });
+  assertEquals([buckets.look("a", 500), buckets.size], [{ remaining: 1, fullInMs: 500 }, 2]);
+  buckets.giveBack("a", 500);
+  assertEquals(buckets.size, 1);
 });
 
 Deno.test("Buckets forget the keys that are full again, and look at few of them in each call", () => {
