@@ -120,9 +120,9 @@ worldTest(
     assertEquals([await claim(alice), await claim(alice), await claim(alice)], [false, false, true]);
     assertEquals([await claim(bob), await claim(bob), await claim(bob)], [false, false, true]);
     const { body } = await refused("rate_limited", claim(alice));
-    assertEquals(body.retryAfterMs, hourMs);
+    assertEquals(body.retryAfterMs, hourMs / 3);
   },
-  { config: { singleUseClaimsPerTargetAndHour: 2, claimsPerTargetAndHour: 3 } },
+  { config: { singleUseClaimsPerTargetAndHour: 4, claimsPerTargetAndHour: 6 } },
 );
 
 worldTest("strangers leave each other something of a small pool", async (world) => {
@@ -143,6 +143,22 @@ worldTest("strangers leave each other something of a small pool", async (world) 
   assertEquals([await claims(alice), await claims(bob)], [5, 3]);
 });
 
+worldTest("claims that one agent's limit refuses leave the account its claims of others", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const [carol, dave] = [await Actor.connect(world, 3), await Actor.connect(world, 4)];
+  for (const target of [carol, dave]) {
+    const lastResort = target.keyPackage(9, true);
+    await target.client.call("UploadKeyPackage", { keyPackages: [], lastResort, replace: false });
+  }
+  let nonces = 0;
+  const claim = ({ agentId }: Actor): Promise<unknown> =>
+    alice.client.call("AddMember", { channelId, agentId, nonce: new Uint8Array(16).fill(++nonces) });
+  await claim(carol);
+  const tries = await Promise.allSettled(Array.from({ length: 30 }, () => claim(carol)));
+  assertEquals(tries.at(-1)?.status, "rejected");
+  await claim(dave);
+}, { config: { claimsPerAccountAndHour: 20, claimsPerTargetAndHour: 4 } });
+
 worldTest("an account claims a bounded number of KeyPackages, of whomever they are", async (world) => {
   const { alice, channelId } = await createPair(world);
   const targets = await Promise.all([3, 4, 5].map((number) => Actor.connect(world, number)));
@@ -156,7 +172,7 @@ worldTest("an account claims a bounded number of KeyPackages, of whomever they a
   await claim(first);
   await claim(second);
   await refused("rate_limited", claim(third));
-}, { config: { claimsPerAccountAndHour: 2 } });
+}, { config: { claimsPerAccountAndHour: 4 } });
 
 worldTest(
   "accounts share evenly what may wait for an agent that did not ask, and a newcomer has its part",
@@ -254,6 +270,7 @@ worldTest(
       ],
     );
   },
+  { config: { singleUseClaimsPerTargetAndHour: 40 } },
 );
 
 worldTest(

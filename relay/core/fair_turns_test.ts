@@ -3,7 +3,6 @@ import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { parseAccountId } from "../../proto/mod.ts";
 import { AppendGate } from "./append_gate.ts";
 import { FairTurns } from "./fair_turns.ts";
-import { RequestBudget } from "./request_budget.ts";
 import { Actor } from "./testing/actors.ts";
 import { refused, worldTest } from "./testing/scene.ts";
 import { accountOf } from "./testing/world.ts";
@@ -103,20 +102,6 @@ Deno.test("something large has its turn after some rounds, and holds up nobody",
   for (let turn = 0; turn < 4; turn++) await next();
   assertGreater(begun.indexOf("large"), 5);
   assertLess(begun.indexOf("large"), 20);
-});
-
-Deno.test("a budget comes back with time, and says when", () => {
-  const budget = new RequestBudget({ burst: 1_000, perSecond: 100 });
-  assertEquals(budget.take("a", 900, 0), undefined);
-  assertEquals(budget.take("a", 200, 0), 1_000);
-  assertEquals(budget.take("b", 200, 0), undefined);
-  assertEquals(budget.take("a", 200, 900), 100);
-  assertEquals(budget.take("a", 200, 1_000), undefined);
-  // More than there ever is needs all of it.
-  assertEquals(budget.take("c", 5_000, 0), undefined);
-  assertEquals(budget.take("c", 1, 0), 40_010);
-  budget.forget(100_000);
-  assertEquals(budget.take("c", 1_000, 100_000), undefined);
 });
 
 Deno.test("one account has a bounded number of entries under way, and another passes at once", async () => {

@@ -5,7 +5,7 @@ import { foundingRequest } from "../../tests/support/founding.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../engine/mod.ts";
 import type { Allowances } from "./allowances.ts";
 import { emptyBody } from "./entry_body.ts";
-import type { HourlyRate } from "./hourly_rate.ts";
+import type { Rates } from "./rates.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { quietCluster } from "./testing/quiet_cluster.ts";
@@ -36,7 +36,7 @@ interface Scene {
 interface Parts {
   readonly reserves: Allowances;
   readonly allowances: Allowances;
-  readonly foundingRate: HourlyRate;
+  readonly rates: Rates;
   inTurn(channel: { readonly account: string }, run: () => Promise<void>): Promise<void>;
 }
 
@@ -54,9 +54,9 @@ function bytesOf(allowances: Allowances, key: string): number {
   let [low, high] = [0, 2 ** 32];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const isWithin = allowances.take(key, 0, { count: Infinity, bytes: middle }, startMs);
-    if (isWithin) allowances.giveBack(key, 0);
-    [low, high] = isWithin ? [low, middle] : [middle + 1, high];
+    const hasRoom = allowances.take(key, 1, { count: Infinity, bytes: middle + 1 }, startMs);
+    if (hasRoom) allowances.giveBack(key, 1);
+    [low, high] = hasRoom ? [low, middle] : [middle + 1, high];
   }
   return low;
 }
@@ -90,7 +90,8 @@ async function race(
     const founding = alice.client.call("FoundGeneration", foundingRequest(plan));
     const paid = (): number => bytesOf(parts.reserves, channelId);
     const drawn = (): number => bytesOf(parts.allowances, alice.accountId) - before;
-    const counted = (): number => parts.foundingRate.count(`${channelId} by ${alice.agentId}`, startMs);
+    const counted = (): number =>
+      10 - parts.rates.foundings.look(`${channelId} by ${alice.agentId}`, startMs).remaining;
     const scene = { alice, bob, carol, channelId, founding, attempts, silence, paid, drawn, counted };
     founding.catch(() => {}); // `end` looks at it
     await until();
@@ -231,8 +232,8 @@ Deno.test("a founding beyond the hourly limit is not written", async () => {
       await refused("rate_limited", founding);
       assertEquals([attempts, paid(), drawn()], [[], 0, 0]);
     },
-    ({ parts: { foundingRate }, alice, channelId }) => {
-      for (let i = 0; i < 10; i++) foundingRate.take(`${channelId} by ${alice.agentId}`, startMs);
+    ({ parts: { rates }, alice, channelId }) => {
+      for (let i = 0; i < 10; i++) rates.foundings.take(`${channelId} by ${alice.agentId}`, startMs);
       return () => settle();
     },
   );

@@ -51,7 +51,7 @@ worldTest("a key has half of its account's claims of KeyPackages", async (world)
   await claim(bob, 21);
   await refused("rate_limited", claim(bob, 22));
   await claim(alice, 23);
-}, { config: { claimsPerAccountAndHour: 2 } });
+}, { config: { claimsPerAccountAndHour: 4 } });
 
 worldTest("a key has half of its account's commits of a day, and pays for more itself", async (world) => {
   const { alice, bob, channelId } = await createPair(world);

@@ -24,14 +24,13 @@ import type { CoreDeps } from "./deps.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 import { FairTurns } from "./fair_turns.ts";
-import { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
-import { keyShareOf } from "./key_share.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import { LogId } from "./log_id.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
+import { Rates } from "./rates.ts";
 import { Refusal } from "./refusal.ts";
 import { type Need, Relief } from "./relief.ts";
 import { budgetCostOf } from "./request_cost.ts";
@@ -49,7 +48,6 @@ import { followCluster } from "./cluster_events.ts";
 import { ConfirmationBudget } from "./confirmation_budget.ts";
 import { UnaskedAdditions } from "./unasked.ts";
 import { Upkeep } from "./upkeep.ts";
-import { WorkBudget } from "./work_budget.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
 /** The longest time that a client waits before it comes back, and the shortest after a drain. */
@@ -68,16 +66,6 @@ const nobody = parseAgentId("A".repeat(22));
 /** A drain sends a few sessions away at a time. */
 const drainTurnMs = 20;
 const drainAtOnce = 10;
-
-/** Of one channel: an honest owner needs one, or a few when another owner is faster. */
-const foundingsPerHour = 10;
-/** Statements about further leaves of somebody that has left. One is enough for an honest agent. */
-const leavesAgainPerHour = 16;
-/** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
-const rejoinsPerHour = 600;
-
-/** So often an agent is sent to relays that have room. One that is back again found none that took it, and is told to wait. */
-const elsewherePerHour = 6;
 
 export interface RelayCore {
   /** A connection. One that cannot be taken is ended through its link, with the reason. */
@@ -105,33 +93,24 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly joins: PendingJoins;
-  readonly claimRate: HourlyRate;
-  readonly singleUseRate: HourlyRate;
-  readonly accountClaimRate: HourlyRate;
-  readonly keyClaimRate: HourlyRate;
-  readonly inviteRate: HourlyRate;
-  readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
+  readonly rates: Rates;
   readonly plans: AccountPlans;
   readonly allowances: Allowances;
   readonly reserves = new Allowances();
   readonly storage: StorageWatch;
   readonly logId: LogId;
-  readonly leaveRate: HourlyRate = new HourlyRate(leavesAgainPerHour);
-  readonly rejoinRate: HourlyRate = new HourlyRate(rejoinsPerHour);
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly turns: FairTurns;
   readonly slowTurns: FairTurns;
   readonly #places: SessionPlaces;
   readonly #gate = new AppendGate();
-  readonly #budget: WorkBudget;
   readonly unasked = new UnaskedAdditions();
   readonly #background: Background;
   readonly #relief: Relief;
   readonly #upkeep: Upkeep;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
-  readonly #elsewhereRate = new HourlyRate(elsewherePerHour);
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelDrain: (() => void) | undefined;
   #closed = false;
@@ -139,18 +118,13 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   constructor(config: CoreConfig, deps: CoreDeps) {
     this.config = config;
     this.deps = deps;
-    this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
-    this.singleUseRate = new HourlyRate(config.singleUseClaimsPerTargetAndHour);
-    this.accountClaimRate = new HourlyRate(config.claimsPerAccountAndHour);
-    this.keyClaimRate = new HourlyRate(keyShareOf(config.claimsPerAccountAndHour));
-    this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
+    this.rates = new Rates(config);
     const { engine, nowMs, cluster } = deps;
     this.joins = new PendingJoins((requestId) => cluster?.endJoin(requestId));
     this.plans = new AccountPlans(engine.records);
     this.allowances = new Allowances(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
-    this.#budget = new WorkBudget(config);
     this.#places = new SessionPlaces(config);
     this.logId = new LogId({ records: engine.records, nowMs, randomBytes: deps.randomBytes });
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
@@ -168,20 +142,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     });
     this.#background = new Background(deps);
     this.#relief = new Relief({ config, deps, channels: this.channels, background: this.#background });
-    const rates = [
-      this.#budget,
-      this.claimRate,
-      this.singleUseRate,
-      this.accountClaimRate,
-      this.keyClaimRate,
-      this.inviteRate,
-      this.foundingRate,
-      this.leaveRate,
-      this.rejoinRate,
-      this.#elsewhereRate,
-    ];
     const { channels, allowances } = this;
-    this.#upkeep = new Upkeep({ config, deps, channels, allowances, background: this.#background, rates });
+    this.#upkeep = new Upkeep({ config, deps, channels, allowances, background: this.#background });
     cluster?.listen(followCluster(this, this.#background));
   }
 
@@ -269,9 +231,11 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const refusal = shedRequest(this.#level(), envelope.operation);
     if (refusal !== undefined) meter.shed++;
     if (refusal !== undefined || agent === undefined) return refusal;
-    const overBudget = this.#budget.take(agent, budgetCostOf(envelope), nowMs());
-    if (overBudget !== undefined) meter.requestsOverBudget++;
-    return overBudget;
+    const retryAfterMs = this.rates.work.take(agent, nowMs(), budgetCostOf(envelope));
+    if (retryAfterMs === undefined) return undefined;
+    meter.requestsOverBudget++;
+    const message = "This account, or this key of it, asks for more work than its share; try later";
+    return new Refusal("rate_limited", message, { retryAfterMs });
   }
 
   ended(session: Session): void {
@@ -304,7 +268,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   sentElsewhere(session: Session): boolean {
     const { agent } = session;
     if (agent === undefined || this.deps.cluster?.hasRoomElsewhere() !== true) return false;
-    if (this.#elsewhereRate.take(agent.agentId, this.deps.nowMs()) !== undefined) return false;
+    if (this.rates.elsewhere.take(agent.agentId, this.deps.nowMs()) !== undefined) return false;
     this.deps.meter.storageRefusals++;
     const message = "The relay's disk is nearly full, and another relay has room";
     session.end({ code: "relay_draining", message, retryAfterMs: minDrainRetryMs });

@@ -5,12 +5,12 @@ import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { FairTurns } from "./fair_turns.ts";
-import type { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason } from "./link.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
 import type { LogId } from "./log_id.ts";
 import type { PendingJoins } from "./pending_joins.ts";
 import type { AccountPlans } from "./plans.ts";
+import type { Rates } from "./rates.ts";
 import type { Need } from "./relief.ts";
 import type { Agent } from "./agent.ts";
 import type { Session } from "./session.ts";
@@ -22,20 +22,13 @@ export interface CoreParts {
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly joins: PendingJoins;
-  readonly claimRate: HourlyRate;
-  readonly singleUseRate: HourlyRate;
-  readonly accountClaimRate: HourlyRate;
-  readonly keyClaimRate: HourlyRate;
-  readonly inviteRate: HourlyRate;
-  readonly foundingRate: HourlyRate;
+  readonly rates: Rates;
   readonly plans: AccountPlans;
   readonly allowances: Allowances;
   /** Amounts that removals took which nobody may refuse, of accounts and in channels. */
   readonly reserves: Allowances;
   readonly storage: StorageWatch;
   readonly logId: LogId;
-  readonly leaveRate: HourlyRate;
-  readonly rejoinRate: HourlyRate;
   readonly unasked: UnaskedAdditions;
   /** For parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;

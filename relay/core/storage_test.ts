@@ -1,5 +1,5 @@
 /** Limits of a tenant on the relay's disk, and of traffic that it does not pay for. */
-import { assertEquals, assertGreater } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { binaryIdToBytes, parseAccountId, parseChannelName } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mod.ts";
 import { type DiskSpace, roomInFile } from "../engine/disk_space.ts";
@@ -114,7 +114,7 @@ Deno.test("allowances are the same when they are read again, and two relays that
   const engine = await openSqliteEngine({ path: ":memory:" });
   const day = { count: 4, bytes: 100 };
   const [first, second] = [new Allowances(engine.records), new Allowances(engine.records)];
-  for (const allowances of [first, second]) await allowances.load("a", 0);
+  for (const allowances of [first, second]) await allowances.load("a");
   assertEquals([first.take("a", 10, day, 0), first.take("a", 10, day, 0), second.take("a", 10, day, 0)], [
     true,
     true,
@@ -124,9 +124,32 @@ Deno.test("allowances are the same when they are read again, and two relays that
   // The first one loses against the second, and writes at the next call.
   for (let round = 0; round < 2; round++) await first.save(0);
   const restarted = new Allowances(engine.records);
-  await restarted.load("a", 0);
+  await restarted.load("a");
   const taken = [0, 0, 0, 6 * hourMs, 6 * hourMs].map((nowMs) => restarted.take("a", 10, day, nowMs));
   assertEquals(taken, [true, true, false, true, false]);
+  await engine.close();
+});
+
+Deno.test("allowances whose write failed are written at the next call", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { records } = engine;
+  let isFailing = true;
+  const allowances = new Allowances({
+    ...records,
+    put: (...record) => isFailing ? Promise.reject(new Error("no disk")) : records.put(...record),
+  });
+  for (const account of ["a", "b"]) {
+    await allowances.load(account);
+    allowances.take(account, 10, { count: 1, bytes: 10 }, 0);
+  }
+  await assertRejects(() => allowances.save(0), Error, "no disk");
+  isFailing = false;
+  await allowances.save(0);
+  const restarted = new Allowances(records);
+  for (const account of ["a", "b"]) {
+    await restarted.load(account);
+    assertEquals(restarted.take(account, 10, { count: 1, bytes: 10 }, 0), false, account);
+  }
   await engine.close();
 });
 

@@ -17,18 +17,12 @@ const closedMs = 60 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
 
-/** A part that forgets things once they no longer matter. */
-interface Forgetful {
-  forget(nowMs: number): void;
-}
-
 export interface UpkeepParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly background: Background;
   readonly allowances: Pick<Allowances, "save">;
-  readonly rates: readonly Forgetful[];
 }
 
 export class Upkeep {
@@ -81,7 +75,7 @@ export class Upkeep {
   }
 
   async #tend(): Promise<void> {
-    const { background, channels, config, deps: { engine, nowMs }, rates } = this.#parts;
+    const { background, channels, config, deps: { engine, nowMs } } = this.#parts;
     const { queueAgeMs, lapseAgeMs } = config.limits;
     await engine.keyPackages.expire(nowMs());
     await engine.records.expire(nowMs());
@@ -97,7 +91,6 @@ export class Upkeep {
       const channel = await channels.open(channelId);
       if (channel !== undefined) this.touch(channel);
     });
-    for (const rate of rates) rate.forget(nowMs());
     await this.#parts.allowances.save(nowMs());
     await background.each("upkeep", channels.idle(config.idleChannels), async (channel) => {
       await this.#save(channel);

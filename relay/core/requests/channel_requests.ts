@@ -181,7 +181,7 @@ export async function leaveChannel(
 /** Each is an entry for all members: the room of the log alone would let one agent fill it. */
 function checkLeaveRate({ core, agent }: AgentAsker, channelId: ChannelId, { leaving }: Membership): void {
   if (leaving?.reason !== "left") return;
-  const retryAfterMs = core.leaveRate.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
+  const retryAfterMs = core.rates.leavesAgain.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
   if (retryAfterMs === undefined) return;
   throw new Refusal("rate_limited", "This agent has left already, and says so too often; wait", { retryAfterMs });
 }

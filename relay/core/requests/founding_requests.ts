@@ -52,7 +52,7 @@ export async function claimForFounding(
     let claimed = await repeatClaim(asker, claim);
     if (claimed === undefined) {
       // As often as the relay lets an owner begin anew, each of its members is claimed once.
-      const waitMs = core.foundingRate.take(`${channelId} ${agentId}`, core.deps.nowMs());
+      const waitMs = core.rates.foundings.take(`${channelId} ${agentId}`, core.deps.nowMs());
       retryAfterMs ??= waitMs;
       const anew = waitMs === undefined ? await claimKeyPackage(asker, claim) : undefined;
       claimed = anew !== undefined && "keyPackage" in anew ? anew : undefined;
@@ -178,13 +178,13 @@ function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
 
 /** For the hourly limit. */
 function count(asker: AgentAsker, channel: Channel): void {
-  asker.core.foundingRate.take(rateKey(asker, channel), asker.core.deps.nowMs());
+  asker.core.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
 }
 
 /** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too many in this hour. */
 function refuseTooMany(asker: AgentAsker, channel: Channel): void {
   const { core } = asker;
-  const retryAfterMs = core.foundingRate.waitMs(rateKey(asker, channel), core.deps.nowMs());
+  const retryAfterMs = core.rates.foundings.waitMs(rateKey(asker, channel), core.deps.nowMs());
   if (retryAfterMs === undefined) return;
   throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
 }

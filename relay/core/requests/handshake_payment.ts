@@ -78,7 +78,7 @@ export async function payHandshake(
   const { account, plan } = agent;
   const key = keyOf(agent);
   const payers = payersOf(agent);
-  for (const payer of payers) await allowances.load(payer, nowMs());
+  for (const payer of payers) await allowances.load(payer);
   const free: Payment = {
     settle: (appended) => {
       if (appended !== false) return;

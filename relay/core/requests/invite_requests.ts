@@ -31,7 +31,7 @@ export async function registerInvite(
     if (invite.sinceSequence === sinceSequence) return { expiresAtMs: existing.expiresAtMs };
   }
   core.storage.refuseGrowth();
-  const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
+  const retryAfterMs = core.rates.invites.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
   const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs, came: [] });
   const most = core.config.invitesPerChannel;

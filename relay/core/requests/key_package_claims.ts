@@ -3,13 +3,11 @@
  * again gets the same answer and counts for nothing.
  */
 import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mod.ts";
+import { takeOfAll } from "../../../server/limits/mod.ts";
 import type { Claimed } from "../../engine/engine.ts";
-import { keyOf } from "../key_share.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 
-/** Claims of an account in an hour that a pool serves to its end. */
-const firstClaims = 3;
 /** An agent that is connected fills its pool within moments; one that is not may come back in a while. */
 const halfEmptyRetryMs = 60_000;
 
@@ -46,8 +44,8 @@ export async function claimKeyPackage(asker: AgentAsker, claim: Claim): Promise<
   const retryAfterMs = hasJoined ? undefined : takeRates(asker, pair);
   if (retryAfterMs !== undefined) return { retryAfterMs };
   const isOwn = await engine.keyPackages.ownerOf(agentId) === agent.account;
-  const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
-  const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
+  const shareMs = isOwn ? undefined : core.rates.singleUseClaims.take(pair, nowMs());
+  const isFirst = isOwn || core.rates.firstClaims.take(pair, nowMs()) === undefined;
   const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
   const key = claimKeyOf(agent.agentId, claim);
   const claimed = await engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
@@ -65,11 +63,9 @@ async function isEmpty({ deps: { engine, nowMs } }: CoreParts, agentId: AgentId)
   return keyPackages === 0 && !hasLastResort;
 }
 
-function takeRates({ core, agent }: AgentAsker, pair: string): number | undefined {
-  const nowMs = core.deps.nowMs();
-  const key = keyOf(agent);
-  const byKey = key === undefined ? undefined : core.keyClaimRate.take(key, nowMs);
-  return byKey ?? core.accountClaimRate.take(agent.account, nowMs) ?? core.claimRate.take(pair, nowMs);
+function takeRates({ core: { rates, deps }, agent }: AgentAsker, pair: string): number | undefined {
+  const nowMs = deps.nowMs();
+  return takeOfAll([...rates.claims.of(agent, nowMs), rates.targetClaims.of(pair, nowMs)], nowMs);
 }
 
 function claimKeyOf(claimer: AgentId, { channelId, nonce }: Pick<Claim, "channelId" | "nonce">): string {

@@ -33,7 +33,7 @@ export async function requestRejoin(
     throw channelNotFound();
   }
   if (generation !== channel.state.generation) throw epochConflict(channel.state.epoch, "ask for its generation");
-  const retryAfterMs = core.rejoinRate.take(`${channelId} ${agentId}`, core.deps.nowMs());
+  const retryAfterMs = core.rates.rejoins.take(`${channelId} ${agentId}`, core.deps.nowMs());
   if (retryAfterMs !== undefined) {
     throw new Refusal("rate_limited", "This agent asks too often to come back into the channel; wait", {
       retryAfterMs,

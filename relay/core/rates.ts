@@ -1,0 +1,73 @@
+/** Everything in the core that agents may do only so often, in one table. Each rate has a bucket for each of its keys. */
+import { type Bucket, Buckets, type Rate, takeOfAll } from "../../server/limits/mod.ts";
+import type { Agent } from "./agent.ts";
+import type { CoreConfig } from "./config.ts";
+import type { Cost } from "./fair_turns.ts";
+import { keyOf, keyShareOf } from "./key_share.ts";
+
+const hourSeconds = 60 * 60;
+
+export class Rates {
+  /** Microseconds of work that an account causes, by estimate. */
+  readonly work: AccountBuckets;
+  /** KeyPackages that an account claims, of whomever. */
+  readonly claims: AccountBuckets;
+  /** The same of one agent, by account and agent. */
+  readonly targetClaims: Buckets;
+  /** Those of them that may be used once, and those that a pool serves to its end. */
+  readonly singleUseClaims: Buckets;
+  readonly firstClaims = new Buckets(again(3));
+  /** By agent. */
+  readonly invites: Buckets;
+  /** Of one channel by one owner, and KeyPackages of one member for it: an honest owner needs one, or a few when another is faster. */
+  readonly foundings = new Buckets(again(10));
+  /** Statements about further leaves of somebody that has left, by channel and agent. One is enough for an honest agent. */
+  readonly leavesAgain = new Buckets(hourly(16));
+  /** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
+  readonly rejoins = new Buckets(hourly(600));
+  /** How often an agent is sent to relays that have room. One that is back again found none that took it, and is told to wait. */
+  readonly elsewhere = new Buckets(again(6));
+
+  constructor(config: CoreConfig) {
+    const { accountWorkMs, accountWorkMsPerSecond, claimsPerAccountAndHour } = config;
+    this.work = new AccountBuckets((share) => ({
+      burst: share(1_000 * accountWorkMs),
+      perSecond: share(1_000 * accountWorkMsPerSecond),
+    }));
+    this.claims = new AccountBuckets((share) => hourly(share(claimsPerAccountAndHour)));
+    this.targetClaims = new Buckets(hourly(config.claimsPerTargetAndHour));
+    this.singleUseClaims = new Buckets(hourly(config.singleUseClaimsPerTargetAndHour));
+    this.invites = new Buckets(hourly(config.invitesPerAgentAndHour));
+  }
+}
+
+/** A bucket for each account, and a smaller one for each key whose tokens name it. */
+class AccountBuckets {
+  readonly #accounts: Buckets;
+  readonly #keys: Buckets;
+
+  constructor(rateOf: (share: (ofAccount: number) => number) => Rate) {
+    this.#accounts = new Buckets(rateOf((ofAccount) => ofAccount));
+    this.#keys = new Buckets(rateOf(keyShareOf));
+  }
+
+  of(agent: Agent, nowMs: number): readonly Bucket[] {
+    const [account, key] = [this.#accounts.of(agent.account, nowMs), keyOf(agent)];
+    return key === undefined ? [account] : [account, this.#keys.of(key, nowMs)];
+  }
+
+  take(agent: Agent, nowMs: number, amount: Cost): number | undefined {
+    return amount === 0 ? undefined : takeOfAll(this.of(agent, nowMs), nowMs, amount);
+  }
+}
+
+/** A ceiling: no hour sees more than this many. Half of them may come at once, and half come back in an hour. */
+function hourly(most: number): Rate {
+  const half = most / 2;
+  return { burst: Math.max(1, half), perSecond: half / hourSeconds };
+}
+
+/** So many at once, and as many again in an hour. */
+function again(count: number): Rate {
+  return { burst: count, perSecond: count / hourSeconds };
+}
