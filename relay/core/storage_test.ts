@@ -89,6 +89,25 @@ worldTest("large Welcomes use up the bytes of the allowance", async (world) => {
   await refused("quota_exceeded", send(60_000));
 }, { config: { handshakeBytesPerDay: 12_000 } });
 
+worldTest("beyond the allowance a Welcome costs a message for each 16 KiB that it begins", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const { agentId } = createAgent(20);
+  await alice.commit(channelId, 1, { added: [agentId] });
+  const send = async (bytes: number): Promise<number> => {
+    const welcome = createWelcome(1, bytes);
+    const before = world.quota.left;
+    await alice.client.call("SendWelcome", { channelId, epoch: 2, recipients: [agentId], welcome });
+    assertEquals(Math.ceil(welcome.length / 16_384), before - world.quota.left, `${welcome.length} bytes`);
+    return before - world.quota.left;
+  };
+  world.quota.left = 150;
+  assertEquals(await send(1_000), 1);
+  assertGreater(await send(800_000), 60);
+  const { left } = world.quota;
+  await refused("quota_exceeded", send(900_000));
+  assertEquals([world.quota.left, world.meter.handshakesCharged], [left, 2]);
+}, { config: { handshakesPerDay: 0.2 } });
+
 Deno.test("an allowance comes back with time, and not by setting the clock back", () => {
   const allowances = new Allowances();
   const account = "00000000-0000-4000-8000-000000000001" as Parameters<Allowances["take"]>[0];

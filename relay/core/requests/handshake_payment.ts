@@ -9,6 +9,9 @@ import type { Agent } from "../agent.ts";
 import type { Allowances } from "../allowances.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
 
+/** Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries cannot give way to a gap. */
+const bytesPerMessage = 16 * 1024;
+
 export interface Payment {
   readonly charge?: Charge;
   /** Whether the entry was appended: what was not used goes back; undefined: nobody knows. */
@@ -91,7 +94,10 @@ export async function payHandshake(
     for (const payer of payers) allowances.draw(payer, bytes, nowMs());
     return free;
   }
-  const reservation = await quota.reserve(account, { messages: 1, payloadBytes: bytes }, key);
+  const reservation = await quota.reserve(account, {
+    messages: Math.ceil(bytes / bytesPerMessage),
+    payloadBytes: bytes,
+  }, key);
   if (reservation.kind !== "reserved") {
     meter.quotaRefusals++;
     throw quotaRefusal(reservation, nowMs());
