@@ -20,6 +20,8 @@ export interface TokenGrant {
   /** Null: counted with the account's plain keys. */
   readonly key: KeyId | null;
   readonly scopes: readonly ChannelScope[];
+  /** The key is public: many strangers have it, and each of them may send so much. */
+  readonly isPublic?: true;
 }
 
 export const maxTokenScopes = 32;
@@ -57,22 +59,29 @@ export function rightsIn(
   return new Set(matching.flatMap(({ allow }) => allow));
 }
 
-export function formatTokenGrant({ key, scopes }: TokenGrant): { key: string | null; scopes: string[] } {
+export interface GrantClaim {
+  readonly key: string | null;
+  readonly scopes: readonly string[];
+  readonly public?: true;
+}
+
+export function formatTokenGrant({ key, scopes, isPublic }: TokenGrant): GrantClaim {
   return {
     key,
     scopes: scopes.map((scope) => `${"pattern" in scope ? scope.pattern : `#${scope.channelId}`}:${scope.allow}`),
+    ...(isPublic && { public: true }),
   };
 }
 
 /** Undefined for anything that `formatTokenGrant` does not make. */
 export function parseTokenGrant(claim: unknown): TokenGrant | undefined {
-  const [key, texts] = [fieldOf(claim, "key"), fieldOf(claim, "scopes")];
+  const [key, texts, isPublic] = [fieldOf(claim, "key"), fieldOf(claim, "scopes"), fieldOf(claim, "public") === true];
   if (!Array.isArray(texts) || texts.length > maxTokenScopes) return undefined;
-  if (Object.keys(claim ?? {}).length !== 2) return undefined;
+  if (Object.keys(claim ?? {}).length !== (isPublic ? 3 : 2)) return undefined;
   try {
     const scopes = texts.map(parseScope);
-    if (key === null) return { key, scopes };
-    return typeof key === "string" ? { key: parseKeyId(key), scopes } : undefined;
+    if (key === null) return isPublic ? undefined : { key, scopes };
+    return typeof key === "string" ? { key: parseKeyId(key), scopes, ...(isPublic && { isPublic }) } : undefined;
   } catch {
     return undefined;
   }

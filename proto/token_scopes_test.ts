@@ -21,6 +21,8 @@ Deno.test("formatTokenGrant() makes the frozen texts, and parseTokenGrant() read
   assertEquals(formatTokenGrant({ key, scopes }), claim);
   assertEquals(parseTokenGrant(claim), { key, scopes });
   assertEquals(parseTokenGrant({ key: null, scopes: [] }), { key: null, scopes: [] });
+  assertEquals(formatTokenGrant({ key, scopes, isPublic: true }), { ...claim, public: true });
+  assertEquals(parseTokenGrant({ ...claim, public: true }), { key, scopes, isPublic: true });
 });
 
 Deno.test("parseTokenGrant() refuses everything else", () => {
@@ -48,6 +50,11 @@ Deno.test("parseTokenGrant() refuses everything else", () => {
     assertEquals(parseTokenGrant(claim), undefined);
   }
   assertEquals(parseTokenGrant({ key, scopes: [], more: 1 }), undefined);
+  assertEquals(parseTokenGrant({ key, scopes: [], public: true, more: 1 }), undefined);
+  for (const value of [false, null, 1, "true"]) {
+    assertEquals(parseTokenGrant({ key, scopes: [], public: value }), undefined, String(value));
+  }
+  assertEquals(parseTokenGrant({ key: null, scopes: [], public: true }), undefined);
   assertEquals(parseTokenGrant({ key, scopes: Array(33).fill("*:send") }), undefined);
 });
 

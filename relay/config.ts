@@ -100,6 +100,7 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   },
   { name: "STATIC_RELAY_HANDSHAKES", field: "handshakesPerDay", min: 0, max: 1_000_000_000 },
   { name: "STATIC_RELAY_HANDSHAKE_BYTES", field: "handshakeBytesPerDay", min: 0, max: Number.MAX_SAFE_INTEGER },
+  { name: "STATIC_RELAY_VISITOR_MESSAGES", field: "visitorMessagesPerDay", min: 1, max: 1_000_000_000 },
   { name: "STATIC_RELAY_ACCOUNT_WORK_MS", field: "accountWorkMs", min: 10, max: 1_000_000 },
   { name: "STATIC_RELAY_ACCOUNT_WORK_MS_PER_SECOND", field: "accountWorkMsPerSecond", min: 1, max: 1_000 },
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },

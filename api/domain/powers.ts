@@ -63,9 +63,9 @@ const everyRight: readonly ChannelPower[] = [{ pattern: "*", allow: channelRight
 /** The extra claim of the key's tokens; undefined for a plain key. */
 export function grantOf(traits: HeldTraits): TokenGrant | undefined {
   if (isPlain(traits)) return undefined;
-  const { channelId, powers, countedAs: key } = traits;
+  const { kind, channelId, powers, countedAs: key } = traits;
   if (channelId !== null) return { key, scopes: [{ channelId, allow: guestRights }] };
-  return { key, scopes: powers?.channels ?? everyRight };
+  return { key, scopes: powers?.channels ?? everyRight, ...(kind === "publishable" && { isPublic: true }) };
 }
 
 /** Limit of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */

@@ -14,6 +14,8 @@ Deno.test("a plain key's tokens have no further claim; an expiry alone changes n
   assertEquals(grantOf({ ...plainTraits, countedAs }), undefined);
   assertEquals(grantOf({ ...traits({ expiresAtMs: 1 }), countedAs }), undefined);
   assertEquals(grantOf({ ...guest, countedAs })?.scopes, [{ channelId, allow: ["send", "receive"] }]);
+  assertEquals(grantOf({ ...guest, countedAs })?.isPublic, undefined);
+  assertEquals(grantOf({ ...publishable, countedAs })?.isPublic, true);
   const [all] = grantOf({ ...traits({ messageLimit: 1 }), countedAs })?.scopes ?? [];
   assertEquals(all, { pattern: "*", allow: ["send", "receive", "create", "invite"] });
 });

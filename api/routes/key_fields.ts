@@ -9,6 +9,8 @@ const dayMs = 24 * 3600 * 1000;
 const guestMs = 30 * dayMs;
 const longestMs = 3650 * dayMs;
 const maxMessages = 1_000_000_000_000;
+/** Of a publishable key without a limit: anybody may have it, and its account pays. */
+const publishableMessages = 1_000;
 
 const isUnique = (items: readonly unknown[]): boolean => new Set(items).size === items.length;
 
@@ -27,7 +29,9 @@ const shared = {
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).refine(isUnique, "must not repeat"),
   channels: channelPowers,
   channel_id: z.string().regex(/^[\w-]{22}$/, "must be a channel's id").openapi({ example: "AAAAAAAAAAAAAAAAAAAAAA" }),
-  message_limit: z.int().min(1).max(maxMessages).openapi({ description: "Messages a calendar month (UTC)." }),
+  message_limit: z.int().min(1).max(maxMessages).openapi({
+    description: "Messages a calendar month (UTC). A publishable key has 1,000 when it is left out.",
+  }),
 };
 
 /** Of a request. */
@@ -68,7 +72,7 @@ export function readTraits(given: NewTraits, nowMs: number): KeyTraits | readonl
     expiresAtMs,
     powers: powersOf(given),
     channelId: given.channel_id === undefined ? null : parseChannelId(given.channel_id),
-    messageLimit: given.message_limit ?? null,
+    messageLimit: given.message_limit ?? (kind === "publishable" ? publishableMessages : null),
   };
 }
 

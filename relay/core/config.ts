@@ -44,6 +44,8 @@ export interface CoreConfig {
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
+  /** Messages that the visitors of one address may send in a day with one public key. */
+  readonly visitorMessagesPerDay: number;
   /** Work that one account may cause at once, by estimate, and what comes back of it in a second; messages are not part of it. */
   readonly accountWorkMs: number;
   readonly accountWorkMsPerSecond: number;
@@ -119,6 +121,7 @@ export const defaultCoreConfig: CoreConfig = {
   invitesPerChannel: 1_000,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
+  visitorMessagesPerDay: 100,
   accountWorkMs: 10_000,
   accountWorkMsPerSecond: 250,
   highWaterBytes: 256 * 1024,

@@ -1,11 +1,12 @@
 /** Everything in the core that agents may do only so often, in one table. Each rate has a bucket for each of its keys. */
-import { type Bucket, Buckets, type Rate, takeOfAll } from "../../server/limits/mod.ts";
+import { AddressBuckets, type Bucket, Buckets, type Rate, takeOfAll } from "../../server/limits/mod.ts";
 import type { Agent } from "./agent.ts";
 import type { CoreConfig } from "./config.ts";
 import type { Cost } from "./fair_turns.ts";
 import { keyOf, keyShareOf } from "./key_share.ts";
 
 const hourSeconds = 60 * 60;
+const daySeconds = 24 * hourSeconds;
 
 export class Rates {
   /** Microseconds of work that an account causes, by estimate. */
@@ -28,8 +29,11 @@ export class Rates {
   /** How often an agent is sent to relays that have room. One that is back again found none that took it, and is told to wait. */
   readonly elsewhere = new Buckets(again(6));
 
+  /** Messages of the visitors of one address, within a public key. */
+  readonly visitors: AddressBuckets;
+
   constructor(config: CoreConfig) {
-    const { accountWorkMs, accountWorkMsPerSecond, claimsPerAccountAndHour } = config;
+    const { accountWorkMs, accountWorkMsPerSecond, claimsPerAccountAndHour, visitorMessagesPerDay } = config;
     this.work = new AccountBuckets((share) => ({
       burst: share(1_000 * accountWorkMs),
       perSecond: share(1_000 * accountWorkMsPerSecond),
@@ -37,6 +41,10 @@ export class Rates {
     this.claims = new AccountBuckets((share) => hourly(share(claimsPerAccountAndHour)));
     this.targetClaims = new Buckets(hourly(config.claimsPerTargetAndHour));
     this.singleUseClaims = new Buckets(hourly(config.singleUseClaimsPerTargetAndHour));
+    this.visitors = new AddressBuckets({
+      burst: visitorMessagesPerDay,
+      perSecond: visitorMessagesPerDay / daySeconds,
+    });
     this.invites = new Buckets(hourly(config.invitesPerAgentAndHour));
   }
 }

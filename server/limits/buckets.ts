@@ -180,10 +180,10 @@ export class AddressBuckets {
     };
   }
 
-  /** The buckets of its prefix and, for IPv6, of its network, to take of them now. */
-  of(address: string, nowMs: number): readonly Bucket[] {
+  /** The buckets of its prefix and, for IPv6, of its network, to take of them now. Each `within` has its own. */
+  of(address: string, nowMs: number, within = ""): readonly Bucket[] {
     const [prefix, network] = [prefixOf(address), networkOf(address)];
-    const ofPrefix = this.#prefixes.of(prefix, nowMs);
-    return network === prefix ? [ofPrefix] : [ofPrefix, this.#networks.of(network, nowMs)];
+    const ofPrefix = this.#prefixes.of(`${within}${prefix}`, nowMs);
+    return network === prefix ? [ofPrefix] : [ofPrefix, this.#networks.of(`${within}${network}`, nowMs)];
   }
 }

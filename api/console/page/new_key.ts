@@ -63,7 +63,10 @@ export function NewKey({ onMade }: { onMade: (key: CreatedKey) => Promise<void> 
       <div class="row">
         <${Field} label="Expires after days" name="days" type="number" min="1" max="3650" placeholder="never" error=${form
           .error} />
-        <${Field} label="Messages a month" name="message_limit" type="number" min="1" placeholder="the account's" error=${form
+        <${Field} label="Messages a month" name="message_limit" type="number" min="1" placeholder=${kind ===
+            "publishable"
+          ? "1000"
+          : "the account's"} error=${form
           .error} />
       </div>
     <//>

@@ -2,12 +2,13 @@
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
 import { type Allowance, allowanceOf } from "../plans.ts";
+import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { mayStand, type Settled } from "./append.ts";
 import { keyOf, keyShareOf } from "../key_share.ts";
 import type { Agent } from "../agent.ts";
 import type { Allowances } from "../allowances.ts";
-import { quotaRefusal } from "./quota_refusal.ts";
+import { payMessages } from "./message_payment.ts";
 
 /** Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries cannot give way to a gap. */
 const bytesPerMessage = 16 * 1024;
@@ -72,14 +73,8 @@ export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: n
 }
 
 /** Throws `Refusal`, but never for what is exempt. */
-export async function payHandshake(
-  { core, agent }: AgentAsker,
-  bytes: number,
-  exemption?: Exemption,
-): Promise<Payment> {
-  const { allowances, config, deps: { quota, meter, nowMs } } = core;
-  const { account, plan } = agent;
-  const key = keyOf(agent);
+export async function payHandshake(asker: AgentAsker, bytes: number, exemption?: Exemption): Promise<Payment> {
+  const { core: { allowances, config, deps: { meter, nowMs } }, agent } = asker;
   const payers = payersOf(agent);
   for (const payer of payers) await allowances.load(payer);
   const free: Payment = {
@@ -89,24 +84,22 @@ export async function payHandshake(
       exemption?.giveBack();
     },
   };
-  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, plan), nowMs: nowMs() })) return free;
+  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs: nowMs() })) {
+    return free;
+  }
   if (exemption !== undefined) {
     for (const payer of payers) allowances.draw(payer, bytes, nowMs());
     return free;
   }
-  const reservation = await quota.reserve(account, {
-    messages: Math.ceil(bytes / bytesPerMessage),
-    payloadBytes: bytes,
-  }, key);
-  if (reservation.kind !== "reserved") {
+  const paid = await payMessages(asker, { messages: Math.ceil(bytes / bytesPerMessage), payloadBytes: bytes });
+  if (paid instanceof Refusal) {
     meter.quotaRefusals++;
-    throw quotaRefusal(reservation, nowMs());
+    throw paid;
   }
-  const { charge } = reservation;
   return {
-    charge,
+    charge: paid.charge,
     settle: (appended) => {
-      quota.settle(account, charge, appended, key);
+      paid.settle(appended);
       if (appended) meter.handshakesCharged++;
     },
   };

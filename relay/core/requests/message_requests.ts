@@ -13,7 +13,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Charge, Room } from "../../engine/engine.ts";
+import type { Room } from "../../engine/engine.ts";
 import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
@@ -22,7 +22,7 @@ import type { MessageInRun } from "../refused_runs.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, isUndone, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
-import { quotaRefusal } from "./quota_refusal.ts";
+import { type PaidMessages, payMessages } from "./message_payment.ts";
 
 type Message = RequestBody<"SendMessage">;
 type Reply = ReplyBody<"SendMessage">;
@@ -105,21 +105,16 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
     asker.core.touch(channel);
     return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, refusal);
   }
-  const { account, grant } = asker.agent;
-  const cost = { messages: count, payloadBytes: body.ciphertext.length };
-  const reserving = asker.core.deps.quota.reserve(account, cost, grant?.key ?? undefined);
-  const reservation = reserving instanceof Promise ? await reserving : reserving;
-  if (reservation.kind !== "reserved") {
-    return await originalAnswer(asker, channel, { body, count }) ??
-      fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
-  }
-  const appending = append(asker, channel, admission, { charge: reservation.charge, room });
+  const paying = payMessages(asker, { messages: count, payloadBytes: body.ciphertext.length });
+  const paid = paying instanceof Promise ? await paying : paying;
+  if (paid instanceof Refusal) return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, paid);
+  const appending = append(asker, channel, admission, { paid, room });
   admission.release();
   return await appending;
 }
 
 interface Terms {
-  readonly charge: Charge;
+  readonly paid: PaidMessages;
   readonly room: Room;
 }
 
@@ -127,10 +122,10 @@ async function append(
   asker: AgentAsker,
   channel: Channel,
   { body, failed, inRun }: Admission,
-  { charge, room }: Terms,
+  { paid: { charge, settle }, room }: Terms,
 ): Promise<Reply> {
   const { core, agent } = asker;
-  const { quota, meter, nowMs } = core.deps;
+  const { meter, nowMs } = core.deps;
   let appended: boolean | undefined = false;
   try {
     // Its agent may be back already, and have asked whether this message stands in the log.
@@ -159,7 +154,7 @@ async function append(
     if (mayStand(error)) appended = undefined;
     throw error;
   } finally {
-    quota.settle(agent.account, charge, appended, agent.grant?.key ?? undefined);
+    settle(appended);
   }
 }
 

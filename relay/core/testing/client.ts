@@ -68,7 +68,7 @@ interface PendingCall {
 
 export class TestClient implements Link {
   readonly transport: Transport;
-  readonly remoteAddress = "127.0.0.1";
+  remoteAddress = "127.0.0.1";
   readonly notices: NoticeEnvelope[] = [];
   /** Errors for this client's own notices; the others are not answered. */
   readonly failures: ErrorBody[] = [];

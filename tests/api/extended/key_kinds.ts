@@ -107,7 +107,29 @@ export const keyKindGuarantees: Guarantees = {
       const { json } = await make(api, apiKey, body);
       const claims = await claimsOf(api, json.key);
       assertFields(claims, [...plain, "static"]);
-      assertEquals([claims.sub, claims.static], [id, { key: json.id, scopes: wanted }]);
+      const isPublic = "kind" in body && body.kind === "publishable";
+      const claim = { key: json.id, scopes: wanted, ...(isPublic && { public: true }) };
+      assertEquals([claims.sub, claims.static], [id, claim]);
+    }
+  },
+
+  "A publishable key has a limit of messages, given or not; other keys have the one that they are given": async (
+    { api },
+  ) => {
+    const { apiKey } = await api.signUp();
+    const publishable = { kind: "publishable", channels: [narrow] };
+    for (
+      const [body, limit] of [
+        [publishable, 1_000],
+        [{ ...publishable, message_limit: 7 }, 7],
+        [{ ...publishable, message_limit: 50_000 }, 50_000],
+        [{ channels: [narrow] }, undefined],
+      ] as const
+    ) {
+      const { json } = await make(api, apiKey, body);
+      assertEquals(json.message_limit, limit);
+      const { json: { keys } } = await api.call("GET", "/v1/keys", { key: apiKey });
+      assertEquals(keys.find(({ id }: { id: string }) => id === json.id).message_limit, limit);
     }
   },
 
