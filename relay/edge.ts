@@ -3,7 +3,7 @@
  * where to listen; nothing here reads the environment or ends the process.
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
-import { Admission, type Budgets, defaultBudgets, type ServerStats } from "../server/http2/mod.ts";
+import { type Budgets, defaultBudgets, type ServerStats } from "../server/http2/mod.ts";
 import type { KeyedCertificate } from "../server/mod.ts";
 import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
@@ -12,6 +12,7 @@ import type { Link, RelaySession } from "./core/link.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
 import { type GrpcListener, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
+import { Strangers } from "./strangers.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 
 export interface RelayEdgeOptions {
@@ -100,7 +101,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
   };
   const service = createGrpcService({
     upstream: createCoreUpstream(host),
-    strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
+    strangers: new Strangers(limits.strangers),
     idleTimeoutMs: config.limits.idleTimeoutMs,
     nowMs: deps.nowMs,
     after: deps.after,

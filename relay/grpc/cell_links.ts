@@ -7,9 +7,8 @@ import { prefixOf } from "../../server/limits/mod.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
-import { endedError, ownFault, toConnectError } from "./errors.ts";
+import { admitted, endedError, ownFault, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
-import { admitStranger } from "./strangers.ts";
 import type { CellPipe } from "./upstream.ts";
 
 /** Cells that may have overtaken the one that is due: parallel requests arrive in any order. */
@@ -76,11 +75,11 @@ class CellLink {
   #vouches: (() => void)[] | undefined;
 
   constructor(deps: GrpcDeps, { remoteAddress, vouch }: CellPeer, onEnded: (reason: EndReason | undefined) => void) {
-    const known = admitStranger(deps.strangers, remoteAddress);
-    this.#vouches = [known, vouch];
+    const stranger = admitted(deps.strangers.admit(remoteAddress, (reason) => this.#lose(reason)));
+    this.#vouches = [stranger.known, vouch];
     this.#onFault = deps.onFault;
     this.#onEnded = (reason) => {
-      known();
+      stranger.gone();
       onEnded(reason);
     };
     this.#pipe = deps.upstream.openCells({

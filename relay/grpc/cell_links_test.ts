@@ -1,7 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ErrorDetailSchema } from "../../proto/grpc.ts";
-import { Admission } from "../../server/http2/mod.ts";
+import { Strangers } from "../strangers.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { CellLinks } from "./cell_links.ts";
 import type { CellClient, Upstream } from "./upstream.ts";
@@ -44,7 +44,7 @@ class Bench {
     };
     this.links = new CellLinks({
       upstream,
-      strangers: new Admission({ connections: strangers, connectionsPerAddress: strangers }),
+      strangers: new Strangers(strangers),
       idleTimeoutMs: 60_000,
       nowMs: this.clock.nowMs,
       after: this.clock.after,

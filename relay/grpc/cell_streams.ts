@@ -6,8 +6,7 @@ import type { EndReason } from "../core/link.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
-import { ownFault } from "./errors.ts";
-import { admitStranger } from "./strangers.ts";
+import { admitted, ownFault } from "./errors.ts";
 import type { CellPipe } from "./upstream.ts";
 
 interface CellMessage {
@@ -31,15 +30,18 @@ export class CellStreams {
     { remoteAddress, vouch }: CellPeer,
     signal: AbortSignal,
   ): AsyncGenerator<{ cell: Uint8Array }> {
-    const known = admitStranger(this.#deps.strangers, remoteAddress);
-    this.#size++;
     const queue = new CellQueue();
+    const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => {
+      pipe.lost();
+      queue.end(reason);
+    }));
+    this.#size++;
     const pipe = this.#deps.upstream.openCells({
       transport: "grpc",
       remoteAddress: prefixOf(remoteAddress),
       write: (cells, cellBytes) => queue.write(cells, cellBytes),
       authenticated: () => {
-        known();
+        stranger.known();
         vouch();
       },
       close: (reason) => queue.end(reason),
@@ -55,7 +57,7 @@ export class CellStreams {
     } finally {
       signal.removeEventListener("abort", abort);
       abort();
-      known();
+      stranger.gone();
       this.#size--;
     }
   }

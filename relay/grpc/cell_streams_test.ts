@@ -1,7 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assertEquals, assertRejects } from "@std/assert";
 import { ErrorDetailSchema } from "../../proto/grpc.ts";
-import { Admission } from "../../server/http2/mod.ts";
+import { Strangers } from "../strangers.ts";
 import { SimulatedClock } from "../../tests/support/mod.ts";
 import { CellStreams } from "./cell_streams.ts";
 
@@ -24,7 +24,7 @@ async function end(
       },
       openCells: () => ({ cellBytes, receive, ended: () => {}, lost: () => void lost++ }),
     },
-    strangers: new Admission({ connections: 1, connectionsPerAddress: 1 }),
+    strangers: new Strangers(1),
     idleTimeoutMs: 60_000,
     nowMs: clock.nowMs,
     after: clock.after,

@@ -1,11 +1,11 @@
 /** The dependencies of the gRPC service on its process: a relay, or the stand-alone proxy. */
-import type { Admission } from "../../server/http2/mod.ts";
+import type { Strangers } from "../strangers.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface GrpcDeps {
   readonly upstream: Upstream;
-  /** Counts sessions that have not authenticated, by address. */
-  readonly strangers: Admission;
+  /** Has a place for each session that has not authenticated. */
+  readonly strangers: Strangers;
   /** A session without a call or a stream for this long is ended. */
   readonly idleTimeoutMs: number;
   readonly nowMs: () => number;

@@ -3,6 +3,7 @@ import { type Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema, errorToDetail } from "../../proto/grpc.ts";
 import { type ErrorBody, errorCodes, isErrorCode, WireError } from "../../proto/mod.ts";
 import type { EndReason } from "../core/link.ts";
+import type { Stranger } from "../strangers.ts";
 
 export function toConnectError(body: ErrorBody): ConnectError {
   const code: Code = errorCodes[isErrorCode(body.code) ? body.code : "internal"].grpc;
@@ -15,6 +16,12 @@ export const ownFault = { code: "internal", message: "The relay failed to answer
 /** The reason why a session ended, for a caller that still uses it. */
 export function endedError(reason: EndReason | undefined): ConnectError {
   return toConnectError(reason ?? { code: "auth_failed", message: "The session has ended: authenticate again" });
+}
+
+/** The stranger that has a place. Throws a ConnectError when it has none. */
+export function admitted(stranger: Stranger | { readonly refused: EndReason }): Stranger {
+  if ("refused" in stranger) throw toConnectError(stranger.refused);
+  return stranger;
 }
 
 /** A breach of the contract is the caller's mistake and is reported; everything else stays inside. */

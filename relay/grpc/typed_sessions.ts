@@ -2,19 +2,31 @@
  * How typed calls come to a session: GetChallenge opens one upstream, Authenticate finds it by the relay's nonce and answers
  * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
  */
-import { decodeBase64url, encodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
+import {
+  decodeBase64url,
+  encodeBase64url,
+  limits,
+  RecentMap,
+  type ReplyBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
+import type { EndReason } from "../core/link.ts";
 import type { GrpcDeps } from "./deps.ts";
-import { endedError, toConnectError } from "./errors.ts";
+import { admitted, endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
-import { admitStranger } from "./strangers.ts";
+import type { Stranger } from "../strangers.ts";
 import { TypedSession } from "./typed_session.ts";
 
 /** The metadata entry that carries the session token. */
 export const sessionHeader = "static-session";
 
+/** More than places are given up in the time that a challenge lives, unless there is a siege. */
+const displacedAtMost = 10_000;
+
 interface Held {
   readonly session: TypedSession;
+  readonly stranger: Stranger;
   /** The nonce of its challenge, until that is answered. */
   nonce?: string;
   /** The secret that names it, from its authentication on. */
@@ -26,6 +38,8 @@ interface Held {
 export class TypedSessions {
   readonly #deps: GrpcDeps;
   readonly #challenged = new Map<string, Held>();
+  /** Nonces of those that had to give their place up, so that they learn why. */
+  readonly #displaced = new RecentMap<string, EndReason>();
   readonly #sessions = new SecretMap<Held>();
 
   constructor(deps: GrpcDeps) {
@@ -48,6 +62,8 @@ export class TypedSessions {
     const nonce = encodeBase64url(body.relayNonce);
     const held = this.#challenged.get(nonce);
     if (held === undefined) {
+      const displaced = this.#displaced.get(nonce);
+      if (displaced !== undefined) throw toConnectError(displaced);
       const message = "The challenge is unknown, used or expired: call GetChallenge again";
       throw toConnectError({ code: "auth_failed", message });
     }
@@ -85,32 +101,44 @@ export class TypedSessions {
 
   /** A session for one call that needs none of its own. */
   async once<Result>(remoteAddress: string, run: (session: TypedSession) => Promise<Result>): Promise<Result> {
-    const { session } = this.#open(remoteAddress);
+    const { session, stranger } = this.#open(remoteAddress);
     try {
       return await run(session);
     } finally {
+      stranger.known();
       session.close(undefined);
     }
   }
 
   #open(remoteAddress: string): Held {
-    const known = admitStranger(this.#deps.strangers, remoteAddress);
-    const settle = (): void => {
-      held.cancelTimer();
-      known();
-    };
+    const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => {
+      if (held.nonce !== undefined) this.#remember(held.nonce, reason);
+      held.session.close(reason);
+    }));
     const session = new TypedSession(this.#deps.upstream, {
       remoteAddress: prefixOf(remoteAddress),
-      onAuthenticated: settle,
+      onAuthenticated: () => {
+        held.cancelTimer();
+        stranger.known();
+      },
       onEnded: (reason) => {
-        settle();
+        held.cancelTimer();
+        stranger.gone();
         if (held.nonce !== undefined) this.#challenged.delete(held.nonce);
         if (held.token !== undefined) this.#sessions.end(held.token, reason);
       },
     });
     const cancelTimer = this.#deps.after(limits.challengeMs, () => session.close(undefined));
-    const held: Held = { session, lastUseMs: this.#deps.nowMs(), cancelTimer };
+    const held: Held = { session, stranger, lastUseMs: this.#deps.nowMs(), cancelTimer };
     return held;
+  }
+
+  #remember(nonce: string, reason: EndReason): void {
+    this.#displaced.set(nonce, reason);
+    for (const oldest of this.#displaced.keys()) {
+      if (this.#displaced.size <= displacedAtMost) return;
+      this.#displaced.delete(oldest);
+    }
   }
 
   #watch(held: Held, ms: number): void {

@@ -12,7 +12,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { Admission } from "../../server/http2/mod.ts";
+import { Strangers } from "../strangers.ts";
 import { createRandom, sampleBody, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import type { TypedSession } from "./typed_session.ts";
 import { TypedSessions } from "./typed_sessions.ts";
@@ -51,7 +51,7 @@ class Bench {
   constructor(strangers = 10) {
     this.sessions = new TypedSessions({
       upstream: this.upstream,
-      strangers: new Admission({ connections: strangers, connectionsPerAddress: strangers }),
+      strangers: new Strangers(strangers, this.clock.nowMs),
       idleTimeoutMs: 60_000,
       nowMs: this.clock.nowMs,
       after: this.clock.after,
@@ -112,6 +112,16 @@ function codeOf(error: unknown): string | undefined {
 async function failsWith(code: string, act: () => Promise<unknown>): Promise<void> {
   assertEquals(codeOf(await assertRejects(act, ConnectError)), code);
 }
+
+Deno.test("a login that gave its place up is told that the relay is full, not that it failed", async () => {
+  const bench = new Bench(1);
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
+  await bench.clock.advance(3_000);
+  bench.answer = (operation) => ({ ...bench.sample(operation) as object, nonce: nonce.map((byte) => byte ^ 1) });
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), "198.51.100.7");
+  const late = { ...sampleRequest("Authenticate"), relayNonce: nonce };
+  await failsWith("overloaded", () => bench.sessions.authenticate(late));
+});
 
 Deno.test("a session is found by the token that Authenticate answered, and by nothing else", async () => {
   const bench = new Bench();

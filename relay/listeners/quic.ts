@@ -4,11 +4,12 @@
  * endpoint: handshakes from then on use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
-import { Admission, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
+import { type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
+import { Strangers } from "../strangers.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import { serveWebTransport } from "./webtransport.ts";
@@ -17,9 +18,8 @@ export interface QuicLimits {
   /** TLS handshakes under way, and how long one counts: those that take longer may still end well. */
   readonly handshakes: number;
   readonly handshakeMs: number;
-  /** Connections that have not authenticated: of all addresses, and of one (a /64 network in IPv6). */
+  /** Connections that have not authenticated. */
   readonly strangers: number;
-  readonly strangersPerAddress: number;
   /** A connection whose session has not begun after this long is closed. */
   readonly openingMs: number;
 }
@@ -54,7 +54,7 @@ export interface QuicListener {
 export interface QuicStats {
   readonly connections: number;
   readonly strangers: number;
-  /** Connections that were refused because of a limit. */
+  /** Connections that were refused or displaced because of a limit. */
   readonly refused: number;
 }
 
@@ -119,7 +119,7 @@ class Endpoint {
 
 class Door {
   readonly #options: QuicListenerOptions;
-  readonly #strangers: Admission;
+  readonly #strangers: Strangers;
   #open = true;
   #handshakes = 0;
   #connections = 0;
@@ -128,8 +128,7 @@ class Door {
 
   constructor(options: QuicListenerOptions) {
     this.#options = options;
-    const { strangers, strangersPerAddress } = options.limits;
-    this.#strangers = new Admission({ connections: strangers, connectionsPerAddress: strangersPerAddress });
+    this.#strangers = new Strangers(options.limits.strangers);
   }
 
   shut(): void {
@@ -143,7 +142,11 @@ class Door {
   }
 
   stats(): QuicStats {
-    return { connections: this.#connections, strangers: this.#strangers.total, refused: this.#refused };
+    return {
+      connections: this.#connections,
+      strangers: this.#strangers.size,
+      refused: this.#refused + this.#strangers.refused,
+    };
   }
 
   /** Returns the error that ended it. Never waits for a handshake: one slow peer would hold up all others. */
@@ -188,19 +191,16 @@ class Door {
 
   async #serve(conn: Deno.QuicConn): Promise<void> {
     const address = prefixOf(conn.remoteAddr.hostname);
-    const leave = this.#strangers.admit(address);
-    if (leave === undefined) {
-      this.#refused++;
-      return closeConnection(conn, { code: "overloaded", message: "Too many connections have not authenticated yet" });
-    }
+    const stranger = this.#strangers.admit(address, (reason) => closeConnection(conn, reason));
+    if ("refused" in stranger) return closeConnection(conn, stranger.refused);
     this.#connections++;
-    const known = once(leave);
+    const authenticated = stranger.known;
     try {
-      if (conn.protocol === "h3") await serveWebTransport(conn, { ...this.#options, address, authenticated: known });
-      else await this.#serveNative(conn, address, known);
+      if (conn.protocol === "h3") await serveWebTransport(conn, { ...this.#options, address, authenticated });
+      else await this.#serveNative(conn, address, authenticated);
       await conn.closed;
     } finally {
-      known();
+      stranger.gone();
       this.#connections--;
       if (this.#connections === 0) this.#idle?.resolve();
     }
@@ -242,6 +242,5 @@ export const defaultQuicLimits: QuicLimits = {
   handshakes: 2_048,
   handshakeMs: 3_000,
   strangers: 1_000,
-  strangersPerAddress: 64,
   openingMs: limits.challengeMs / 2,
 };

@@ -181,7 +181,7 @@ Deno.test("a connection whose stream was reset does not stay", async () => {
   });
 });
 
-Deno.test("an address has only so many connections that have not authenticated", async () => {
+Deno.test("there are only so many connections that have not authenticated", async () => {
   const links: Link[] = [];
   const open = (link: Link): RelaySession => {
     links.push(link);
@@ -196,7 +196,7 @@ Deno.test("an address has only so many connections that have not authenticated",
     links[0]?.authenticated("3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77" as Parameters<Link["authenticated"]>[0]);
     const fourth = await connect(port);
     assertEquals(await echo(await fourth.createBidirectionalStream(), Uint8Array.of(4)), Uint8Array.of(4));
-  }, { change: { strangersPerAddress: 2 }, open });
+  }, { change: { strangers: 2 }, open });
 });
 
 Deno.test("a connection that opens no session is closed", async () => {

@@ -2,7 +2,6 @@
  * The stand-alone proxy: typed gRPC, `Session` and `CellUp`/`CellDown` on its own port, QUIC to a relay elsewhere. SIGHUP
  * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
  */
-import { Admission } from "../../server/http2/mod.ts";
 import {
   after,
   type CertificateSource,
@@ -20,11 +19,11 @@ import {
 } from "../../server/mod.ts";
 import { type GrpcListener, listenGrpc } from "../grpc/listener.ts";
 import { createGrpcService } from "../grpc/service.ts";
+import { Strangers } from "../strangers.ts";
 import { configFromEnvironment, type ProxyConfig } from "./config.ts";
 import { createRemoteUpstream } from "./remote_upstream.ts";
 
-/** One address may be a whole company behind a translator; the relay has its own limits. */
-const strangers = { connections: 1_000, connectionsPerAddress: 256 };
+const strangers = 1_000;
 const idleTimeoutMs = 60_000;
 const cover = { mode: "poisson", intervalMs: 10_000 } as const;
 
@@ -40,7 +39,7 @@ async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promi
   const onFault = (error: unknown): void => log("error", "fault", { error: describeError(error) });
   const service = createGrpcService({
     upstream: createRemoteUpstream(config.relay, { cover, nowMs, after, random: randomFraction }),
-    strangers: new Admission(strangers),
+    strangers: new Strangers(strangers),
     idleTimeoutMs,
     nowMs,
     after,

@@ -95,7 +95,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     ...(options.isBusy && { isBusy: options.isBusy }),
     ...(options.problems && { problems: options.problems }),
     ...(options.reflection !== undefined && { reflection: options.reflection }),
-    limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
+    limits: { strangers: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),
   });
   const { quicPort, grpcPort } = edge;
