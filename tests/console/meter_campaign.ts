@@ -73,8 +73,11 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
       await openChannel(tab, "acme/ops/meter");
       await untilQuiet(wire);
       const [pageBefore, wireBefore] = [await cellsShown(tab), cellsOn(wire)];
-      for (let i = 0; i < messages; i++) await say(tab, `message ${i}`);
-      await tab.until(`document.querySelectorAll(".mine").length === ${messages} && !${shows("sending …")}`);
+      for (let i = 0; i < messages; i++) {
+        await say(tab, `message ${i}`);
+        // One after the other: replies that leave together share a cell.
+        await tab.until(`document.querySelectorAll(".mine").length === ${i + 1} && !${shows("sending …")}`);
+      }
       await untilQuiet(wire);
       const [page, seen] = [await cellsShown(tab), cellsOn(wire)];
       for (const side of sides) {
