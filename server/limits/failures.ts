@@ -2,6 +2,7 @@
 import { RecentMap } from "../../proto/mod.ts";
 
 const halfLifeMs = 10 * 60 * 1_000;
+const stepMs = 10_000;
 /** More make no difference: an address gets another user one day. */
 const maxFailures = 16;
 /** Less than this is nothing: ten minutes after one, and less than an hour after the most that there can be. */
@@ -19,7 +20,9 @@ export class Failures {
   of(party: string, nowMs: number): number {
     const record = this.#records.get(party);
     if (record === undefined) return 0;
-    const left = record.count * 0.5 ** (Math.max(0, nowMs - record.atMs) / halfLifeMs);
+    // In steps: the order of many would change with every moment otherwise.
+    const ageMs = Math.max(0, Math.floor((nowMs - record.atMs) / stepMs) * stepMs);
+    const left = record.count * 0.5 ** (ageMs / halfLifeMs);
     return left < negligible ? 0 : left;
   }
 

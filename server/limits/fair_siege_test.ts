@@ -15,6 +15,9 @@ interface Siege {
   /** Agents behind one address that come within a second, and come again when they are refused. */
   readonly office?: number;
   readonly seconds: number;
+  /** How attackers hold each of their places: until its time is up, unless this says something else. */
+  readonly holdMs?: number;
+  readonly outcome?: "finished" | "unfinished";
 }
 
 interface Outcome {
@@ -34,12 +37,15 @@ function createRandom(): () => number {
   };
 }
 
-/** Attackers hold each place until their time is up, as a login that never comes; honest newcomers of ever new addresses come twice a second. */
-function besiege({ places: total, addresses, perSecond, loginMs, office = 0, seconds }: Siege): Outcome {
+/** Honest newcomers of ever new addresses come twice a second. */
+function besiege(
+  { places: total, addresses, perSecond, loginMs, office = 0, seconds, holdMs = 15_000, outcome: left = "unfinished" }:
+    Siege,
+): Outcome {
   const random = createRandom();
   const places = new Places<() => void>({ total, minimumMs, random });
   const agenda = new Heap<{ readonly atMs: number; readonly act: (nowMs: number) => void }>((a, b) => a.atMs < b.atMs);
-  const [unfinishedMs, warmUpMs, endMs] = [15_000, 20_000, seconds * 1_000];
+  const [warmUpMs, endMs] = [20_000, seconds * 1_000];
   const at = (atMs: number, act: (nowMs: number) => void): void => agenda.push({ atMs, act });
   const outcome = { tried: 0, failed: 0, officeSeconds: 0, officeIn: 0 };
 
@@ -47,7 +53,7 @@ function besiege({ places: total, addresses, perSecond, loginMs, office = 0, sec
     const entered = places.enter({ party, holder: () => {}, standing: "unfinished" }, nowMs);
     if (entered.kind === "in") {
       entered.displaced?.holder();
-      at(nowMs + unfinishedMs, (lateMs) => places.leave(entered.place, "unfinished", lateMs));
+      at(nowMs + holdMs, (lateMs) => places.leave(entered.place, left, lateMs));
     }
     at(nowMs + 1_000 * addresses / perSecond * (0.9 + 0.2 * random()), (nextMs) => attack(party, nextMs));
   };
@@ -101,10 +107,31 @@ Deno.test("an office of 500 agents with one address is in within a minute beside
   assert(officeSeconds < 60, `the last one was in after ${officeSeconds} s`);
 });
 
-Deno.test("one more newcomer costs little among ten thousand parties", () => {
+Deno.test("no newcomer fails beside addresses that finish everything, and come again before they may be displaced", () => {
+  for (const addresses of [1, 4, 200]) {
+    const { tried, failed } = besiege({
+      ...{ places: 1_000, addresses, perSecond: 1_300, loginMs: 500, seconds: 40 },
+      ...{ holdMs: 2_900, outcome: "finished" },
+    });
+    assert(tried > 25);
+    assertEquals(failed, 0);
+  }
+});
+
+Deno.test("no newcomer fails beside addresses that leave before they may be displaced, and come again", () => {
+  const { tried, failed } = besiege({
+    ...{ places: 1_000, addresses: 1_200, perSecond: 2_700, loginMs: 500, seconds: 40 },
+    ...{ holdMs: 2_900, outcome: "unfinished" },
+  });
+  assert(tried > 25);
+  assertEquals(failed, 0);
+});
+
+Deno.test("one more newcomer costs little among ten thousand parties that have all failed at the same time", () => {
   const total = 10_000;
   const places = new Places<number>({ total, minimumMs, random: () => 0 });
-  const newcomers = 100_000;
+  const newcomers = 20_000;
+  for (let count = 0; count < total; count++) for (let time = 0; time < 3; time++) places.blame(`${count}`, 0);
   for (let count = 0; count < total; count++) {
     places.enter({ party: `${count}`, holder: count, standing: "unfinished" }, 0);
   }

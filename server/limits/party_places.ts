@@ -1,20 +1,23 @@
 /** All that one party holds: an address, a network or an account. */
 
 /**
- * Use of a place at the moment. `unfinished`: it waits for the client, which has begun something. `idle`: it waits for the
- * client, which has finished everything. `busy`: it waits for us, and is nobody's victim. `plain` and `kept` are sessions: one without
- * and one with a subscription.
+ * Use of a place at the moment. `unfinished`: it waits for the client, which has begun something; one that does not read its answer is
+ * like that too. `idle`: it waits for the client, which has finished everything. `busy`: it waits for us, and is nobody's victim.
+ * `plain` and `kept` are sessions: one without and one with a subscription.
  */
 export type Standing = "unfinished" | "idle" | "busy" | "plain" | "kept";
 
+/** Changes with its use. */
 export interface Place<Holder> {
   readonly party: string;
   readonly holder: Holder;
   readonly enteredAtMs: number;
   readonly standing: Standing;
-  /** Since when it stands like this; a session always since it came. */
+  /** Since when it stands like this; a session, also an idle one, always since it came. */
   readonly sinceMs: number;
 }
+
+export type Seat<Holder> = { -readonly [Key in keyof Place<Holder>]: Place<Holder>[Key] };
 
 const sessions: ReadonlySet<Standing> = new Set(["plain", "kept"]);
 
@@ -22,8 +25,7 @@ export function isSession(standing: Standing): boolean {
   return sessions.has(standing);
 }
 
-/** The first one goes first. */
-const displaceable = ["unfinished", "idle", "plain", "kept"] as const;
+export type Displaceable = Exclude<Standing, "busy">;
 
 export interface Rank {
   readonly weight: number;
@@ -35,23 +37,39 @@ export class Party<Holder> {
   rank: Rank;
   /** Changes with everything that it holds. */
   version = 0;
-  held = 0;
+  /** All of them, in the order in which they came. */
+  readonly #held = new Set<Place<Holder>>();
   /** By time, the longest first. */
-  readonly #places: Record<(typeof displaceable)[number], Place<Holder>[]> = {
-    unfinished: [],
-    idle: [],
-    plain: [],
-    kept: [],
-  };
+  readonly #places: Record<Displaceable, Place<Holder>[]> = { unfinished: [], idle: [], plain: [], kept: [] };
 
   constructor(key: string, rank: Rank) {
     this.key = key;
     this.rank = rank;
   }
 
+  get held(): number {
+    return this.#held.size;
+  }
+
   add(place: Place<Holder>): void {
+    this.#held.add(place);
+    this.#line(place);
+  }
+
+  /** `change` is how it stands now. */
+  stand(place: Seat<Holder>, change: Pick<Place<Holder>, "standing" | "sinceMs">): void {
+    this.#unline(place);
+    Object.assign(place, change);
+    this.#line(place);
+  }
+
+  remove(place: Place<Holder>): void {
+    this.#held.delete(place);
+    this.#unline(place);
+  }
+
+  #line(place: Place<Holder>): void {
     this.version++;
-    this.held++;
     if (place.standing === "busy") return;
     const places = this.#places[place.standing];
     let index = places.length;
@@ -59,31 +77,35 @@ export class Party<Holder> {
     places.splice(index, 0, place);
   }
 
-  remove(place: Place<Holder>): void {
+  #unline(place: Place<Holder>): void {
     this.version++;
-    this.held--;
     if (place.standing === "busy") return;
     const places = this.#places[place.standing];
     places.splice(places.indexOf(place), 1);
   }
 
-  /** The costliest for the least, of those that stand like this for long enough. */
-  victim(untilMs: number): Place<Holder> | undefined {
-    for (const standing of displaceable) {
-      const places = this.#places[standing];
-      const victim = isSession(standing) ? places.findLast(({ sinceMs }) => sinceMs <= untilMs) : places[0];
-      if (victim !== undefined && victim.sinceMs <= untilMs) return victim;
-    }
-    return undefined;
+  /**
+   * The costliest for the least, of those that came so long ago: all that they have done since then keeps none of them. Something
+   * that was begun after that may be about to end, and goes after the idle ones.
+   */
+  victim(nowMs: number, minimumMs: number): Place<Holder> | undefined {
+    const { unfinished, idle, plain, kept } = this.#places;
+    const isRipe = ({ enteredAtMs }: Place<Holder>): boolean => enteredAtMs + minimumMs <= nowMs;
+    const [slowest] = unfinished;
+    if (slowest !== undefined && slowest.sinceMs + minimumMs <= nowMs) return slowest;
+    const [first] = this.#held;
+    if (first === undefined || !isRipe(first)) return undefined;
+    return idle.find(isRipe) ?? unfinished.find(isRipe) ?? plain.findLast(isRipe) ?? kept.findLast(isRipe);
   }
 
-  /** Of what waits for its turn. */
-  get longestUnfinished(): Place<Holder> | undefined {
-    return this.#places.unfinished[0];
+  /** Of those that stand like this, the longest. */
+  first(standing: Displaceable): Place<Holder> | undefined {
+    return this.#places[standing][0];
   }
 
-  /** The time of the longest that could go, or Infinity. */
+  /** When the first came of those that could go; Infinity when there is none. */
   get earliestMs(): number {
-    return Math.min(...displaceable.map((standing) => this.#places[standing][0]?.sinceMs ?? Infinity));
+    for (const { standing, enteredAtMs } of this.#held) if (standing !== "busy") return enteredAtMs;
+    return Infinity;
   }
 }

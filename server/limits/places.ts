@@ -3,23 +3,38 @@
  * least.
  *
  * Each place belongs to a party: an address, an IPv6 network, or an account. A party's score is what it holds and what it has left
- * unfinished lately, divided by its weight. As long as there are places, everybody enters. When there are none, the party with the
- * highest score gives one up, unless the newcomer's own score, this place included, were higher still: then only one of its own may go.
- * Free accounts make room for paying ones until they hold a quarter, and never the other way round.
+ * unfinished lately, divided by its weight. As long as there are places, everybody enters. When there are none:
  *
- * A place is safe for a minimum of time when it is its party's only one, or when its party has left nothing unfinished. So somebody that
- * means it gets in and has the time to show it, and a crowd that only comes and goes loses its places to others.
+ * - The party with the highest score gives one up, unless the newcomer's own score, this place included, were higher still. Then only
+ *   one of its own may go. A newcomer that often leaves things unfinished must be lower by one place more.
+ * - A place is safe for a minimum of time from when it was taken, if it is its party's only one or its party finishes what it begins.
+ *   So somebody that means it has the time to show it. It is not safe from a newcomer like that if its party's score is more than four
+ *   times the newcomer's and that of all others whose places may go: such a crowd could stay young for ever.
+ * - Free accounts make room for paying ones, safe or not, as long as they hold more than a quarter; as long as they hold less, paying
+ *   accounts with a higher score make room for them.
+ * - Inside a party, what waits for the client goes first, the slowest of it before others; then idle places, then sessions without a
+ *   subscription, the youngest first.
  *
- * There are no clocks, timers or sockets in here. The time that is given must never go back.
+ * A place that is displaced while it is unfinished counts as left unfinished. There are no clocks, timers or sockets in here.
  */
 import { Failures } from "./failures.ts";
 import { Heap } from "./heap.ts";
-import { isSession, Party, type Place, type Rank, type Standing } from "./party_places.ts";
+import {
+  type Displaceable,
+  isSession,
+  Party,
+  type Place,
+  type Rank,
+  type Seat,
+  type Standing,
+} from "./party_places.ts";
 
 export interface PlacesOptions {
   readonly total: number;
   /** How long a place is safe. */
   readonly minimumMs: number;
+  /** Which places are: a party's only one, or, unless this says so, also each of a party that finishes what it begins. */
+  readonly safe?: "only";
   /** In [0, 1): spreads those that come again. */
   readonly random: () => number;
 }
@@ -28,6 +43,8 @@ export interface Newcomer<Holder> extends Partial<Rank> {
   readonly party: string;
   readonly holder: Holder;
   readonly standing: Standing;
+  /** Free places that it leaves to others. */
+  readonly leaves?: number;
 }
 
 export type Entered<Holder> =
@@ -36,9 +53,15 @@ export type Entered<Holder> =
 
 /** Of all places: what free accounts keep beside paying ones. */
 const freeShare = 0.25;
+/** Things left unfinished that anybody may have, with bad luck. */
+const forgivenFailures = 2;
+/** A party with so many times what others have keeps nothing from newcomers by being young. */
+const crowdFactor = 4;
+
+type Kind = "free" | "paying";
 
 /** A party with a place that may go. Its score may have become less since. */
-interface Ready<Holder> {
+interface Listed<Holder> {
   readonly party: Party<Holder>;
   readonly version: number;
   readonly score: number;
@@ -53,15 +76,27 @@ interface Safe<Holder> {
   readonly untilMs: number;
 }
 
+interface Candidate<Holder> {
+  readonly party: Party<Holder>;
+  readonly score: number;
+  readonly victim: Place<Holder>;
+}
+
+/** Parties by score: those that have something that may go now, and all that have something that could. */
+class Lists<Holder> {
+  readonly ready = new Heap<Listed<Holder>>(goesBefore);
+  readonly all = new Heap<Listed<Holder>>(goesBefore);
+}
+
 export class Places<Holder> {
   readonly #options: PlacesOptions;
   readonly #parties = new Map<string, Party<Holder>>();
   readonly #failures = new Failures();
-  readonly #held = new Set<Place<Holder>>();
+  readonly #held = new Map<Place<Holder>, Seat<Holder>>();
   #freeHeld = 0;
-  /** Parties that are in no heap as they are now. Nothing is sorted while there are places. */
+  /** Parties that are in no list as they are now. Nothing is sorted while there are places. */
   readonly #changed = new Set<Party<Holder>>();
-  readonly #ready = { free: new Heap<Ready<Holder>>(goesBefore), paying: new Heap<Ready<Holder>>(goesBefore) };
+  readonly #lists = { free: new Lists<Holder>(), paying: new Lists<Holder>() };
   readonly #safe = new Heap<Safe<Holder>>((a, b) => a.untilMs < b.untilMs);
 
   constructor(options: PlacesOptions) {
@@ -76,26 +111,35 @@ export class Places<Holder> {
     return this.#parties.get(party)?.held ?? 0;
   }
 
+  /** Of a party's places that stand like this, the longest. */
+  firstOf(party: string, standing: Displaceable): Place<Holder> | undefined {
+    return this.#parties.get(party)?.first(standing);
+  }
+
   /** The one that is displaced holds nothing any more: it is for the caller to end it. */
   enter(newcomer: Newcomer<Holder>, nowMs: number): Entered<Holder> {
-    if (this.#held.size < this.#options.total) return { kind: "in", place: this.#add(newcomer, nowMs) };
+    if (this.#hasRoomFor(newcomer)) return { kind: "in", place: this.#add(newcomer, nowMs) };
     this.#sort(nowMs);
     const displaced = this.#victimOf(newcomer, nowMs);
-    if (displaced === undefined) return { kind: "refused", retryAfterMs: this.#retryAfterMs(nowMs) };
+    if (displaced === undefined) return { kind: "refused", retryAfterMs: this.#retryAfterMs(newcomer, nowMs) };
     this.leave(displaced, displaced.standing === "unfinished" ? "unfinished" : "finished", nowMs);
     return { kind: "in", place: this.#add(newcomer, nowMs), displaced };
   }
 
-  /** Returns the place as it stands now; one that is held no more stays as it is. */
-  stand(place: Place<Holder>, standing: Standing, nowMs: number): Place<Holder> {
-    const party = this.#parties.get(place.party);
-    if (party === undefined || place.standing === standing || !this.#held.delete(place)) return place;
-    const changed = { ...place, standing, sinceMs: isSession(standing) ? place.enteredAtMs : nowMs };
-    party.remove(place);
-    party.add(changed);
-    this.#held.add(changed);
+  /** Returns how long it has to wait, or undefined when it could enter now. Nothing changes. */
+  waitMs(newcomer: Newcomer<Holder>, nowMs: number): number | undefined {
+    if (this.#hasRoomFor(newcomer)) return undefined;
+    this.#sort(nowMs);
+    return this.#victimOf(newcomer, nowMs) === undefined ? this.#retryAfterMs(newcomer, nowMs) : undefined;
+  }
+
+  /** Does nothing for one that is held no more. */
+  stand(place: Place<Holder>, standing: Standing, nowMs: number): void {
+    const [party, seat] = [this.#parties.get(place.party), this.#held.get(place)];
+    if (party === undefined || seat === undefined || seat.standing === standing) return;
+    const isOfSession = isSession(standing) || isSession(seat.standing);
+    party.stand(seat, { standing, sinceMs: isOfSession ? seat.enteredAtMs : nowMs });
     this.#changed.add(party);
-    return changed;
   }
 
   /** Does nothing for one that is held no more. */
@@ -111,11 +155,20 @@ export class Places<Holder> {
     this.#changed.delete(party);
   }
 
+  /** A place was given back in good time, and was good for nothing. */
+  blame(party: string, nowMs: number): void {
+    this.#failures.add(party, nowMs);
+    const holding = this.#parties.get(party);
+    if (holding === undefined) return;
+    holding.version++;
+    this.#changed.add(holding);
+  }
+
   /** Takes out the one whose turn it is: of the lowest score, and of those the longest. Meant for some hundred at most. */
   next(nowMs: number): Place<Holder> | undefined {
     let best: { readonly place: Place<Holder>; readonly score: number } | undefined;
     for (const party of this.#parties.values()) {
-      const place = party.longestUnfinished;
+      const place = party.first("unfinished");
       if (place === undefined) continue;
       const score = this.#scoreOf(party, nowMs);
       const isEarlier = best === undefined || score < best.score ||
@@ -126,16 +179,21 @@ export class Places<Holder> {
     return best?.place;
   }
 
+  #hasRoomFor({ leaves = 0 }: Newcomer<Holder>): boolean {
+    return this.#held.size < this.#options.total - leaves;
+  }
+
   #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
+    if (!(weight > 0)) throw new RangeError(`A party's weight is above 0, not ${weight}`);
     const party = this.#parties.get(key) ?? new Party<Holder>(key, { weight, isPaying });
-    const place = { party: key, holder, enteredAtMs: nowMs, standing, sinceMs: nowMs };
+    const seat = { party: key, holder, enteredAtMs: nowMs, standing, sinceMs: nowMs };
     this.#parties.set(key, party);
     this.#rank(party, { weight, isPaying });
-    party.add(place);
-    this.#held.add(place);
+    party.add(seat);
+    this.#held.set(seat, seat);
     this.#changed.add(party);
     if (!isPaying) this.#freeHeld++;
-    return place;
+    return seat;
   }
 
   /** An account may have another plan than when it came. */
@@ -145,91 +203,126 @@ export class Places<Holder> {
   }
 
   #victimOf({ party: key, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> | undefined {
-    if (isPaying && this.#freeHeld > freeShare * this.#options.total) {
-      const free = this.#highest(this.#ready.free, nowMs);
+    const { minimumMs } = this.#options;
+    const freeWanted = freeShare * this.#options.total;
+    if (isPaying && this.#freeHeld > freeWanted) {
+      const free = this.#highest(["free"], "all", nowMs);
       if (free !== undefined) return free.victim;
     }
-    const highest = this.#highest(isPaying ? this.#ready.paying : this.#ready.free, nowMs);
+    const kinds: readonly Kind[] = isPaying ? ["paying"] : this.#freeHeld < freeWanted ? ["free", "paying"] : ["free"];
     const own = this.#parties.get(key);
     const failures = this.#failures.of(key, nowMs);
-    // One that leaves things unfinished must be below by a place more: attackers would keep all places young, and so safe, by taking
-    // them in turn.
-    const score = (this.heldBy(key) + (failures < 1 ? 1 : 2) + failures) / weight;
-    if (highest !== undefined && (highest.party === own || score <= highest.score)) return highest.victim;
-    return own === undefined ? undefined : this.#victimIn(own, nowMs);
+    const isReliable = failures <= forgivenFailures;
+    // Without the place more, attackers would keep all places young, and so safe, by taking them in turn.
+    const score = (this.heldBy(key) + (isReliable ? 1 : 2) + failures) / weight;
+    const ripe = this.#highest(kinds, "ready", nowMs);
+    const crowd = isReliable ? this.#highest(kinds, "all", nowMs) : undefined;
+    const isCrowd = crowd !== undefined && crowd.score > crowdFactor * Math.max(score, ripe?.score ?? 0);
+    if (isCrowd && crowd.party !== own) return crowd.victim;
+    if (ripe !== undefined && ripe.party !== own && score <= ripe.score) return ripe.victim;
+    // A party must not end what it has begun itself a moment ago.
+    return own?.victim(nowMs, minimumMs);
   }
 
-  /** Of the parties that have something to give up. */
-  #highest(
-    ready: Heap<Ready<Holder>>,
-    nowMs: number,
-  ): { readonly party: Party<Holder>; readonly score: number; readonly victim: Place<Holder> } | undefined {
-    for (let first = ready.first; first !== undefined; first = ready.first) {
+  /** Of the parties of these kinds that are in this list. */
+  #highest(kinds: readonly Kind[], list: "ready" | "all", nowMs: number): Candidate<Holder> | undefined {
+    let highest: Candidate<Holder> | undefined;
+    for (const kind of kinds) {
+      const candidate = this.#first(this.#lists[kind][list], list, nowMs);
+      if (candidate !== undefined && !(highest !== undefined && candidate.score <= highest.score)) highest = candidate;
+    }
+    return highest;
+  }
+
+  #first(heap: Heap<Listed<Holder>>, list: "ready" | "all", nowMs: number): Candidate<Holder> | undefined {
+    for (let first = heap.first; first !== undefined; first = heap.first) {
       const { party } = first;
-      const victim = isCurrent(first) ? this.#victimIn(party, nowMs) : undefined;
-      const score = this.#scoreOf(party, nowMs);
-      if (victim !== undefined && score === first.score) return { party, score, victim };
-      ready.pop();
-      // Its failures are partly forgotten, or a place of it is safe because of that.
-      if (victim !== undefined) ready.push({ ...first, score });
-      else if (isCurrent(first)) this.#file(party, nowMs);
+      const victim = isCurrent(first) ? this.#victimIn(party, list, nowMs) : undefined;
+      if (victim === undefined) {
+        heap.pop();
+        // It is safe now, because its failures are partly forgotten.
+        if (isCurrent(first)) this.#guard(party);
+        continue;
+      }
+      const listed = this.#listed(party, victim, nowMs);
+      if (listed.score === first.score && listed.tie === first.tie) return { party, score: listed.score, victim };
+      heap.pop();
+      heap.push(listed);
     }
     return undefined;
   }
 
-  #victimIn(party: Party<Holder>, nowMs: number): Place<Holder> | undefined {
-    const isSafe = party.held === 1 || this.#failures.of(party.key, nowMs) < 1;
-    return party.victim(isSafe ? nowMs - this.#options.minimumMs : nowMs);
+  #victimIn(party: Party<Holder>, list: "ready" | "all", nowMs: number): Place<Holder> | undefined {
+    const { safe, minimumMs } = this.#options;
+    const isReliable = safe !== "only" && this.#failures.of(party.key, nowMs) <= forgivenFailures;
+    const isSafe = list === "ready" && (party.held === 1 || isReliable);
+    return party.victim(nowMs, isSafe ? minimumMs : 0);
   }
 
   #scoreOf({ key, held, rank }: Party<Holder>, nowMs: number): number {
     return (held + this.#failures.of(key, nowMs)) / rank.weight;
   }
 
-  #retryAfterMs(nowMs: number): number {
+  /** Until the first place is safe no more; if places may go and this one is refused for its own score, the minimum. */
+  #retryAfterMs({ isPaying = false }: Newcomer<Holder>, nowMs: number): number {
     const { minimumMs, random } = this.#options;
-    const waitMs = this.#safe.first === undefined ? minimumMs : Math.max(1, this.#safe.first.untilMs - nowMs);
+    const isAnyReady = this.#highest([isPaying ? "paying" : "free"], "ready", nowMs) !== undefined;
+    const untilMs = isAnyReady ? undefined : this.#safe.first?.untilMs;
+    const waitMs = untilMs === undefined ? minimumMs : Math.max(1, untilMs - nowMs);
     return Math.ceil(waitMs * (1 + random()));
   }
 
   /** Puts everybody where it belongs now. */
   #sort(nowMs: number): void {
-    for (const party of this.#changed) this.#file(party, nowMs);
+    for (const party of this.#changed) this.#list(party, nowMs);
     this.#changed.clear();
     for (let first = this.#safe.first; first !== undefined; first = this.#safe.first) {
       if (isCurrent(first) && first.untilMs > nowMs) break;
       this.#safe.pop();
-      if (isCurrent(first)) this.#file(first.party, nowMs);
+      if (isCurrent(first)) this.#listReady(first.party, nowMs);
     }
-    this.#tidy(this.#ready.free);
-    this.#tidy(this.#ready.paying);
+    for (const { ready, all } of Object.values(this.#lists)) for (const heap of [ready, all]) this.#tidy(heap);
     this.#tidy(this.#safe);
   }
 
-  #file(party: Party<Holder>, nowMs: number): void {
-    const { version, rank } = party;
-    const victim = this.#victimIn(party, nowMs);
-    if (victim === undefined) {
-      const untilMs = party.earliestMs + this.#options.minimumMs;
-      if (untilMs < Infinity) this.#safe.push({ party, version, untilMs });
-      return;
-    }
-    const score = this.#scoreOf(party, nowMs);
-    const tie = isSession(victim.standing) ? -victim.sinceMs : victim.sinceMs;
-    this.#ready[rank.isPaying ? "paying" : "free"].push({ party, version, score, tie });
+  #list(party: Party<Holder>, nowMs: number): void {
+    const victim = this.#victimIn(party, "all", nowMs);
+    if (victim === undefined) return;
+    this.#listsOf(party).all.push(this.#listed(party, victim, nowMs));
+    this.#listReady(party, nowMs);
   }
 
-  /** Entries of parties that have changed are left behind in heaps until they come up, or are too many. */
-  #tidy<Entry extends Ready<Holder> | Safe<Holder>>(heap: Heap<Entry>): void {
-    const unsortedAtMost = 64;
-    if (heap.size > 2 * this.#parties.size + unsortedAtMost) heap.keep(isCurrent);
+  #listReady(party: Party<Holder>, nowMs: number): void {
+    const victim = this.#victimIn(party, "ready", nowMs);
+    if (victim === undefined) this.#guard(party);
+    else this.#listsOf(party).ready.push(this.#listed(party, victim, nowMs));
+  }
+
+  #guard(party: Party<Holder>): void {
+    const untilMs = party.earliestMs + this.#options.minimumMs;
+    if (untilMs < Infinity) this.#safe.push({ party, version: party.version, untilMs });
+  }
+
+  #listsOf({ rank }: Party<Holder>): Lists<Holder> {
+    return this.#lists[rank.isPaying ? "paying" : "free"];
+  }
+
+  #listed(party: Party<Holder>, { standing, sinceMs }: Place<Holder>, nowMs: number): Listed<Holder> {
+    const tie = isSession(standing) ? -sinceMs : sinceMs;
+    return { party, version: party.version, score: this.#scoreOf(party, nowMs), tie };
+  }
+
+  /** Entries of parties that have changed are left behind in lists until they come up, or are too many. */
+  #tidy<Entry extends Listed<Holder> | Safe<Holder>>(heap: Heap<Entry>): void {
+    const leftAtMost = 64;
+    if (heap.size > 2 * this.#parties.size + leftAtMost) heap.keep(isCurrent);
   }
 }
 
-function isCurrent<Holder>({ party, version }: Ready<Holder> | Safe<Holder>): boolean {
+function isCurrent<Holder>({ party, version }: Listed<Holder> | Safe<Holder>): boolean {
   return party.version === version;
 }
 
-function goesBefore<Holder>(a: Ready<Holder>, b: Ready<Holder>): boolean {
+function goesBefore<Holder>(a: Listed<Holder>, b: Listed<Holder>): boolean {
   return a.score > b.score || (a.score === b.score && a.tie < b.tie);
 }

@@ -1,5 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
-import { type Newcomer, type Place, Places } from "./mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type Newcomer, type Place, Places, type PlacesOptions } from "./mod.ts";
 
 const minimumMs = 3_000;
 
@@ -9,8 +9,8 @@ class World {
   nowMs = 0;
   #guests = 0;
 
-  constructor(total: number) {
-    this.places = new Places({ total, minimumMs, random: () => 0 });
+  constructor(total: number, options: Pick<PlacesOptions, "safe"> = {}) {
+    this.places = new Places({ total, minimumMs, random: () => 0, ...options });
   }
 
   wait(ms: number): void {
@@ -56,12 +56,15 @@ Deno.test("a newcomer is safe for the minimum of time, and others learn when to 
   assertEquals(world.displacedBy("c"), "a");
 });
 
-Deno.test("a crowd that leaves things unfinished is safe with one place only", () => {
+Deno.test("a crowd that leaves things unfinished is safe from nobody but its own kind, and there with one place", () => {
   const world = new World(3);
-  world.fail("crowd", 2);
+  for (const party of ["crowd", "other"]) world.fail(party, 3);
   for (const party of ["crowd", "crowd", "honest"]) world.enter(party);
-  assertEquals(world.displacedBy("newcomer"), "crowd");
-  assertEquals(world.displacedBy("another"), minimumMs);
+  assertEquals(["a", "b", "c"].map((party) => world.displacedBy(party)), ["crowd", "crowd", minimumMs]);
+  const alone = new World(1);
+  for (const party of ["crowd", "other"]) alone.fail(party, 3);
+  alone.enter("crowd");
+  assertEquals(alone.displacedBy("other"), minimumMs);
 });
 
 Deno.test("nobody gains by coming more often: the party above all others loses only its own", () => {
@@ -104,7 +107,7 @@ Deno.test("inside a party the unfinished go first, then the idle, then sessions 
   assertEquals([world.displacedBy("n9"), busy.standing], [minimumMs, "busy"]);
 });
 
-Deno.test("free accounts make room for paying ones until they hold a quarter, and never the other way round", () => {
+Deno.test("free accounts make room for paying ones until they hold a quarter", () => {
   const world = new World(8);
   const paying = { standing: "kept", isPaying: true, weight: 8 } as const;
   for (let count = 0; count < 6; count++) {
@@ -121,6 +124,47 @@ Deno.test("free accounts make room for paying ones until they hold a quarter, an
   assertEquals(world.displacedBy("free9", { standing: "kept" }), "free1");
 });
 
+Deno.test("paying accounts make room for free ones until these hold a quarter, unless they stay within their weight", () => {
+  const paying = { standing: "kept", isPaying: true, weight: 2 } as const;
+  const world = new World(8);
+  for (let count = 0; count < 6; count++) world.enter("large", paying);
+  for (let count = 0; count < 2; count++) world.enter("small", paying);
+  world.wait(minimumMs);
+  const lost = ["free1", "free2", "free3"].map((party) => world.displacedBy(party, { standing: "kept" }));
+  assertEquals(lost, ["large", "large", minimumMs]);
+  assertEquals(world.places.heldBy("small"), 2);
+});
+
+Deno.test("where only an only place is safe, the party with most gives one up at once", () => {
+  const world = new World(3, { safe: "only" });
+  for (const party of ["a", "a", "b"]) world.enter(party, { standing: "plain" });
+  const newcomer = { party: "c", holder: 0, standing: "plain" } as const;
+  assertEquals([world.places.waitMs(newcomer, world.nowMs), world.places.heldBy("a")], [undefined, 2]);
+  assertEquals(world.displacedBy("c", { standing: "plain" }), "a");
+  assertEquals(world.displacedBy("d", { standing: "plain" }), minimumMs);
+  assertEquals(world.places.waitMs({ ...newcomer, party: "d" }, world.nowMs), minimumMs);
+});
+
+Deno.test("a newcomer that leaves free places to others enters as if they were taken", () => {
+  const world = new World(3);
+  world.enter("a");
+  world.enter("b");
+  assertEquals(world.displacedBy("c", { leaves: 1 }), minimumMs);
+  world.wait(minimumMs);
+  assertEquals([world.displacedBy("c", { leaves: 1 }), world.places.size], ["a", 2]);
+  assertEquals(world.displacedBy("a"), undefined);
+});
+
+Deno.test("a session that lies idle is as old as it was", () => {
+  const world = new World(1);
+  const session = world.enter("a", { standing: "plain" });
+  world.wait(minimumMs);
+  assertEquals(world.places.firstOf("a", "idle"), undefined);
+  world.places.stand(session, "idle", world.nowMs);
+  assertEquals(world.places.firstOf("a", "idle"), session);
+  assertEquals(world.displacedBy("b"), "a");
+});
+
 Deno.test("the lowest score has the next turn, and of equal ones the longest", () => {
   const world = new World(10);
   for (const party of ["a", "a", "a", "b", "c"]) {
@@ -131,11 +175,74 @@ Deno.test("the lowest score has the next turn, and of equal ones the longest", (
   assertEquals(turns, ["b", "c", "a", "a", "a", undefined]);
 });
 
-Deno.test("a place that is held no more can be left again, and stands as it did", () => {
+Deno.test("a place that is held no more can be left again, and counts no more", () => {
   const world = new World(1);
   const first = world.enter("a");
   world.wait(minimumMs);
   assertEquals(world.displacedBy("b"), "a");
   world.places.leave(first, "unfinished", world.nowMs);
-  assertEquals([world.places.stand(first, "busy", world.nowMs), world.places.size], [first, 1]);
+  world.places.stand(first, "busy", world.nowMs);
+  assertEquals([first.standing, world.places.size, world.places.heldBy("b")], ["unfinished", 1, 1]);
+});
+
+Deno.test("nobody keeps places from others by using them: the minimum counts from when they came", () => {
+  const world = new World(3);
+  const held = ["a", "a", "b"].map((party) => world.enter(party));
+  for (let turn = 0; turn < 4; turn++) {
+    world.wait(minimumMs / 2);
+    for (const place of held) world.places.stand(place, turn % 2 === 0 ? "idle" : "unfinished", world.nowMs);
+  }
+  assertEquals(world.displacedBy("c"), "a");
+});
+
+Deno.test("something that has just begun goes after the idle ones, and something slow before them", () => {
+  for (const [begunMs, first] of [[0, "begun"], [minimumMs, "idle"]] as const) {
+    const world = new World(2);
+    const begun = world.enter("a", { standing: "idle" });
+    const idle = world.enter("a", { standing: "idle" });
+    world.wait(begunMs);
+    world.places.stand(begun, "unfinished", world.nowMs);
+    world.wait(minimumMs - begunMs);
+    const entered = world.try("b");
+    assert(entered.kind === "in");
+    assertEquals(entered.displaced, first === "begun" ? begun : idle);
+  }
+});
+
+Deno.test("a crowd that finishes everything and is always young keeps nothing from newcomers", () => {
+  const world = new World(20);
+  for (let count = 0; count < 19; count++) world.enter("crowd");
+  world.enter("b");
+  assertEquals([world.displacedBy("c"), world.places.heldBy("b")], ["crowd", 1]);
+});
+
+Deno.test("a party does not end what it has just begun itself", () => {
+  const world = new World(3);
+  world.fail("office", 5);
+  for (const party of ["office", "office", "b"]) world.enter(party);
+  assertEquals(world.displacedBy("office"), minimumMs);
+  world.wait(minimumMs);
+  assertEquals(world.displacedBy("office"), "office");
+});
+
+Deno.test("a party that is to blame has its turn after the others, and makes room for them", () => {
+  const world = new World(3);
+  for (const party of ["a", "guesser", "b"]) world.enter(party);
+  world.places.blame("guesser", world.nowMs);
+  world.wait(minimumMs);
+  assertEquals(world.displacedBy("c"), "guesser");
+  world.places.blame("a", world.nowMs);
+  assertEquals([1, 2, 3].map(() => world.places.next(world.nowMs)?.party), ["b", "c", "a"]);
+});
+
+Deno.test("a place whose minimum ends at a fraction of a moment is safe no more at that moment", () => {
+  const world = new World(1);
+  world.wait(812.745);
+  world.enter("a");
+  world.nowMs = 3_812.745;
+  assertEquals(world.displacedBy("b"), "a");
+});
+
+Deno.test("a party's weight is above 0", () => {
+  for (const weight of [0, -1, NaN]) assertThrows(() => new World(1).enter("a", { weight }), RangeError, "above 0");
 });
