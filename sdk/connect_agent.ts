@@ -9,7 +9,7 @@ import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import type { Platform } from "./platform/platform.ts";
 import { createEndedSession } from "./session/ended_session.ts";
-import { firstConnection } from "./session/first_connection.ts";
+import { firstConnection, type Patience, patienceMs, whileBusy } from "./session/first_connection.ts";
 import { openRelaySession } from "./session/open_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
 
@@ -40,9 +40,14 @@ async function connectBy(
   runtime: Platform,
   internals: Internals,
 ): Promise<Agent> {
-  const { options, remember, explain } = await readLinkOptions(given, store, runtime);
+  const patience = { untilMs: runtime.nowMs() + patienceMs, signal: given.signal };
+  const { options, remember, explain } = await whileBusy(
+    () => readLinkOptions(given, store, runtime),
+    patience,
+    runtime,
+  );
   try {
-    const agent = await connectWith(store, options, runtime, internals);
+    const agent = await connectWith(store, options, runtime, { ...internals, ...patience });
     try {
       const { state, service } = agent.parts.session;
       if (state.kind === "online") await remember(service);
@@ -60,7 +65,7 @@ async function connectWith(
   store: RecordStore,
   options: ConnectOptions,
   runtime: Platform,
-  internals: Internals,
+  { untilMs, signal, ...internals }: Internals & Patience,
 ): Promise<Agent> {
   const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
@@ -71,17 +76,17 @@ async function connectWith(
     const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
     return await Agent.open({ store, session, runtime, signatures, identity });
   }
-  const session = await openRelaySession(options, {
+  const self = {
     identity: identity.identity,
     publicKey: identity.signatureKey,
-    sign: (message) => signatures.sign(identity.signingSeed, message),
-  }, runtime);
+    sign: (message: Uint8Array) => signatures.sign(identity.signingSeed, message),
+    untilMs,
+  };
+  const session = await whileBusy(() => openRelaySession(options, self, runtime), { untilMs, signal }, runtime);
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
     const agent = await Agent.open({ store, session, runtime, signatures, identity, ...internals });
-    if (await hasCredential(options, runtime)) {
-      await firstConnection(session, { nowMs: runtime.nowMs, signal: options.signal });
-    }
+    if (await hasCredential(options, runtime)) await firstConnection(session, signal);
     return agent;
   } catch (error) {
     await session.close();

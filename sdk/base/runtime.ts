@@ -23,6 +23,11 @@ export function pause(runtime: Runtime, ms: number, signal?: AbortSignal): Promi
   });
 }
 
+/** Uniform in [0, 1). */
+export function uniform({ randomBytes }: Pick<Runtime, "randomBytes">): number {
+  return new DataView(randomBytes(4).buffer).getUint32(0) / 2 ** 32;
+}
+
 /** Between half and one and a half of it, so that agents that failed together do not try again together. */
 export function jitter(runtime: Runtime, ms: number): number {
   const [byte = 0] = runtime.randomBytes(1);

@@ -1,27 +1,43 @@
-/** Waits for a new session's first connection. */
-import { createError } from "../base/errors.ts";
+/** The time of `connect`: what it waits for, first at the API and then at the relay. */
+import { createError, StaticError } from "../base/errors.ts";
+import { pause, type Runtime, uniform } from "../base/runtime.ts";
 import type { RelaySession, SessionState } from "./relay_session.ts";
+import { afterFailure, startAttempts } from "./retrying.ts";
 
-export interface FirstConnectionOptions {
-  readonly nowMs: () => number;
+/** A service that is busy or restarts is asked again for so long, and the caller sees nothing of it. */
+export const patienceMs = 60_000;
+
+const retryTimes = { minMs: 500, maxMs: 15_000 };
+
+export interface Patience {
+  readonly untilMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * A service that is busy or restarts says when to come again. For so long its word is taken, and the caller sees nothing of it;
- * a relay that said so and is out of reach then is restarting.
- */
-const busyMs = 15_000;
-const busyCodes: ReadonlySet<string> = new Set(["overloaded", "relay_draining"]);
+/** Asks again while the service says that it is busy. Throws what it said last, and the signal's reason. */
+export async function whileBusy<T>(
+  ask: () => Promise<T>,
+  { untilMs, signal }: Patience,
+  runtime: Runtime,
+): Promise<T> {
+  let attempts = startAttempts(untilMs);
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StaticError)) throw error;
+      const moment = { nowMs: runtime.nowMs(), random: uniform(runtime) };
+      const verdict = afterFailure(attempts, error, retryTimes, moment);
+      if (verdict.kind === "tell") throw error;
+      attempts = verdict.attempts;
+      await pause(runtime, verdict.ms, signal);
+      signal?.throwIfAborted();
+    }
+  }
+}
 
-/**
- * Resolves with the first connection. Rejects with why there is none when every way has been tried once, or when a service that
- * is busy stays so.
- */
-export async function firstConnection(session: RelaySession, options: FirstConnectionOptions): Promise<void> {
-  const { nowMs, signal } = options;
-  const untilMs = nowMs() + busyMs;
-  let isBusy = false;
+/** Resolves with the first connection of a session. Rejects with why it has ended without one, and with the signal's reason. */
+export async function firstConnection(session: RelaySession, signal?: AbortSignal): Promise<void> {
   let stop = (): void => {};
   try {
     await new Promise<void>((resolve, reject) => {
@@ -29,11 +45,6 @@ export async function firstConnection(session: RelaySession, options: FirstConne
         if (state.kind === "online") resolve();
         else if (state.kind === "ended") {
           reject(state.error ?? createError("connection_error", "The session was closed"));
-        } else if (state.kind === "offline") {
-          const { error, retryAtMs } = state;
-          isBusy ||= busyCodes.has(error.code);
-          const mayCome = busyCodes.has(error.code) || error.code === "connection_error";
-          if (!isBusy || !mayCome || retryAtMs >= untilMs) reject(error);
         }
       };
       const abort = (): void => reject(signal?.reason);

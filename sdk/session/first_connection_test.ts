@@ -1,13 +1,19 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ErrorCode } from "../../proto/mod.ts";
-import { StaticError } from "../base/errors.ts";
-import { firstConnection } from "./first_connection.ts";
+import { SimulatedClock } from "../../tests/support/mod.ts";
+import { createError, StaticError } from "../base/errors.ts";
+import { firstConnection, patienceMs, whileBusy } from "./first_connection.ts";
 import { Bench } from "./testing/bench.ts";
+
+/** The simulated clock begins at a million. */
+const untilMs = 1_000_000 + patienceMs;
+const waited = { session: { untilMs } };
 
 /** A relay that refuses so often before it lets agents in. */
 function refusing(times: number, code: ErrorCode, retryAfterMs: number): Bench {
   let refused = 0;
   return new Bench({
+    ...waited,
     relay: {
       script: (link, { id, operation }) => {
         if (operation !== "GetChallenge" || refused >= times) return false;
@@ -22,15 +28,15 @@ function refusing(times: number, code: ErrorCode, retryAfterMs: number): Bench {
 /** Lets the time pass until the wait is over, and returns the result: the code of the error, or "online". */
 async function outcomeOf(bench: Bench, signal?: AbortSignal): Promise<string> {
   let outcome: string | undefined;
-  void firstConnection(bench.session, { nowMs: bench.clock.nowMs, signal }).then(
+  void firstConnection(bench.session, signal).then(
     () => outcome = "online",
     (error) => outcome = error instanceof StaticError ? error.code : String(error),
   );
-  for (let passedMs = 0; passedMs < 60_000 && outcome === undefined; passedMs += 50) await bench.clock.advance(50);
+  for (let passedMs = 0; passedMs < 90_000 && outcome === undefined; passedMs += 50) await bench.clock.advance(50);
   return outcome ?? "still waiting";
 }
 
-for (const code of ["overloaded", "relay_draining"] as const) {
+for (const code of ["overloaded", "rate_limited", "relay_draining"] as const) {
   Deno.test(`a relay that says ${code} is asked again when it wants to be, and the caller notices nothing`, async () => {
     const bench = refusing(2, code, 2_000);
     assertEquals(await outcomeOf(bench), "online");
@@ -41,6 +47,7 @@ for (const code of ["overloaded", "relay_draining"] as const) {
 
 Deno.test("a relay that says that it drains, and is gone for a while then, is waited for", async () => {
   const bench: Bench = new Bench({
+    ...waited,
     relay: {
       script: (link, { id, operation }) => {
         if (operation !== "GetChallenge" || bench.relay.links.length > 1) return false;
@@ -60,12 +67,13 @@ Deno.test("a relay that stays busy is told to the caller with its own code", asy
   const bench = refusing(Infinity, "overloaded", 2_000);
   const beganMs = bench.clock.nowMs();
   assertEquals(await outcomeOf(bench), "overloaded");
-  assert(bench.clock.nowMs() - beganMs <= 20_000);
+  assert(bench.clock.nowMs() - beganMs <= patienceMs + 50);
   await bench.close();
 });
 
-Deno.test("a relay that wants to be asked in a minute, and every other refusal, are told at once", async () => {
-  for (const [code, retryAfterMs] of [["overloaded", 60_000], ["rate_limited", 100]] as const) {
+Deno.test("a relay that wants to be asked after that time, and every other refusal, are told at once", async () => {
+  const refusals = [["overloaded", patienceMs + 1], ["rate_limited", patienceMs + 1], ["quota_exceeded", 100]] as const;
+  for (const [code, retryAfterMs] of refusals) {
     const bench = refusing(1, code, retryAfterMs);
     const beganMs = bench.clock.nowMs();
     assertEquals(await outcomeOf(bench), code);
@@ -77,9 +85,62 @@ Deno.test("a relay that wants to be asked in a minute, and every other refusal, 
 Deno.test("a signal ends the wait for a busy relay with its reason", async () => {
   const bench = refusing(Infinity, "overloaded", 2_000);
   const stop = new AbortController();
-  const waiting = firstConnection(bench.session, { nowMs: bench.clock.nowMs, signal: stop.signal });
+  const waiting = firstConnection(bench.session, stop.signal);
   await bench.clock.advance(3_000);
   stop.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");
   await bench.close();
+});
+
+/** An API that answers so, one after the other, and asks how `connect` fares. */
+async function askingApi(...answers: readonly (StaticError | "token")[]): Promise<{ outcome: string; tookMs: number }> {
+  const clock = new SimulatedClock();
+  const runtime = { ...clock, randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
+  let [asked, outcome] = [0, "waits"];
+  const beganMs = clock.nowMs();
+  const ask = (): Promise<string> => {
+    const answer = answers[Math.min(asked++, answers.length - 1)];
+    return answer instanceof StaticError ? Promise.reject(answer) : Promise.resolve("token");
+  };
+  void whileBusy(ask, { untilMs: beganMs + patienceMs }, runtime).then(
+    (token) => outcome = token,
+    (error) => outcome = error instanceof StaticError ? error.message : String(error),
+  );
+  while (outcome === "waits") await clock.advance(50);
+  assertEquals(clock.timers, 0);
+  return { outcome, tookMs: clock.nowMs() - beganMs };
+}
+
+Deno.test("an API that is busy or restarts is asked again when it wants to be", async () => {
+  const limited = createError("rate_limited", "Too many requests", { retryAfterMs: 2_000 });
+  const away = createError("connection_error", "nobody listens");
+  const { outcome, tookMs } = await askingApi(limited, createError("overloaded", "stopping"), away, limited, "token");
+  assertEquals(outcome, "token");
+  assert(tookMs >= 4_000 && tookMs < 20_000, String(tookMs));
+});
+
+Deno.test("an API that stays busy is told with its own words, and one that refuses for good at once", async () => {
+  const busy = createError("overloaded", "no place in the queue", { retryAfterMs: 1_000 });
+  const late = await askingApi(busy);
+  assertEquals(late.outcome, "no place in the queue");
+  assert(late.tookMs > patienceMs / 2 && late.tookMs <= patienceMs + 50, String(late.tookMs));
+  for (const code of ["auth_key_invalid", "quota_exceeded", "connection_error", "not_allowed"] as const) {
+    assertEquals(await askingApi(createError(code, code)), { outcome: code, tookMs: 50 });
+  }
+  assertEquals(await askingApi(createError("rate_limited", "in an hour", { retryAfterMs: 3_600_000 })), {
+    outcome: "in an hour",
+    tookMs: 50,
+  });
+});
+
+Deno.test("a signal ends the wait for a busy API with its reason", async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  const runtime = { ...clock, randomBytes: (length: number) => new Uint8Array(length) };
+  const ask = (): Promise<never> => Promise.reject(createError("overloaded", "busy", { retryAfterMs: 5_000 }));
+  const waiting = whileBusy(ask, { untilMs: clock.nowMs() + patienceMs, signal: stop.signal }, runtime);
+  await clock.advance(1_000);
+  stop.abort(new Error("enough"));
+  await assertRejects(() => waiting, Error, "enough");
+  assertEquals(clock.timers, 0);
 });

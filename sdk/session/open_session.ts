@@ -50,7 +50,7 @@ export interface RelayOptions extends TokenOptions {
  */
 export async function openRelaySession(
   options: RelayOptions,
-  agent: Pick<SessionOptions, "identity" | "publicKey" | "sign" | "timing">,
+  agent: Pick<SessionOptions, "identity" | "publicKey" | "sign" | "timing" | "untilMs">,
   platform: Platform,
 ): Promise<RelaySession> {
   const settings = await settingsFor(options, platform);

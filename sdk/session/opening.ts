@@ -1,7 +1,7 @@
 /**
  * Opens one authenticated connection: takes the ways to the relays in turn until one works, with a token that the relay takes.
- * Each way is tried once, and on a slow network the best one again; the caller waits before it asks again. Remembers which way failed, which relay was lost and which
- * token was refused, for the next time.
+ * Each way is tried once, and on a slow network the best one again; the caller waits before it asks again. Remembers which way
+ * failed, where the relay was busy, which relay was lost and which token was refused, for the next time.
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
@@ -64,6 +64,8 @@ const ticksToAuthenticate = 4;
 const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
 /** Codes that hold for one relay of several: it goes away, has too much to do, or is of another version in an upgrade. */
 const relaysFault: ReadonlySet<string> = new Set(["relay_draining", "overloaded", "unsupported_version"]);
+/** Codes after which the next round begins with another way: a port's places may be taken while the other's are free. */
+const portsFault: ReadonlySet<string> = new Set(["overloaded", "rate_limited"]);
 
 export class Opening {
   readonly #options: SessionOptions;
@@ -162,7 +164,9 @@ export class Opening {
       const token = await this.#nextToken(attempt.signal);
       if (token instanceof StaticError) return { error: token, of: "all" };
       const outcome = await this.#connect(way, token, attempt);
-      if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
+      if (outcome instanceof Connection) return outcome;
+      if (portsFault.has(outcome.error.code)) this.#choice.wasBusy(way);
+      if (!isTokenRefusal(outcome.error)) return outcome;
       if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
       this.#refused = token;
     }

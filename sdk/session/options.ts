@@ -20,6 +20,8 @@ export interface SessionOptions {
   /** Cover traffic, both ways; the profile `standard` when not given. */
   readonly cover?: CoverProfile | CoverOptions;
   readonly timing?: Partial<SessionTiming>;
+  /** `connect` waits for the first connection, for a busy service until then; not given: nobody does, and it is tried for ever. */
+  readonly untilMs?: number;
 }
 
 /** Times that a test may want shorter. */

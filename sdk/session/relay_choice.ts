@@ -1,7 +1,7 @@
 /**
  * Which of several relays is tried first. Relays of one service share one log, so any of them will do: the order is drawn by
- * chance, so that agents spread, and a relay that was lost or refused comes after all others for a while. A service with one
- * relay has its ways in the order in which they serve best, and no chance is involved.
+ * chance, so that agents spread, and a relay that was lost or refused comes after all others for a while. The ways to one relay
+ * have the order in which they serve best; one on which it was too busy comes last, because each port has places of its own.
  */
 import type { Way } from "../transport/endpoint.ts";
 
@@ -24,6 +24,8 @@ export class RelayChoice {
   readonly #relays: readonly number[];
   readonly #demotedUntilMs = new Map<Way, number>();
   readonly #restsUntilMs = new Map<number, number>();
+  /** Ways on which a relay was busy since it last worked, in that order. */
+  readonly #busy = new Set<Way>();
 
   constructor(ways: readonly Way[], deps: RelayChoiceDeps) {
     this.#ways = ways;
@@ -39,17 +41,26 @@ export class RelayChoice {
   /** Every way once, those of one relay side by side. */
   round(): readonly Way[] {
     const isDemoted = (way: Way): number => Number((this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs());
+    const busy = [...this.#busy];
+    const rank = (way: Way): number => isDemoted(way) * (busy.length + 1) + busy.indexOf(way);
     return this.#order().flatMap((relay) =>
-      this.#ways.filter((way) => way.relay === relay).sort((a, b) => isDemoted(a) - isDemoted(b))
+      this.#ways.filter((way) => way.relay === relay).sort((a, b) => rank(a) - rank(b))
     );
   }
 
   /** `failed` were tried before it in this round. */
   worked(way: Way, failed: Iterable<Way>): void {
     this.#restsUntilMs.delete(way.relay);
+    for (const other of this.#busy) if (other.relay === way.relay) this.#busy.delete(other);
     for (const other of failed) {
       if (other.relay === way.relay) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
     }
+  }
+
+  /** The relay had no place for one that came this way. */
+  wasBusy(way: Way): void {
+    this.#busy.delete(way);
+    this.#busy.add(way);
   }
 
   /** It was lost, cannot be reached, or asks for this time. */

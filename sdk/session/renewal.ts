@@ -3,7 +3,7 @@
  * Times are the relay's own (`expiresAtMs` against `relayTimeMs`), so the local clock plays no part.
  */
 import type { StaticError } from "../base/errors.ts";
-import { Backoff } from "./backoff.ts";
+import { waitMs } from "./retrying.ts";
 import type { TokenSource } from "./tokens.ts";
 
 export interface RenewalOptions {
@@ -38,12 +38,11 @@ export function startRenewal(options: RenewalOptions): () => void {
 
   const schedule = (leftMs: number): void => {
     const marginMs = Math.min(maxMarginMs, leftMs * lastPart);
-    const backoff = new Backoff({ ...retry, random });
     // Not all agents that started together should ask together.
-    const waitMs = Math.min(maxWaitMs, Math.max(minWaitMs, leftMs - marginMs * (0.75 + random() / 4)));
-    cancel = after(waitMs, () => void attempt(backoff));
+    const ms = Math.min(maxWaitMs, Math.max(minWaitMs, leftMs - marginMs * (0.75 + random() / 4)));
+    cancel = after(ms, () => void attempt(0));
   };
-  const attempt = async (backoff: Backoff): Promise<void> => {
+  const attempt = async (failures: number): Promise<void> => {
     try {
       const fresh = await tokens.get({ instead: token, signal: stop.signal });
       if (stop.signal.aborted) return;
@@ -52,7 +51,9 @@ export function startRenewal(options: RenewalOptions): () => void {
       if (!stop.signal.aborted) schedule(leftMs);
     } catch (error) {
       // The session goes on with the old token; when that expires, opening the next session tells what is wrong.
-      if (!stop.signal.aborted) cancel = after(backoff.nextMs(toError(error)), () => void attempt(backoff));
+      if (stop.signal.aborted) return;
+      const ms = waitMs(toError(error), failures, retry, random());
+      cancel = after(ms, () => void attempt(failures + 1));
     }
   };
   schedule(options.leftMs);

@@ -17,6 +17,7 @@ import {
   someRelays,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
+import { uniform } from "../base/runtime.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Trust } from "../transport/transport.ts";
 
@@ -83,8 +84,7 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
       }
       const authority = authorityOf(apiUrl, found, trust);
       // A link has room for some of them; by chance, so that guests spread too.
-      const random = (): number => new DataView(randomBytes(4).buffer).getUint32(0) / 2 ** 32;
-      const some = someRelays(relayUrls, { max: maxLinkRelays, random });
+      const some = someRelays(relayUrls, { max: maxLinkRelays, random: () => uniform({ randomBytes }) });
       return { apiUrl, relayUrls: some, ...(authority !== undefined && { authority }) };
     },
     createPass: ({ name, channelId, expiresAtMs, messages }) => {

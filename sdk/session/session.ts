@@ -14,7 +14,7 @@ import {
   tokenCovers,
 } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
-import { Backoff } from "./backoff.ts";
+import { uniform } from "../base/runtime.ts";
 import { CallGate } from "./call_gate.ts";
 import type { Connection } from "./connection.ts";
 import { parseCover } from "./cover.ts";
@@ -22,6 +22,7 @@ import { CoverKeeper } from "./cover_keeper.ts";
 import { type Online, Opening } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
+import { afterConnection, afterFailure, type Attempts, type RetryTimes, startAttempts } from "./retrying.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const defaultTiming: SessionTiming = { connectMs: 8_000, callMs: 30_000, minRetryMs: 250, maxRetryMs: 15_000 };
@@ -31,7 +32,6 @@ const maxCallsWaiting = 1_024;
 const maxPendingBytes = 4 * 1024 * 1024;
 /** A connection that lasted this long was a good one: waiting times start anew. */
 const stableMs = 10_000;
-const final: ReadonlySet<string> = new Set(["auth_failed", "auth_key_invalid", "session_replaced", "listener_died"]);
 
 /** Starts to connect at once. Throws `StaticError` for options that can never work. */
 export function createRelaySession(options: SessionOptions, deps: SessionDeps): RelaySession {
@@ -46,13 +46,14 @@ class ReconnectingSession implements RelaySession {
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
   readonly #opening: Opening;
-  readonly #backoff: Backoff;
+  readonly #retryTimes: RetryTimes;
   readonly #gate: CallGate;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   /** Ends whatever the loop is doing. */
   readonly #closing = new AbortController();
+  #attempts: Attempts;
   #state: SessionState;
   #connection: Connection | undefined;
   #token = "";
@@ -78,11 +79,8 @@ class ReconnectingSession implements RelaySession {
       waiting: maxCallsWaiting,
       hasRoom: () => (this.#connection?.pendingBytes ?? 0) < maxPendingBytes,
     });
-    this.#backoff = new Backoff({
-      minMs: this.#timing.minRetryMs,
-      maxMs: this.#timing.maxRetryMs,
-      random: this.#random,
-    });
+    this.#retryTimes = { minMs: this.#timing.minRetryMs, maxMs: this.#timing.maxRetryMs };
+    this.#attempts = startAttempts(options.untilMs);
     this.#opening = new Opening(options, {
       ...deps,
       random: this.#random,
@@ -181,12 +179,14 @@ class ReconnectingSession implements RelaySession {
       const error = await this.#connectAndServe();
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;
-      if (final.has(error.code)) return this.#finish(error);
       // Another relay need not wait until this one is back.
-      const hasOther = this.#opening.leave(error);
-      const waitMs = this.#backoff.nextMs(hasOther ? { code: error.code, retryAfterMs: undefined } : error);
-      this.#enter({ kind: "offline", error, retryAtMs: this.#deps.nowMs() + waitMs });
-      await this.#pause(waitMs);
+      const refusal = this.#opening.leave(error) ? { code: error.code } : error;
+      const moment = { nowMs: this.#deps.nowMs(), random: this.#random() };
+      const verdict = afterFailure(this.#attempts, refusal, this.#retryTimes, moment);
+      if (verdict.kind === "tell") return this.#finish(error);
+      this.#attempts = verdict.attempts;
+      this.#enter({ kind: "offline", error, retryAtMs: moment.nowMs + verdict.ms });
+      await this.#pause(verdict.ms);
     }
   }
 
@@ -196,7 +196,7 @@ class ReconnectingSession implements RelaySession {
     if (connection instanceof StaticError) return connection;
     const sinceMs = this.#deps.nowMs();
     const error = await connection.ended;
-    if (this.#deps.nowMs() - sinceMs >= stableMs) this.#backoff.reset();
+    this.#attempts = afterConnection(this.#attempts, this.#deps.nowMs() - sinceMs >= stableMs);
     if (error.code === "session_expired") this.#opening.refuse(this.#token);
     return this.#goOffline() ?? error;
   }
@@ -289,7 +289,7 @@ class ReconnectingSession implements RelaySession {
   }
 
   /** Uniform in [0, 1). */
-  readonly #random = (): number => new DataView(this.#deps.randomBytes(4).buffer).getUint32(0) / 2 ** 32;
+  readonly #random = (): number => uniform(this.#deps);
 }
 
 function noAnswer(operation: CallName, timeoutMs: number): StaticError {

@@ -117,7 +117,7 @@ Deno.test("when every relay refuses, each is asked once a round, and the next ro
   assert(state.kind === "offline" && state.error.code === "overloaded" && state.error.retryAfterMs === 4_000);
   await service.bench.clock.advance(3_800);
   assertEquals(service.asked, [1, 1]);
-  await service.bench.clock.advance(1_000);
+  await service.bench.clock.advance(state.retryAtMs - service.bench.clock.nowMs() + 10);
   assertEquals(service.asked, [2, 2]);
   await service.bench.close();
 });

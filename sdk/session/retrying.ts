@@ -1,0 +1,96 @@
+/**
+ * The step after an attempt to connect has failed: another attempt after so long, or the error is told. One rule for `connect`,
+ * on its way over the API to the relay, and for sessions that reconnect. It decides; waiting is its caller's.
+ *
+ * A service that is busy names a time. Nobody comes back before it, and everybody within as much again, by chance: a fleet that
+ * was refused together must not come back together.
+ */
+import type { ErrorCode } from "../../proto/mod.ts";
+
+/** How far an agent is with connecting. */
+export type Attempts =
+  /** `connect` waits, until a time. `isBusy`: the service has said so. */
+  | { readonly kind: "first"; readonly failures: number; readonly untilMs: number; readonly isBusy: boolean }
+  /** It was connected, or nobody waits: tried for as long as it makes sense. */
+  | { readonly kind: "again"; readonly failures: number };
+
+export type Verdict =
+  | { readonly kind: "wait"; readonly ms: number; readonly attempts: Attempts }
+  /** Waiting mends nothing, or takes longer than the caller has. */
+  | { readonly kind: "tell" };
+
+/** Without a time of the service's own: doubles with each failure. */
+export interface RetryTimes {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+export interface Moment {
+  readonly nowMs: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** A `StaticError`, as far as it counts here. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A service cannot send its clients away for longer than twice this. */
+const maxNamedMs = 5 * 60 * 1000;
+/** While somebody waits, nobody is slower by itself. */
+const maxFirstMs = 4_000;
+const final: ReadonlySet<string> = new Set(["auth_failed", "auth_key_invalid", "session_replaced", "listener_died"]);
+const busy: ReadonlySet<string> = new Set(["overloaded", "rate_limited", "relay_draining"]);
+
+export function startAttempts(untilMs: number | undefined): Attempts {
+  return untilMs === undefined
+    ? { kind: "again", failures: 0 }
+    : { kind: "first", failures: 0, untilMs, isBusy: false };
+}
+
+/** There was a connection. After one that lasted, the next failure is a first one. */
+export function afterConnection({ failures }: Attempts, hasLasted: boolean): Attempts {
+  return { kind: "again", failures: hasLasted ? 0 : failures };
+}
+
+export function afterFailure(attempts: Attempts, error: Refusal, times: RetryTimes, moment: Moment): Verdict {
+  if (final.has(error.code)) return { kind: "tell" };
+  const failures = attempts.failures + 1;
+  if (attempts.kind === "again") {
+    const ms = waitMs(error, attempts.failures, times, moment.random);
+    return { kind: "wait", ms, attempts: { kind: "again", failures } };
+  }
+  // A service that was busy and is out of reach then is restarting.
+  const mayCome = busy.has(error.code) || (attempts.isBusy && error.code === "connection_error");
+  const leftMs = attempts.untilMs - moment.nowMs;
+  const window = windowOf(error, attempts.failures, { ...times, maxMs: Math.min(times.maxMs, maxFirstMs) });
+  if (!mayCome || window.fromMs > leftMs) return { kind: "tell" };
+  const ms = within({ ...window, toMs: Math.min(window.toMs, leftMs) }, moment.random);
+  return { kind: "wait", ms, attempts: { ...attempts, failures, isBusy: true } };
+}
+
+/** For work that is always tried again. */
+export function waitMs(error: Refusal, failures: number, times: RetryTimes, random: number): number {
+  return within(windowOf(error, failures, times), random);
+}
+
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function windowOf({ code, retryAfterMs = 0 }: Refusal, failures: number, { minMs, maxMs }: RetryTimes): Window {
+  const ownMs = Math.min(maxMs, minMs * 2 ** failures);
+  const namedMs = Math.min(retryAfterMs, maxNamedMs);
+  // A relay that goes away spreads its clients over the time it names; any other asks to be left alone until then.
+  const isFree = namedMs === 0 || code === "relay_draining";
+  return isFree
+    ? { fromMs: ownMs / 2, toMs: Math.max(ownMs, namedMs) }
+    : { fromMs: namedMs, toMs: namedMs + Math.max(ownMs, namedMs) };
+}
+
+function within({ fromMs, toMs }: Window, random: number): number {
+  return fromMs + random * (toMs - fromMs);
+}

@@ -1,0 +1,114 @@
+import { assert, assertEquals } from "@std/assert";
+import { afterConnection, afterFailure, type Attempts, type Refusal, startAttempts } from "./retrying.ts";
+
+const times = { minMs: 250, maxMs: 15_000 };
+const limitMs = 60_000;
+/** The ends and the middle of [0, 1). */
+const chances = [0, 0.5, 1 - 2 ** -32];
+const busyAnswers: readonly Refusal[] = [
+  { code: "overloaded", retryAfterMs: 5_000 },
+  { code: "overloaded" },
+  { code: "rate_limited", retryAfterMs: 20_000 },
+  { code: "rate_limited", retryAfterMs: 90_000 },
+  { code: "relay_draining", retryAfterMs: 5_000 },
+];
+const finalAnswers: readonly Refusal[] = [{ code: "auth_failed" }, { code: "auth_key_invalid" }];
+const otherAnswers: readonly Refusal[] = [{ code: "quota_exceeded" }, { code: "unsupported_version" }];
+const away: Refusal = { code: "connection_error" };
+const answers = [...busyAnswers, ...finalAnswers, ...otherAnswers, away];
+
+/** Every way in which a service may answer so many attempts in a row. */
+function* orders(length: number): Generator<readonly Refusal[]> {
+  if (length === 0) return yield [];
+  for (const rest of orders(length - 1)) for (const answer of answers) yield [...rest, answer];
+}
+
+Deno.test("connect, whatever a service answers in whatever order: a busy one is waited for within the time, all else is told", () => {
+  let told = 0;
+  for (const order of orders(4)) {
+    for (const random of chances) {
+      let [attempts, nowMs, wasBusy] = [startAttempts(limitMs), 0, false];
+      for (const answer of order) {
+        const { code, retryAfterMs = 0 } = answer;
+        const isBusy = busyAnswers.includes(answer);
+        const verdict = afterFailure(attempts, answer, times, { nowMs, random });
+        const fits = code === "relay_draining" || retryAfterMs <= limitMs - nowMs;
+        const ownMs = Math.min(4_000, 250 * 2 ** attempts.failures);
+        const isLate = (retryAfterMs === 0 || code === "relay_draining") && ownMs / 2 > limitMs - nowMs;
+        const waits = (isBusy || (answer === away && wasBusy)) && fits && !isLate;
+        assertEquals(verdict.kind, waits ? "wait" : "tell", `${JSON.stringify(order)} at ${nowMs}`);
+        if (verdict.kind === "tell") {
+          told++;
+          break;
+        }
+        if (code !== "relay_draining") assert(verdict.ms >= retryAfterMs, "before the time that was named");
+        assert(verdict.ms <= retryAfterMs + Math.max(retryAfterMs, ownMs), "more than as much again");
+        assert(verdict.ms > 0 && nowMs + verdict.ms <= limitMs, "an attempt after the caller's time");
+        [attempts, nowMs, wasBusy] = [verdict.attempts, nowMs + verdict.ms, true];
+      }
+    }
+  }
+  assert(told > 1_000);
+});
+
+Deno.test("a service that stays busy is told to connect once its time is over, whatever time it names", () => {
+  for (const answer of busyAnswers) {
+    for (const random of chances) {
+      let [attempts, nowMs, tries] = [startAttempts(limitMs), 0, 0];
+      for (;; tries++) {
+        const verdict = afterFailure(attempts, answer, times, { nowMs, random });
+        if (verdict.kind === "tell") break;
+        [attempts, nowMs] = [verdict.attempts, nowMs + verdict.ms];
+        assert(tries < 100, "it is tried for ever");
+      }
+      assert(nowMs <= limitMs && (tries > 1 || (answer.retryAfterMs ?? 0) > 10_000), `${tries} tries in ${nowMs} ms`);
+    }
+  }
+});
+
+Deno.test("a session that was connected is tried for ever, whatever is answered in whatever order, unless that is final", () => {
+  for (const order of orders(3)) {
+    let attempts: Attempts = afterConnection(startAttempts(0), true);
+    for (const answer of order) {
+      const verdict = afterFailure(attempts, answer, times, { nowMs: 1e12, random: 0.5 });
+      assertEquals(verdict.kind, finalAnswers.includes(answer) ? "tell" : "wait", JSON.stringify(order));
+      if (verdict.kind === "tell") break;
+      attempts = verdict.attempts;
+    }
+  }
+});
+
+Deno.test("a fleet that was refused together comes back spread over as much time as was named", () => {
+  const fleet = Array.from({ length: 1_000 }, (_, agent) => {
+    const moment = { nowMs: 0, random: agent / 1_000 };
+    const verdict = afterFailure(startAttempts(limitMs), { code: "overloaded", retryAfterMs: 5_000 }, times, moment);
+    return verdict.kind === "wait" ? verdict.ms : 0;
+  });
+  for (let second = 5; second < 10; second++) {
+    const count = fleet.filter((ms) => Math.floor(ms / 1_000) === second).length;
+    assert(count >= 199 && count <= 201, `${count} in second ${second}`);
+  }
+});
+
+Deno.test("waits without a named time double, and begin anew after a connection that lasted", () => {
+  let attempts = startAttempts(undefined);
+  const waits: number[] = [];
+  for (let failure = 0; failure < 1_100; failure++) {
+    const verdict = afterFailure(attempts, away, times, { nowMs: 0, random: 0 });
+    assert(verdict.kind === "wait");
+    waits.push(verdict.ms);
+    attempts = verdict.attempts;
+  }
+  assertEquals(waits.slice(0, 8), [125, 250, 500, 1_000, 2_000, 4_000, 7_500, 7_500]);
+  assertEquals(waits.at(-1), 7_500);
+  assertEquals(afterConnection(attempts, false), { kind: "again", failures: 1_100 });
+  assertEquals(afterConnection(attempts, true), { kind: "again", failures: 0 });
+});
+
+Deno.test("nobody is sent away for more than ten minutes", () => {
+  const verdict = afterFailure(startAttempts(undefined), { code: "overloaded", retryAfterMs: 1e15 }, times, {
+    nowMs: 0,
+    random: 1 - 2 ** -32,
+  });
+  assert(verdict.kind === "wait" && verdict.ms <= 600_000 && verdict.ms > 300_000);
+});
