@@ -2,7 +2,8 @@
  * QUIC in Deno, which has it behind `--unstable-net` (or `"unstable": ["net"]` in deno.json). The part of the API that is
  * used is described here, because it is in no stable type library.
  */
-import { createByteStream } from "../transport/byte_stream.ts";
+import { createError } from "../base/errors.ts";
+import { createByteStream, endOf } from "../transport/byte_stream.ts";
 import type { Connector } from "../transport/transport.ts";
 import { after } from "./timers.ts";
 
@@ -71,7 +72,9 @@ export const quic: Connector = {
         ...liveness,
         congestionControl,
       });
-      const { readable, writable } = await connection.createBidirectionalStream();
+      const { readable, writable } = await connection.createBidirectionalStream().catch((error) =>
+        refused(connection, error)
+      );
       const closed = connection.closed.finally(() => close(0));
       return createByteStream({ readable, writable, closed, close, after });
     } catch (cause) {
@@ -82,6 +85,12 @@ export const quic: Connector = {
     }
   },
 };
+
+/** A relay without a place may close the connection before there is a stream. Throws why, or the error. */
+async function refused({ closed }: QuicConnection, error: unknown): Promise<never> {
+  const { code, message } = await closed.then(({ closeCode }) => endOf(closeCode), () => endOf(0));
+  throw code === undefined ? error : createError(code, message);
+}
 
 /** For IPv4 and IPv6 at once, or for IPv4 alone where a machine has no other. */
 function openEndpoint({ QuicEndpoint }: DenoQuic): QuicEndpoint {

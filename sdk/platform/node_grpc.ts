@@ -4,6 +4,7 @@
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import { busyEndOf, grpcStreamEndOf } from "../transport/http_refusal.ts";
 import { concat, decodeCell, encodeCellFrames, FrameReader } from "../transport/frames.ts";
 import { reasonOf } from "../transport/reason.ts";
 import type { CellStream, Connector, StreamEnd, Target } from "../transport/transport.ts";
@@ -102,14 +103,18 @@ class SessionStream implements CellStream {
 
   #answered(headers: Readonly<Record<string, unknown>>): void {
     const status = headers[constants.HTTP2_HEADER_STATUS];
-    if (status !== 200) return this.#gone({ message: `The relay returned HTTP status ${String(status)} for Session` });
+    if (status !== 200) {
+      const message = `The relay returned HTTP status ${String(status)} for Session`;
+      return this.#gone(busyEndOf(status, headers["retry-after"], { message }));
+    }
     if (headers["grpc-status"] !== undefined) this.#ended(headers);
   }
 
   #ended(trailers: Readonly<Record<string, unknown>>): void {
-    const { "grpc-status": status, "grpc-message": message } = trailers;
+    const { "grpc-status": status, "grpc-message": message, "grpc-status-details-bin": details } = trailers;
     const text = typeof message === "string" && message !== "" ? decodeText(message) : "the relay ended the stream";
-    this.#gone({ message: status === "0" ? "the relay ended the stream" : text });
+    if (status === "0") return this.#gone({ message: "the relay ended the stream" });
+    this.#gone(grpcStreamEndOf(typeof details === "string" ? details : "", text));
   }
 
   #gone(end: StreamEnd): void {

@@ -227,11 +227,10 @@ export class Connection {
   }
 
   async #streamEnded(): Promise<void> {
-    const { code, message } = await this.#stream.closed;
-    this.abandon(
-      this.#ending ?? createError(code ?? "transport_error", `The connection to the relay ended: ${message}`),
-      0,
-    );
+    const { code, message, retryAfterMs } = await this.#stream.closed;
+    const text = `The connection to the relay ended: ${message}`;
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+    this.abandon(this.#ending ?? createError(code ?? "transport_error", text, options), 0);
   }
 
   #receive(bytes: Uint8Array): void {

@@ -233,7 +233,7 @@ export class Opening {
 }
 
 async function failure(error: StaticError, connection: Connection | undefined): Promise<Failure> {
-  if (connection === undefined) return { error, of: "way" };
+  if (connection === undefined) return { error, of: relaysFault.has(error.code) ? "relay" : "way" };
   connection.abandon(error, 0);
   const reason = await connection.ended;
   return { error: reason, of: waysFault.has(reason.code) ? "way" : relaysFault.has(reason.code) ? "relay" : "all" };

@@ -79,7 +79,8 @@ export function createByteStream(carrier: ByteCarrier): CellStream {
   };
 }
 
-function endOf(closeCode: number): StreamEnd {
+/** The relay's reason to close, by its code. */
+export function endOf(closeCode: number): StreamEnd {
   const code = errorCodeOfClose(closeCode);
   if (code === undefined) return { message: "the relay closed the connection" };
   return { code, message: `the relay closed the connection with ${code}` };

@@ -3,8 +3,8 @@
  * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
 import { readBoundedText } from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
-import { streamEndOf } from "./connect_error.ts";
+import { createError, StaticError } from "../base/errors.ts";
+import { busyEndOf, streamEndOf } from "./http_refusal.ts";
 import {
   concat,
   decodeCell,
@@ -73,8 +73,9 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
     });
     if (response.status === 200) return response;
     const text = await readBoundedText(response, maxErrorLength) ?? "";
-    const { code, message } = streamEndOf(text, `The relay returned HTTP status ${response.status} for ${method}`);
-    throw createError(code ?? "transport_error", message);
+    const said = streamEndOf(text, `The relay returned HTTP status ${response.status} for ${method}`);
+    const { code, message, retryAfterMs } = busyEndOf(response.status, response.headers.get("retry-after"), said);
+    throw createError(code ?? "transport_error", message, retryAfterMs === undefined ? {} : { retryAfterMs });
   };
 }
 
@@ -114,7 +115,7 @@ class FetchedStream implements CellStream {
         if (end !== undefined) return undefined;
       }
     } catch (error) {
-      return this.#end({ message: reasonOf(error) });
+      return this.#end(endOfError(error));
     }
   }
 
@@ -136,7 +137,7 @@ class FetchedStream implements CellStream {
       // Read to its end, so that the connection can be used again.
       await reply.arrayBuffer();
     } catch (error) {
-      this.#end({ message: reasonOf(error) });
+      this.#end(endOfError(error));
     }
   }
 
@@ -167,6 +168,12 @@ class FetchedStream implements CellStream {
     this.#ending.abort(createError("transport_error", end.message));
     return undefined;
   }
+}
+
+function endOfError(error: unknown): StreamEnd {
+  if (!(error instanceof StaticError) || error.code === "transport_error") return { message: reasonOf(error) };
+  const { code, message, retryAfterMs } = error;
+  return { code, message, retryAfterMs };
 }
 
 function endOf(message: Uint8Array): StreamEnd {

@@ -126,6 +126,20 @@ Deno.test("a refused call ends the stream with the reason", async () => {
   }
 });
 
+Deno.test("a busy relay's code and time are the reason, whichever call was refused, and no other refusal of a call is", async () => {
+  for (const refuse of ["answerUp", "answerDown"] as const) {
+    for (const [status, code] of [[429, "rate_limited"], [503, "overloaded"], [401, undefined]] as const) {
+      const link = new Link();
+      link[refuse] = () => new Response("", { status, headers: { "retry-after": "3" } });
+      const stream = await link.connect();
+      await stream.write(new Uint8Array(cellBytes), cellBytes);
+      assertEquals(await stream.read(), undefined);
+      const end = await stream.closed;
+      assertEquals([end.code, end.retryAfterMs], [code, code === undefined ? undefined : 3_000]);
+    }
+  }
+});
+
 /** A link of which no cell is answered before the test says so. */
 async function createSlow(): Promise<{ link: Link; stream: CellStream; answers: (() => void)[] }> {
   const link = new Link();

@@ -11,6 +11,7 @@ const headBytes = 5;
 /** A cell and its field, or the JSON of an error. */
 const maxMessageBytes = 64 * 1024;
 const cellField = 0x0a; // field 1, length-delimited
+const utf8 = new TextDecoder();
 
 /** One message `Cell` per cell. */
 export function encodeCellFrames(cells: Uint8Array, cellBytes: number): Uint8Array<ArrayBuffer> {
@@ -54,12 +55,39 @@ export function encodeCellDown(link: Uint8Array): Uint8Array<ArrayBuffer> {
   return concat([fieldHead(0x0a, link.length), link]);
 }
 
-/** `ErrorDetail`: code and text are its first two fields; the rest does not matter here. */
-export function decodeErrorDetail(message: Uint8Array): { readonly code: string; readonly message: string } {
-  const utf8 = new TextDecoder();
-  const code = readBytesField(message, 0, 0x0a);
-  if (code.end === message.length) return { code: utf8.decode(code.value), message: "" };
-  return { code: utf8.decode(code.value), message: utf8.decode(readBytesField(message, code.end, 0x12).value) };
+/** `ErrorDetail` without its epoch, which no stream ends with. */
+export interface ErrorDetail {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** Throws `WireError`. */
+export function decodeErrorDetail(bytes: Uint8Array): ErrorDetail {
+  let detail: ErrorDetail = { code: "", message: "" };
+  for (const { field, value } of fieldsOf(bytes)) {
+    if (field === 4 && typeof value === "number") detail = { ...detail, retryAfterMs: value };
+    if (typeof value === "number") continue;
+    if (field === 1) detail = { ...detail, code: utf8.decode(value) };
+    if (field === 2) detail = { ...detail, message: utf8.decode(value) };
+  }
+  return detail;
+}
+
+/** The details of a `google.rpc.Status`, by the names of their types. Throws `WireError`. */
+export function* decodeStatusDetails(
+  bytes: Uint8Array,
+): Generator<{ readonly type: string; readonly value: Uint8Array }> {
+  for (const { field, value: any } of fieldsOf(bytes)) {
+    if (field !== 3 || typeof any === "number") continue;
+    let [type, value] = ["", new Uint8Array()];
+    for (const part of fieldsOf(any)) {
+      if (typeof part.value === "number") continue;
+      if (part.field === 1) type = utf8.decode(part.value).replace(/^.*\//, "");
+      if (part.field === 2) value = part.value.slice();
+    }
+    yield { type, value };
+  }
 }
 
 /** Cuts a byte stream, in chunks of any size, into messages. */
@@ -128,16 +156,33 @@ function fieldHead(tag: number, length: number): Uint8Array {
 
 function readBytesField(message: Uint8Array, at: number, tag: number): { value: Uint8Array; end: number } {
   if (message[at] !== tag) throw new WireError("protocol_error", "A message without the field that it must have");
-  let [length, start] = [0, at + 1];
-  for (let scale = 1; scale <= 2 ** 14; scale *= 128) {
-    const byte = message[start++] ?? 0;
-    length += (byte & 0x7f) * scale;
-    if (byte < 0x80) {
-      if (length > message.length - start) break;
-      return { value: message.subarray(start, start + length), end: start + length };
-    }
+  const { value: length, end: start } = readVarint(message, at + 1);
+  if (length > message.length - start) throw beyond();
+  return { value: message.subarray(start, start + length), end: start + length };
+}
+
+/** Every field of a message: numbers, and bytes of a stated length. Others are of no message that is read here. */
+function* fieldsOf(message: Uint8Array): Generator<{ readonly field: number; readonly value: number | Uint8Array }> {
+  for (let at = 0; at < message.length;) {
+    const tag = message[at] ?? 0;
+    const { value, end } = (tag & 7) === 0 ? readVarint(message, at + 1) : readBytesField(message, at, tag & ~7 | 2);
+    yield { field: tag >> 3, value };
+    at = end;
   }
-  throw new WireError("protocol_error", "A field goes beyond the end of its message");
+}
+
+function readVarint(message: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let [scale, end] = [1, at]; end < message.length && scale < 2 ** 63; scale *= 128) {
+    const byte = message[end++] ?? 0;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return { value, end };
+  }
+  throw beyond();
+}
+
+function beyond(): WireError {
+  return new WireError("protocol_error", "A field goes beyond the end of its message");
 }
 
 function writeUint32(bytes: Uint8Array, at: number, value: number): void {

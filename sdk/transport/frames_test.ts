@@ -92,5 +92,7 @@ Deno.test("an error's detail is read as far as it matters", () => {
   const text = (value: string): number[] => [value.length, ...new TextEncoder().encode(value)];
   const bytes = Uint8Array.from([0x0a, ...text("overloaded"), 0x12, ...text("try later"), 0x7a, ...text("xx")]);
   assertEquals(decodeErrorDetail(bytes), { code: "overloaded", message: "try later" });
+  const timed = Uint8Array.from([...bytes, 0x18, 3, 0x20, 0xb0, 0xea, 1]);
+  assertEquals(decodeErrorDetail(timed), { code: "overloaded", message: "try later", retryAfterMs: 30_000 });
   assertEquals(decodeErrorDetail(Uint8Array.from([0x0a, ...text("internal")])), { code: "internal", message: "" });
 });

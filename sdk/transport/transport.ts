@@ -28,6 +28,8 @@ export interface StreamEnd {
   readonly code?: ErrorCode;
   /** For people; no secrets. */
   readonly message: string;
+  /** When the relay wants to be asked again. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Certificates to trust for the relay, beyond those that the runtime trusts. */
