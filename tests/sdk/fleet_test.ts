@@ -1,0 +1,74 @@
+// Fleets that start at once from one address, at a relay that has few places for agents that have not authenticated yet.
+import { assertEquals, assertGreater } from "@std/assert";
+import { StaticClient } from "../../sdk/mod.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { anyBackend, relaySecret, startTestApi } from "../support/api/harness.ts";
+import { freePorts } from "../support/mod.ts";
+import { startRelayProcess } from "../support/relay/process.ts";
+import { node, runInNode } from "../support/runtime/node.ts";
+
+const agents = 60;
+/** On each port. */
+const places = 6;
+
+Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
+  await using opened = new AsyncDisposableStack();
+  const backend = await anyBackend.open();
+  opened.defer(() => backend.close());
+  const api = await startTestApi(backend.environment);
+  opened.defer(() => api.close());
+  const folder = await Deno.makeTempDir({ prefix: "static-fleet-" });
+  opened.defer(() => Deno.remove(folder, { recursive: true }));
+  const [quicPort = 0, grpcPort = 0] = freePorts(2);
+  const relay = await startRelayProcess({
+    STATIC_DATA_DIR: `${folder}/relay`,
+    STATIC_API_URL: api.url,
+    STATIC_API_INTERNAL_URL: api.internalUrl,
+    STATIC_RELAY_SECRET: relaySecret,
+    STATIC_RELAY_QUIC_PORT: String(quicPort),
+    STATIC_RELAY_GRPC_PORT: String(grpcPort),
+    STATIC_RELAY_UNAUTHENTICATED: String(places),
+  });
+  opened.defer(() => relay.stop());
+  const { apiKey } = await api.signUp();
+  const options = {
+    apiUrl: api.url,
+    apiKey,
+    tls: { caCerts: [await Deno.readTextFile(relay.caFile)] },
+    cover: "off" as const,
+  };
+  const tcp = `https://localhost:${grpcPort}`;
+
+  /** Returns why those that did not get in were refused. */
+  const connect = async (name: string, endpoint: string): Promise<string[]> => {
+    const fleet = await Promise.allSettled(Array.from({ length: agents }, (_, agent) =>
+      StaticClient.connect({
+        ...options,
+        endpoint,
+        dataDir: `${folder}/${name}-${agent}`,
+        identity: `agent-${agent}`,
+      })));
+    await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
+    return fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]);
+  };
+
+  await t.step("by both ports", async () => {
+    assertEquals(await connect("both", `quic://localhost:${quicPort},${tcp}`), []);
+    const [, refused = "0"] = /^static_relay_quic_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
+    assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
+  });
+
+  await t.step("by the TCP port alone", async () => {
+    assertEquals(await connect("tcp", tcp), []);
+  });
+
+  await t.step({
+    name: "in Node, by the gRPC stream Session",
+    ignore: !node.met,
+    fn: async () => {
+      await using project = await createProject();
+      const bundle = await project.bundle(new URL("fleet_node.ts", import.meta.url), "node");
+      assertEquals(JSON.parse(await runInNode(bundle, JSON.stringify({ ...options, endpoint: tcp, agents }))), []);
+    },
+  });
+});
