@@ -231,6 +231,12 @@ export function errorFromRelay({ code, message, epoch, retryAfterMs }: ErrorBody
   });
 }
 
+/** The code of a refusal over HTTP: the one that it names, or busy by its status alone, which a proxy may have answered. */
+export function codeOfHttp(status: unknown, named?: string): ErrorCode | undefined {
+  if (named !== undefined && isErrorCode(named)) return named;
+  return status === 429 ? "rate_limited" : status === 503 ? "overloaded" : undefined;
+}
+
 export function isCode(error: StaticError, ...codes: readonly StaticError["code"][]): boolean;
 export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError;
 export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {

@@ -3,11 +3,11 @@
  * vouches for the relays that it names, and for no other: an endpoint that it does not name is used as it was given.
  */
 import { parseApiUrl, readDiscovery, relaysOf, type ServiceDiscovery } from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
+import { codeOfHttp, createError } from "../base/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { type Endpoint, parseEndpoints } from "../transport/endpoint.ts";
 import type { Trust } from "../transport/transport.ts";
-import { askApi, relayUrlsOf, type ServiceParts } from "./service.ts";
+import { askApi, done, relayUrlsOf, type ServiceParts } from "./service.ts";
 import { readTlsOptions } from "./tls_options.ts";
 
 export interface RelayPlace {
@@ -92,6 +92,9 @@ async function discover(
   signal?.throwIfAborted();
   if (answer.outcome === "unreachable") {
     throw createError("connection_error", `Cannot reach the API at ${apiUrl}`, { cause: answer.cause });
+  }
+  if (answer.outcome === "refused" && codeOfHttp(answer.status) !== undefined) {
+    done(answer, "Cannot find the relay", apiUrl);
   }
   if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
     throw createError("invalid_request", `Cannot find the relay: the API at ${apiUrl} does not tell; give endpoint`);

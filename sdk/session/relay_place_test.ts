@@ -110,6 +110,9 @@ Deno.test("without an endpoint, all relays of the API are taken; with one, an AP
   assertEquals(all.endpoints.length, 4);
   const silent = (): Response => new Response("not here", { status: 404 });
   await assertRejects(() => find({ endpoint: undefined }, silent), StaticError, "Cannot find the relay");
+  const busy = (): Response => new Response("a proxy's page", { status: 503, headers: { "retry-after": "2" } });
+  const { code, retryAfterMs } = await assertRejects(() => find({ endpoint: undefined }, busy), StaticError);
+  assertEquals([code, retryAfterMs], ["overloaded", 2_000]);
   const { endpoints, note } = await find({}, silent);
   assertEquals(endpoints, parseEndpoints("quic://b.example", nobody));
   assertEquals(note, "the API at https://api.example could not be asked for its relays");

@@ -7,7 +7,6 @@ import {
   certificateOfPem,
   certificatesOfPem,
   createApiKey,
-  isErrorCode,
   type JoinLink,
   type LinkAuthority,
   maxLinkRelays,
@@ -16,7 +15,7 @@ import {
   type ServiceDiscovery,
   someRelays,
 } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../base/errors.ts";
+import { codeOfHttp, createError, type StaticError } from "../base/errors.ts";
 import { uniform } from "../base/runtime.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Trust } from "../transport/transport.ts";
@@ -183,7 +182,10 @@ function faultOf(
     );
   }
   const { code, text = `it returned HTTP status ${answer.status}`, retryAfterMs } = answer;
-  const known = code !== undefined && isErrorCode(code) ? code : "connection_error";
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return createError(known, `${action}: the API at ${apiUrl} refused (${text})`, options);
+  return createError(
+    codeOfHttp(answer.status, code) ?? "connection_error",
+    `${action}: the API at ${apiUrl} refused (${text})`,
+    options,
+  );
 }

@@ -1,6 +1,6 @@
 /** `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and nowhere else. */
 import { type ApiOutcome, type ApiRefusal, createToken, type HttpFetch, parseApiKey } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../base/errors.ts";
+import { codeOfHttp, createError, type StaticError } from "../base/errors.ts";
 import type { HttpClient } from "../transport/transport.ts";
 
 export interface ExchangeDeps {
@@ -77,9 +77,9 @@ function refusal({ status, code, text, retryAfterMs }: ApiRefusal, origin: strin
       `The API at ${origin} does not accept the API key${said}; create a new one or check its environment`,
     );
   }
-  if (status === 429 || status === 503) {
-    const busy = status === 429 ? "rate_limited" : "overloaded";
-    return createError(busy, `The API at ${origin} is too busy to give a token${said}; try again later`, options);
+  const busy = status === 429 || status === 503 ? codeOfHttp(status, code) : undefined;
+  if (busy !== undefined) {
+    return createError(busy, `The API at ${origin} gives no token now${said}; try again later`, options);
   }
   return createError(
     "connection_error",

@@ -105,6 +105,7 @@ const refusals: readonly [what: string, response: () => Response, code: string][
   ["a missing header", () => Response.json({ error: "x", code: "auth_failed" }, { status: 401 }), "auth_failed"],
   ["a 401 of somebody else", () => new Response("no", { status: 401 }), "auth_key_invalid"],
   ["too many requests", () => new Response("", { status: 429, headers: { "retry-after": "7" } }), "rate_limited"],
+  ["a month that is used up", () => Response.json({ code: "quota_exceeded" }, { status: 429 }), "quota_exceeded"],
   ["an overloaded API", () => new Response("", { status: 503 }), "overloaded"],
   ["a fault of the API", () => new Response("", { status: 500 }), "connection_error"],
   ["a page instead of an API", () => new Response("<html>", { status: 200 }), "connection_error"],

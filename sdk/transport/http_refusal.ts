@@ -1,5 +1,6 @@
 /** The relay's reasons over HTTP, when it refuses or ends something: as Connect carries them, as gRPC does, and by status alone. */
 import { isErrorCode } from "../../proto/mod.ts";
+import { codeOfHttp } from "../base/errors.ts";
 import { decodeErrorDetail, decodeStatusDetails } from "./frames.ts";
 import type { StreamEnd } from "./transport.ts";
 
@@ -36,10 +37,11 @@ export function grpcStreamEndOf(status: string, otherwise: string): StreamEnd {
  * one call is the reason why a stream ends.
  */
 export function busyEndOf(status: unknown, retryAfter: unknown, { message, ...known }: StreamEnd): StreamEnd {
-  if (status !== 429 && status !== 503) return { message };
+  const code = codeOfHttp(status);
+  if (code === undefined) return { message };
   if (known.code !== undefined) return { message, ...known };
   const retryAfterMs = typeof retryAfter === "string" ? Number(retryAfter) * 1000 : NaN;
-  return { code: status === 429 ? "rate_limited" : "overloaded", message, ...(retryAfterMs >= 0 && { retryAfterMs }) };
+  return { code, message, ...(retryAfterMs >= 0 && { retryAfterMs }) };
 }
 
 /** Undefined for a detail that cannot be read: it adds nothing. */
