@@ -28,8 +28,8 @@ export interface Finding {
   readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
 }
 
-/** For a host that is being started by another program, and one that goes. A busy machine takes its time. */
-const [patienceMs, lookMs] = [60_000, 20];
+/** For a host that is being started by another program, and one that goes: twice as long as a host tries at a busy service. */
+const [patienceMs, lookMs] = [120_000, 20];
 /** For the first word of a host that runs. */
 const silenceMs = 20_000;
 /** A directory that something else than a host holds is not waited for longer. */

@@ -31,8 +31,8 @@ from .steps import Steps, ask, pause
 _MAX_PATH_BYTES = 100
 #: The holder of a turn says so every second; one that has not for a while was killed.
 _BEAT_SECONDS, _TURN_SECONDS = 1.0, 5.0
-#: For a host that another program starts, and one that goes. A busy machine takes its time.
-_PATIENCE_SECONDS = 60.0
+#: For a host that another program starts, and one that goes: twice as long as a host tries at a busy service.
+_PATIENCE_SECONDS = 120.0
 #: One that comes up and always goes again is not started for ever.
 _MAX_STARTS = 3
 #: A directory that something else than a host holds is not waited for longer.
