@@ -3,6 +3,7 @@
  * metrics, CORS, error answers); it never listens, so tests and edge runtimes use it as it is.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { ClientAddress } from "./client_address.ts";
 import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
 import { describeError, type Log } from "../server/mod.ts";
@@ -32,7 +33,7 @@ export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   /** Monotonic milliseconds, for durations. */
   readonly elapsedMs: () => number;
   readonly newRequestId: () => string;
-  readonly clientAddress: (peer: string | undefined, forwardedFor: string | undefined) => string;
+  readonly clientAddress: ClientAddress;
   readonly isAllowedOrigin: (origin: string) => boolean;
 }
 
@@ -87,7 +88,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: n
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
     c.set("route", "(none)");
-    c.set("clientAddress", deps.clientAddress(c.env.peer, c.req.header("x-forwarded-for")));
+    c.set("clientAddress", deps.clientAddress(c.env.peer, (name) => c.req.header(name)));
     c.header("x-request-id", requestId);
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");

@@ -16,7 +16,8 @@ import {
   Secret,
   type VariableReader,
 } from "../server/mod.ts";
-import { type AddressRange, parseAddressRange } from "./client_address.ts";
+import { type AddressRange, parseAddressRange } from "../server/limits/mod.ts";
+import type { ForwardingHeader } from "./client_address.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
 import type { Argon2Profile } from "./hashing/argon2.ts";
 import type { DatabaseAddress, TlsMode } from "./store/mod.ts";
@@ -43,6 +44,8 @@ export interface Config {
   /** Whether this process serves the console. */
   readonly console: boolean;
   readonly trustedProxies: readonly AddressRange[];
+  /** The one header in which they tell the client's address. */
+  readonly trustedHeader: ForwardingHeader;
   /** Undefined: a development machine, loopback origins. */
   readonly corsOrigins: readonly string[] | undefined;
   readonly hashing: {
@@ -108,6 +111,7 @@ function readAll(read: VariableReader): Config {
     console: read.choice("STATIC_CONSOLE", ["on", "off"]) === "on",
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
+    trustedHeader: read.choice("STATIC_TRUSTED_HEADER", ["X-Forwarded-For", "Forwarded"]),
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     hashing: {
       passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),

@@ -134,7 +134,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     metrics,
     elapsedMs: () => performance.now(),
     newRequestId: () => crypto.randomUUID(),
-    clientAddress: createClientAddress(config.trustedProxies),
+    clientAddress: createClientAddress(config.trustedProxies, config.trustedHeader),
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 

@@ -1,4 +1,5 @@
 /** How much each party may have of a thing that all share. Pure: the domain of the API and the core of the relay use it too. */
+export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts";
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, prefixOf } from "./parties.ts";
 export type { Place, Standing } from "./party_places.ts";

@@ -24,7 +24,10 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
     STATIC_RATE_PASSWORDS: "2/60",
     STATIC_RATE_MAIL: "5/3600",
   });
-  const from = (address: string): { headers: Record<string, string> } => ({ headers: { "x-forwarded-for": address } });
+  // The second header is a client's own words, which proxies pass on.
+  const from = (address: string): { headers: Record<string, string> } => ({
+    headers: { "x-forwarded-for": address, forwarded: "for=198.51.100.200" },
+  });
   const signUpFrom = (address: string): Promise<Answer> =>
     api.call("POST", "/v1/accounts", {
       body: { email: `${crypto.randomUUID()}@example.com`, password: "1234567 apples" },
@@ -154,6 +157,29 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
       assertLimited(await api.call("GET", "/v1/usage", { key: second.key }));
       assertEquals((await api.call("GET", "/v1/usage", { key: other.apiKey })).status, 200);
     });
+  } finally {
+    await api.close();
+    await backend.close();
+  }
+});
+
+Deno.test("with STATIC_TRUSTED_HEADER=Forwarded an address in X-Forwarded-For is a client's own words", async () => {
+  const backend = await anyBackend.open();
+  const api = await startTestApi({
+    ...backend.environment,
+    STATIC_TRUSTED_PROXIES: "127.0.0.1",
+    STATIC_TRUSTED_HEADER: "Forwarded",
+    STATIC_RATE_FAILURES: "3/60",
+  });
+  const fail = (address: string, claimed: string): Promise<Answer> =>
+    api.call("GET", "/v1/usage", {
+      key: unknownKey,
+      headers: { forwarded: `for="${address}:50123";proto=https`, "x-forwarded-for": claimed },
+    });
+  try {
+    for (let i = 0; i < 3; i++) assertEquals((await fail("192.0.2.1", `198.51.100.${i}`)).status, 401);
+    assertLimited(await fail("192.0.2.1", "198.51.100.77"));
+    assertEquals((await fail("192.0.2.2", "192.0.2.1")).status, 401);
   } finally {
     await api.close();
     await backend.close();
