@@ -20,6 +20,7 @@ export const campaigns: readonly Campaign[] = [
       "sdk/mls/fuzz_test.ts",
       "sdk/session/hostile_relay_test.ts",
       "server/http2/fuzz_test.ts",
+      "server/http2/proxy_header_test.ts",
       "tests/relay/garbage_test.ts",
       "wasm/ed25519_batch_test.ts",
       "wasm/random_test.ts",

@@ -3,8 +3,9 @@
  * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
  */
 import type { EndReason } from "../core/link.ts";
+import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
-import type { CellPeer } from "./cell_peer.ts";
+import type { Caller } from "./caller.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, endedError, ownFault, toConnectError } from "./errors.ts";
@@ -35,16 +36,16 @@ export class CellLinks {
   }
 
   /** Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a ConnectError. */
-  async up({ link, index, cell }: CellUp, peer: CellPeer): Promise<void> {
+  async up({ link, index, cell }: CellUp, peer: Caller): Promise<void> {
     await this.#find(link, peer).up(index, cell);
   }
 
-  async *down(secret: Uint8Array, peer: CellPeer, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
+  async *down(secret: Uint8Array, peer: Caller, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
     const link = this.#find(secret, peer);
     yield* link.down(signal);
   }
 
-  #find(secret: Uint8Array, peer: CellPeer): CellLink {
+  #find(secret: Uint8Array, peer: Caller): CellLink {
     if (secret.length !== secretBytes) throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
     const found = this.#links.find(secret);
     if (found !== undefined) {
@@ -71,15 +72,17 @@ class CellLink {
   #passing: Promise<void> | undefined;
   #ended = false;
   #downOpen = false;
+  readonly #sockets = new SessionSockets();
   /** Of the calls that carry it, until it has authenticated. */
-  #vouches: (() => void)[] | undefined;
+  #vouches: Caller["vouch"][] | undefined;
 
-  constructor(deps: GrpcDeps, { remoteAddress, vouch }: CellPeer, onEnded: (reason: EndReason | undefined) => void) {
+  constructor(deps: GrpcDeps, { remoteAddress, vouch }: Caller, onEnded: (reason: EndReason | undefined) => void) {
     const stranger = admitted(deps.strangers.admit(remoteAddress, (reason) => this.#lose(reason)));
     this.#vouches = [stranger.known, vouch];
     this.#onFault = deps.onFault;
     this.#onEnded = (reason) => {
       stranger.gone();
+      this.#sockets.end();
       onEnded(reason);
     };
     this.#pipe = deps.upstream.openCells({
@@ -95,8 +98,8 @@ class CellLink {
   }
 
   /** One more call carries it. */
-  carriedBy({ vouch }: CellPeer): void {
-    if (this.#vouches === undefined) vouch();
+  carriedBy({ vouch }: Caller): void {
+    if (this.#vouches === undefined) vouch(this.#sockets);
     else if (this.#vouches.length < maxAhead) this.#vouches.push(vouch);
   }
 
@@ -129,7 +132,7 @@ class CellLink {
   #authenticated(): void {
     const vouches = this.#vouches ?? [];
     this.#vouches = undefined;
-    for (const vouch of vouches) vouch();
+    for (const vouch of vouches) vouch(this.#sockets);
   }
 
   /** Cells in their order, for as long as the next one is there. */

@@ -1,9 +1,10 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { limits } from "../../proto/mod.ts";
+import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { EndReason } from "../core/link.ts";
-import type { CellPeer } from "./cell_peer.ts";
+import type { Caller } from "./caller.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, ownFault } from "./errors.ts";
@@ -27,10 +28,11 @@ export class CellStreams {
 
   async *run(
     requests: AsyncIterable<CellMessage>,
-    { remoteAddress, vouch }: CellPeer,
+    { remoteAddress, vouch }: Caller,
     signal: AbortSignal,
   ): AsyncGenerator<{ cell: Uint8Array }> {
     const queue = new CellQueue();
+    const sockets = new SessionSockets();
     const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => {
       pipe.lost();
       queue.end(reason);
@@ -42,7 +44,7 @@ export class CellStreams {
       write: (cells, cellBytes) => queue.write(cells, cellBytes),
       authenticated: () => {
         stranger.known();
-        vouch();
+        vouch(sockets);
       },
       close: (reason) => queue.end(reason),
     });
@@ -58,6 +60,7 @@ export class CellStreams {
       signal.removeEventListener("abort", abort);
       abort();
       stranger.gone();
+      sockets.end();
       this.#size--;
     }
   }

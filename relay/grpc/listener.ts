@@ -10,6 +10,7 @@ import {
   type ServerRequest,
   type ServerRequestBody,
   type ServerStats,
+  type Standing,
   withCors,
 } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
@@ -35,6 +36,8 @@ export interface GrpcListenerOptions {
   readonly port: number;
   readonly certificate: KeyedCertificate;
   readonly allowsOrigin: (origin: string) => boolean;
+  /** Whether an address is a balancer's, whose sockets say first whose they are; nobody's unless told. */
+  readonly isBalancer?: (address: string) => boolean;
   /** Why new sessions should go elsewhere, for `/ready`; undefined when they are welcome. */
   readonly notReady: () => string | undefined;
   /** For `/health`; none unless told. */
@@ -62,6 +65,8 @@ const drainTimeoutMs = 2_000;
 const memberBodyBytes = limits.envelopeBytes + limits.maxCellBytes;
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
 const strangerBodyMessage = `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
+const healthPaths = ["/health", "/ready"];
+const readMethods = ["GET", "HEAD"];
 /** Has no end: the service limits each of its cells. */
 const cellStreamPath = "/static.relay.v1.Relay/Session";
 const cellUpPath = "/static.relay.v1.Relay/CellUp";
@@ -81,7 +86,8 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     hostname,
     port,
     handler: withCors(cors, limitBodies(rpc)),
-    isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
+    standingOf: (request, isVouched) => standingOf(service, request, isVouched),
+    ...(options.isBalancer && { isBalancer: options.isBalancer }),
     budgets: { drainTimeoutMs, ...options.budgets },
     ...(options.lagMs && { lagMs: options.lagMs }),
     ...(options.onSocket && { onSocket: options.onSocket }),
@@ -109,8 +115,8 @@ function plainHandler(
     body: new TextEncoder().encode(JSON.stringify(value)),
   });
   return ({ path, method }) => {
-    if (path !== "/health" && path !== "/ready") return { status: 404 };
-    if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [["allow", "GET, HEAD"]] };
+    if (!healthPaths.includes(path)) return { status: 404 };
+    if (!readMethods.includes(method)) return { status: 405, headers: [["allow", "GET, HEAD"]] };
     if (isDraining()) return json(503, { status: "draining" });
     if (path === "/ready") {
       const reason = notReady();
@@ -122,12 +128,14 @@ function plainHandler(
 }
 
 /** Cells bring their session inside, so their connection must have been vouched for; all others name it. */
-function isMember(
+function standingOf(
   service: GrpcService,
-  { path, headers }: Pick<ServerRequest, "path" | "headers">,
+  { method, path, headers }: Pick<ServerRequest, "method" | "path" | "headers">,
   isVouched: boolean,
-): boolean {
-  return isVouched && sessionInside.includes(path) || service.knows(headerValue(headers, sessionHeader));
+): Standing {
+  if (healthPaths.includes(path) && readMethods.includes(method)) return "check";
+  const isMember = isVouched && sessionInside.includes(path) || service.knows(headerValue(headers, sessionHeader));
+  return isMember ? "member" : "stranger";
 }
 
 /**
@@ -168,7 +176,7 @@ function unbound(request: ServerRequest): ServerRequest {
     onAbort: (listener) => request.onAbort(listener),
     remoteAddress: request.remoteAddress,
     isMember: request.isMember,
-    vouch: () => request.vouch(),
+    vouch: (session) => request.vouch(session),
   };
 }
 

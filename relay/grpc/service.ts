@@ -12,7 +12,7 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import { noticeToDelivery, Relay, replyToMessage, requestFromMessage, type RequestMessage } from "../../proto/grpc.ts";
 import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
-import type { CellPeer } from "./cell_peer.ts";
+import type { Caller } from "./caller.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -123,6 +123,7 @@ async function* deliver(
   { sessions, options }: Parts,
 ): AsyncGenerator<MessageShape<typeof Relay.method.deliver.output>> {
   const session = sessions.find(context.requestHeader.get(sessionHeader));
+  peerOf(context).vouch(session.sockets);
   for await (const notice of session.deliver(context.signal)) {
     yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
   }
@@ -133,28 +134,25 @@ type Call<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBod
 /** Where a call goes: a session of its own, a new one, or one for this call only. Throws a ConnectError. */
 function route<Name extends CallName>(sessions: TypedSessions, name: Name, context: HandlerContext): Call<Name> {
   const header = context.requestHeader.get(sessionHeader);
-  const address = addressOf(context);
+  const peer = peerOf(context);
   if (name === "Authenticate") {
-    const call: Call<"Authenticate"> = (body) => sessions.authenticate(body);
+    const call: Call<"Authenticate"> = (body) => sessions.authenticate(body, peer);
     return call as Call<Name>; // cast: the name was compared
   }
   if (name === "GetChallenge" && header === null) {
-    const call: Call<"GetChallenge"> = (body) => sessions.challenge(body, address);
+    const call: Call<"GetChallenge"> = (body) => sessions.challenge(body, peer);
     return call as Call<Name>; // cast: the name was compared
   }
   if (name === "Ping" && header === null) {
-    return (body) => sessions.once(address, (session) => session.call(name, body, context.signal));
+    return (body) => sessions.once(peer, (session) => session.call(name, body, context.signal));
   }
   const session = sessions.find(header);
+  peer.vouch(session.sockets);
   return (body) => session.call(name, body, context.signal);
 }
 
-function peerOf(context: HandlerContext): CellPeer {
-  return { remoteAddress: addressOf(context), vouch: context.values.get(vouchKey) };
-}
-
-function addressOf(context: HandlerContext): string {
-  return context.values.get(remoteAddressKey);
+function peerOf(context: HandlerContext): Caller {
+  return { remoteAddress: context.values.get(remoteAddressKey), vouch: context.values.get(vouchKey) };
 }
 
 function uncapitalize<Name extends string>(name: Name): Uncapitalize<Name> {

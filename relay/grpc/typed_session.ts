@@ -14,6 +14,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
+import { SessionSockets } from "../../server/http2/mod.ts";
 import type { EndReason } from "../core/link.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
@@ -38,6 +39,8 @@ const maxBufferedBytes = 2 * limits.envelopeBytes;
 
 export class TypedSession implements TypedClient {
   readonly remoteAddress: string;
+  /** Those that carry its calls. */
+  readonly sockets: SessionSockets = new SessionSockets();
   readonly #options: TypedSessionOptions;
   readonly #link: TypedLink;
   readonly #pending = new Map<number, PendingCall>();

@@ -12,6 +12,7 @@ import {
 } from "../../proto/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { EndReason } from "../core/link.ts";
+import type { Caller } from "./caller.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
@@ -50,15 +51,15 @@ export class TypedSessions {
     return this.#sessions.size;
   }
 
-  async challenge(body: RequestBody<"GetChallenge">, remoteAddress: string): Promise<ReplyBody<"GetChallenge">> {
-    const held = this.#open(remoteAddress);
+  async challenge(body: RequestBody<"GetChallenge">, peer: Caller): Promise<ReplyBody<"GetChallenge">> {
+    const held = this.#open(peer);
     const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
     held.nonce = encodeBase64url(reply.nonce);
     this.#challenged.set(held.nonce, held);
     return reply;
   }
 
-  async authenticate(body: RequestBody<"Authenticate">): Promise<ReplyBody<"Authenticate">> {
+  async authenticate(body: RequestBody<"Authenticate">, peer: Caller): Promise<ReplyBody<"Authenticate">> {
     const nonce = encodeBase64url(body.relayNonce);
     const held = this.#challenged.get(nonce);
     if (held === undefined) {
@@ -74,6 +75,7 @@ export class TypedSessions {
     this.#sessions.add(sessionToken, held);
     const reply = await closingOnError(held.session, () => held.session.call("Authenticate", body));
     held.lastUseMs = this.#deps.nowMs();
+    peer.vouch(held.session.sockets);
     if (this.#sessions.find(sessionToken) === held) this.#watch(held, this.#deps.idleTimeoutMs);
     return { ...reply, sessionToken };
   }
@@ -100,8 +102,8 @@ export class TypedSessions {
   }
 
   /** A session for one call that needs none of its own. */
-  async once<Result>(remoteAddress: string, run: (session: TypedSession) => Promise<Result>): Promise<Result> {
-    const { session, stranger } = this.#open(remoteAddress);
+  async once<Result>(peer: Caller, run: (session: TypedSession) => Promise<Result>): Promise<Result> {
+    const { session, stranger } = this.#open(peer);
     try {
       return await run(session);
     } finally {
@@ -110,7 +112,7 @@ export class TypedSessions {
     }
   }
 
-  #open(remoteAddress: string): Held {
+  #open({ remoteAddress }: Caller): Held {
     const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => {
       if (held.nonce !== undefined) this.#remember(held.nonce, reason);
       held.session.close(reason);
@@ -124,6 +126,7 @@ export class TypedSessions {
       onEnded: (reason) => {
         held.cancelTimer();
         stranger.gone();
+        session.sockets.end();
         if (held.nonce !== undefined) this.#challenged.delete(held.nonce);
         if (held.token !== undefined) this.#sessions.end(held.token, reason);
       },

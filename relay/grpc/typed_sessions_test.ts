@@ -14,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { Strangers } from "../strangers.ts";
 import { createRandom, sampleBody, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
+import type { Caller } from "./caller.ts";
 import type { TypedSession } from "./typed_session.ts";
 import { TypedSessions } from "./typed_sessions.ts";
 import type { TypedClient, Upstream } from "./upstream.ts";
@@ -23,6 +24,8 @@ const random = createRandom(seedFromEnvironment());
 const nonce = new Uint8Array(32).fill(7);
 
 /** An upstream that answers every request as its test says, by default with something valid. */
+const caller: Caller = { remoteAddress: "192.0.2.1", vouch: () => {} };
+
 class Bench {
   readonly clock = new SimulatedClock();
   readonly clients: TypedClient[] = [];
@@ -75,8 +78,11 @@ class Bench {
 
   /** An authenticated session and the value of its metadata entry. */
   async authenticate(): Promise<{ session: TypedSession; header: string }> {
-    await this.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
-    const { sessionToken } = await this.sessions.authenticate({ ...sampleRequest("Authenticate"), relayNonce: nonce });
+    await this.sessions.challenge(sampleRequest("GetChallenge"), caller);
+    const { sessionToken } = await this.sessions.authenticate(
+      { ...sampleRequest("Authenticate"), relayNonce: nonce },
+      caller,
+    );
     const header = encodeBase64url(sessionToken);
     return { session: this.sessions.find(header), header };
   }
@@ -115,12 +121,12 @@ async function failsWith(code: string, act: () => Promise<unknown>): Promise<voi
 
 Deno.test("a login that gave its place up is told that the relay is full, not that it failed", async () => {
   const bench = new Bench(1);
-  await bench.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   await bench.clock.advance(3_000);
   bench.answer = (operation) => ({ ...bench.sample(operation) as object, nonce: nonce.map((byte) => byte ^ 1) });
-  await bench.sessions.challenge(sampleRequest("GetChallenge"), "198.51.100.7");
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress: "198.51.100.7" });
   const late = { ...sampleRequest("Authenticate"), relayNonce: nonce };
-  await failsWith("overloaded", () => bench.sessions.authenticate(late));
+  await failsWith("overloaded", () => bench.sessions.authenticate(late, caller));
 });
 
 Deno.test("a session is found by the token that Authenticate answered, and by nothing else", async () => {
@@ -141,20 +147,20 @@ Deno.test("a session is found by the token that Authenticate answered, and by no
 Deno.test("a challenge is answered once, in time, and by the one who asked", async () => {
   const bench = new Bench();
   const answer = { ...sampleRequest("Authenticate"), relayNonce: nonce };
-  await failsWith("auth_failed", () => bench.sessions.authenticate(answer));
+  await failsWith("auth_failed", () => bench.sessions.authenticate(answer, caller));
   await bench.authenticate();
-  await failsWith("auth_failed", () => bench.sessions.authenticate(answer));
-  await bench.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
+  await failsWith("auth_failed", () => bench.sessions.authenticate(answer, caller));
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   await bench.clock.advance(30_000);
   assertEquals(bench.closed, 1);
-  await failsWith("auth_failed", () => bench.sessions.authenticate(answer));
+  await failsWith("auth_failed", () => bench.sessions.authenticate(answer, caller));
 });
 
 Deno.test("a refused Authenticate ends its session upstream", async () => {
   const bench = new Bench();
-  await bench.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   bench.answer = () => undefined;
-  const attempt = bench.sessions.authenticate({ ...sampleRequest("Authenticate"), relayNonce: nonce });
+  const attempt = bench.sessions.authenticate({ ...sampleRequest("Authenticate"), relayNonce: nonce }, caller);
   bench.client.receive({ kind: "error", id: 2, body: { code: "auth_failed", message: "no" } }, 10);
   await failsWith("auth_failed", () => attempt);
   assertEquals([bench.closed, bench.sessions.size], [1, 0]);
@@ -163,7 +169,7 @@ Deno.test("a refused Authenticate ends its session upstream", async () => {
 Deno.test("sessions that have not authenticated are limited, and authenticated ones do not count", async () => {
   const bench = new Bench(2);
   await bench.authenticate();
-  const challenge = (): Promise<unknown> => bench.sessions.challenge(sampleRequest("GetChallenge"), "192.0.2.1");
+  const challenge = (): Promise<unknown> => bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   await challenge();
   await challenge();
   await failsWith("overloaded", challenge);
@@ -324,7 +330,7 @@ Deno.test("before authentication a call is as small as in cells", async () => {
   const large = { ...sampleRequest("UploadKeyPackage"), keyPackages: [new Uint8Array(16_384), new Uint8Array(16_384)] };
   await failsWith(
     "payload_too_large",
-    () => bench.sessions.once("192.0.2.1", (session) => session.call("UploadKeyPackage", large)),
+    () => bench.sessions.once(caller, (session) => session.call("UploadKeyPackage", large)),
   );
   const { session } = await bench.authenticate();
   await session.call("UploadKeyPackage", large);
@@ -333,7 +339,9 @@ Deno.test("before authentication a call is as small as in cells", async () => {
 Deno.test("sessions of one IPv6 network, or of an address that comes mapped, share an address", async () => {
   const bench = new Bench();
   for (const address of ["2001:db8::1", "2001:db8::2:3", "::ffff:192.0.2.1", "192.0.2.1"]) {
-    await bench.sessions.challenge(sampleRequest("GetChallenge"), address).catch(() => {});
+    await bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress: address }).catch(
+      () => {},
+    );
   }
   const [first, second, mapped, plain] = bench.clients.map(({ remoteAddress }) => remoteAddress);
   assertEquals([second, plain], [first, mapped]);

@@ -20,6 +20,12 @@ export class Admission {
     const { connections, connectionsPerAddress } = this.#limits;
     if (this.#total >= connections || this.#count(prefix) >= connectionsPerAddress) return undefined;
     if (this.#count(network) >= networkShare * connectionsPerAddress) return undefined;
+    return this.enter(address);
+  }
+
+  /** The same, whatever the limits are. */
+  enter(address: string): () => void {
+    const [prefix, network] = [prefixOf(address), networkOf(address)];
     const keys = network === prefix ? [prefix] : [prefix, network];
     for (const each of keys) this.#open.set(each, this.#count(each) + 1);
     this.#total++;

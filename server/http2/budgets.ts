@@ -29,6 +29,10 @@ export interface Budgets {
   /** Calls of strangers under way, also of streams that are gone: of one address, and of all, in equal parts. */
   readonly strangerHandlers: number;
   readonly strangerHandlersInAll: number;
+  /** Health checks, of one address; more are answered with 429. Calls of strangers leave them alone. */
+  readonly checks: Rate;
+  /** Health checks of all addresses in a second; each has an equal part. */
+  readonly checksInAll: number;
   /** A stranger's call that takes longer is reset. */
   readonly strangerCallMs: number;
   /** SETTINGS, PING, PRIORITY, WINDOW_UPDATE and unknown frames; every DATA frame in either direction gives some back. */
@@ -55,6 +59,9 @@ export interface Budgets {
   readonly stalledStreamMs: number;
   /** Time for streams to finish after a graceful shutdown has begun. */
   readonly drainTimeoutMs: number;
+  /** Sockets of balancers that have not said yet whose connection they carry, and how long each may take. */
+  readonly headerSockets: number;
+  readonly headerMs: number;
   /** New sockets of one address; more are closed before TLS. */
   readonly socketsPerAddress: Rate;
   /** TLS handshakes that begin, of all addresses. Sockets above it wait, and addresses take turns. */
@@ -64,7 +71,7 @@ export interface Budgets {
   readonly waitingSockets: number;
   /** How long sockets of an address are refused that went above a budget which ends connections. */
   readonly offenderMs: number;
-  /** Open sockets of one client address, and of all. */
+  /** Open sockets of one client address that no member's session carries, and of all addresses, with those that are carried. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
 }
@@ -83,6 +90,8 @@ export const defaultBudgets: Budgets = {
   strangerCallsInAll: 400,
   strangerHandlers: 128,
   strangerHandlersInAll: 1_024,
+  checks: { burst: 40, perSecond: 10 },
+  checksInAll: 200,
   strangerCallMs: 60_000,
   controlFrames: { burst: 4_000, perSecond: 400 },
   strangerControlFrames: { burst: 8_000, perSecond: 800 },
@@ -96,6 +105,8 @@ export const defaultBudgets: Budgets = {
   keepAliveTimeoutMs: 15_000,
   stalledStreamMs: 300_000,
   drainTimeoutMs: 30_000,
+  headerSockets: 1_024,
+  headerMs: 3_000,
   socketsPerAddress: { burst: 128, perSecond: 32 },
   handshakes: { burst: 50, perSecond: 200 },
   waitingSocketsPerAddress: 128,

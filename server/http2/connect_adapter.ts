@@ -38,7 +38,7 @@ export function connectCors(
 export const remoteAddressKey = createContextKey("", { description: "address of the client" });
 
 /** Tells that the client has proved who it is: limits on strangers no longer count its connection. */
-export const vouchKey = createContextKey<() => void>(() => {}, { description: "vouches for the client" });
+export const vouchKey = createContextKey<ServerRequest["vouch"]>(() => {}, { description: "vouches for the client" });
 
 /** Host and port; anything else cannot become the URL that handlers are given. */
 const urlAuthority = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -56,7 +56,7 @@ function toUniversal(request: ServerRequest): UniversalServerRequest {
     body: request.body,
     signal: controller.signal,
     contextValues: createContextValues().set(remoteAddressKey, request.remoteAddress)
-      .set(vouchKey, () => request.vouch()),
+      .set(vouchKey, (session) => request.vouch(session)),
   };
 }
 

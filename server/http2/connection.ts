@@ -9,12 +9,13 @@ import { FloodGuard } from "./flood_guard.ts";
 import { type Frame, FrameReader } from "./frame_reader.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { defaultWindowBytes, Flag, FrameType, largestStreamId, readUint31, readUint32, Setting } from "./frames.ts";
-import type { Handler, IsMember } from "./handler.ts";
+import type { Handler, StandingOf } from "./handler.ts";
 import { checkBlockBytes, HeaderBlock } from "./header_block.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
 import { Outbox, type Transport } from "./outbox.ts";
 import type { PeerBudget } from "./peer_budgets.ts";
+import type { SocketPlace } from "./session_sockets.ts";
 import { announcedSettings, readSettings, settingBytes } from "./settings.ts";
 import { Streams } from "./streams.ts";
 import { Watch } from "./watch.ts";
@@ -31,7 +32,9 @@ export interface ConnectionDeps {
   readonly remoteAddress: string;
   /** The budget of all connections of this address. */
   readonly peer: PeerBudget;
-  readonly isMember: IsMember;
+  /** Its socket's among those of this address. */
+  readonly place: SocketPlace;
+  readonly standingOf: StandingOf;
 }
 
 /** How long a peer may take to close its side after we closed ours. */

@@ -5,6 +5,7 @@
 import { Bucket } from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { ConnectionError, ErrorCode } from "./errors.ts";
+import type { Standing } from "./handler.ts";
 import type { PeerBudget } from "./peer_budgets.ts";
 
 /** A DATA frame, either way, pays for the WINDOW_UPDATE and PING frames that come with it. */
@@ -62,9 +63,9 @@ export class FloodGuard {
     if (!this.#isMember) this.#peer.giveBackFrames(controlFramesPerData);
   }
 
-  /** False when a stranger's call must be refused. */
-  admitsCall(): boolean {
-    return this.#peer.admitsCall();
+  /** Returns the status of a call that must be refused. */
+  refusalOf(standing: Standing): 403 | 429 | undefined {
+    return this.#peer.refusalOf(standing);
   }
 
   /** Work for a stranger goes on until `handlerEnded`, also when its stream is gone. */

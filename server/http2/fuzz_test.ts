@@ -19,6 +19,7 @@ import { defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import type { Handler } from "./handler.ts";
 import { PeerBudgets } from "./peer_budgets.ts";
+import { SocketPlace } from "./session_sockets.ts";
 
 const totalFrames = Deno.env.get("STATIC_STRESS") === "1" ? 1_000_000 : 100_000;
 
@@ -116,7 +117,8 @@ class Target {
       },
       remoteAddress: "",
       peer: new PeerBudgets(defaultBudgets, () => clock.nowMs).of(""),
-      isMember: (_, isVouched) => isVouched,
+      place: new SocketPlace(() => {}, () => () => {}),
+      standingOf: (_, isVouched) => isVouched ? "member" : "stranger",
     });
     this.connection.receive(concat(preface, settings(), settingsAck));
   }

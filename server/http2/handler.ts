@@ -1,5 +1,6 @@
 /** The function that a server calls for each request, in any version of HTTP. */
 import type { Field, HeaderPairs } from "./field.ts";
+import type { SessionSockets } from "./session_sockets.ts";
 
 export interface ServerRequest {
   readonly httpVersion: "1.1" | "2.0";
@@ -12,15 +13,22 @@ export interface ServerRequest {
   readonly body: ServerRequestBody;
   /** Calls back once if the request ends before its response is complete; at once if it already did. */
   onAbort(listener: (reason: Error) => void): void;
+  /** The client's, also behind a balancer. */
   readonly remoteAddress: string;
-  /** As `IsMember` judged it, or because a handler has vouched since. */
+  /** As `StandingOf` judged it, or because a handler has vouched since. */
   readonly isMember: boolean;
-  /** The application knows whom this request's connection serves: limits on strangers no longer count it. */
-  vouch(): void;
+  /** The application knows whose session this request's connection serves: limits on strangers no longer count it. */
+  vouch(session: SessionSockets): void;
 }
 
-/** Returns whether a member sent the request. `isVouched` says so for its connection. Other requests count as a stranger's. */
-export type IsMember = (request: Pick<ServerRequest, "path" | "headers">, isVouched: boolean) => boolean;
+/** Each kind of request has budgets of its own, and a member's has none here. */
+export type Standing = "member" | "check" | "stranger";
+
+/** Returns whose the request is. `isVouched` tells of its connection. */
+export type StandingOf = (
+  request: Pick<ServerRequest, "method" | "path" | "headers">,
+  isVouched: boolean,
+) => Standing;
 
 export type HeaderField = Pick<Field, "name" | "value">;
 

@@ -1,8 +1,18 @@
 /** Serves the requests of HTTP/1.1 clients (health checks, browsers without HTTP/2) with the same handler. */
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { HeaderPairs } from "./field.ts";
-import type { Handler, HeaderField, IsMember, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
+import type { Client } from "./door.ts";
+import type {
+  Handler,
+  HeaderField,
+  ServerRequest,
+  ServerRequestBody,
+  ServerResponse,
+  Standing,
+  StandingOf,
+} from "./handler.ts";
 import type { PeerBudget, PeerBudgets } from "./peer_budgets.ts";
 import { discardBody, quietly } from "./sender.ts";
 import { retryAfter } from "./streams.ts";
@@ -11,8 +21,10 @@ const lingerMs = 1_000;
 
 export interface Http1Parts {
   readonly handler: Handler;
-  readonly isMember: IsMember;
+  readonly standingOf: StandingOf;
   readonly peers: PeerBudgets;
+  /** Undefined when the socket is gone. */
+  readonly clientOf: (socket: TLSSocket) => Client | undefined;
   /** Sockets that a handler has vouched for. */
   readonly vouched: WeakSet<object>;
   readonly onFault: (error: unknown) => void;
@@ -20,22 +32,30 @@ export interface Http1Parts {
 
 export async function serveHttp1(
   exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
-  { handler, isMember, peers, vouched, onFault }: Http1Parts,
+  { handler, standingOf, peers, clientOf, vouched, onFault }: Http1Parts,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
+  const client = clientOf(incoming.socket as TLSSocket); // cast: the server has no other sockets
+  if (client === undefined) return void outgoing.destroy();
   const aborted = whenAborted(incoming, outgoing, onFault);
   outgoing.once("finish", () => closeUnlessComplete(incoming));
-  const stranger = new Stranger(peers.of(incoming.socket.remoteAddress ?? ""));
-  const request = toRequest(incoming, aborted, () => {
-    vouched.add(incoming.socket);
-    stranger.end();
+  const counted = new CountedRequest(peers.of(client.address));
+  const request = toRequest(incoming, aborted, {
+    remoteAddress: client.address,
+    vouch: (session) => {
+      session.carry(client.place);
+      vouched.add(incoming.socket);
+      counted.end();
+    },
   });
-  request.isMember = isMember(request, vouched.has(incoming.socket));
-  if (!request.isMember && !stranger.begin()) {
-    outgoing.writeHead(429, [...retryAfter.flat(), "connection", "close"]).end();
+  const standing = standingOf(request, vouched.has(incoming.socket));
+  request.isMember = standing === "member";
+  const refusal = counted.begin(standing);
+  if (refusal !== undefined) {
+    outgoing.writeHead(refusal, [...(refusal === 429 ? retryAfter.flat() : []), "connection", "close"]).end();
     return;
   }
-  outgoing.once("close", () => stranger.end());
+  outgoing.once("close", () => counted.end());
   try {
     await send(outgoing, await handler(request), incoming.method !== "HEAD");
   } catch (error) {
@@ -85,8 +105,8 @@ function closeUnlessComplete(incoming: IncomingMessage): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Counts one request against its address, until it ends or somebody vouches for it. */
-class Stranger {
+/** Counts a stranger's request against its address, until it ends or somebody vouches for it. */
+class CountedRequest {
   readonly #peer: PeerBudget;
   #counted = false;
 
@@ -94,12 +114,12 @@ class Stranger {
     this.#peer = peer;
   }
 
-  /** False when it must be refused. */
-  begin(): boolean {
-    if (!this.#peer.admitsCall()) return false;
-    this.#counted = true;
-    this.#peer.handlerStarted();
-    return true;
+  /** Returns the status of a request that must be refused. */
+  begin(standing: Standing): 403 | 429 | undefined {
+    const refusal = this.#peer.refusalOf(standing);
+    this.#counted = refusal === undefined && standing === "stranger";
+    if (this.#counted) this.#peer.handlerStarted();
+    return refusal;
   }
 
   end(): void {
@@ -111,7 +131,7 @@ class Stranger {
 function toRequest(
   incoming: IncomingMessage,
   aborted: Aborted,
-  vouch: () => void,
+  { remoteAddress, vouch }: Pick<ServerRequest, "remoteAddress" | "vouch">,
 ): ServerRequest & { isMember: boolean } {
   return {
     httpVersion: "1.1",
@@ -125,7 +145,7 @@ function toRequest(
       if (aborted.reason === undefined) aborted.listeners.push(listener);
       else listener(aborted.reason);
     },
-    remoteAddress: incoming.socket.remoteAddress ?? "",
+    remoteAddress,
     isMember: false,
     vouch,
   };

@@ -11,10 +11,11 @@ export {
   type Handler,
   type HeaderField,
   headerValue,
-  type IsMember,
   type ServerRequest,
   type ServerRequestBody,
   type ServerResponse,
+  type Standing,
+  type StandingOf,
 } from "./handler.ts";
 export { HpackDecoder } from "./hpack/decoder.ts";
 export { HpackEncoder } from "./hpack/encoder.ts";
@@ -32,4 +33,5 @@ export {
 } from "./incoming_sockets.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
+export { SessionSockets, SocketPlace } from "./session_sockets.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

@@ -7,6 +7,7 @@
 import { Bucket, networkOf, networkShare, prefixOf, type Rate, takeOfAll } from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { FairRate } from "./fair_rate.ts";
+import type { Standing } from "./handler.ts";
 
 export interface PeerStats {
   /** Calls of strangers that were answered with 429. */
@@ -17,6 +18,9 @@ export interface PeerStats {
   readonly offences: number;
 }
 
+/** In place of the address of a balancer's own connections: clients on its machine have budgets of their own. */
+export const balancerAddress = "balancer";
+
 /** Addresses that are remembered; those beyond share one budget. */
 const maxAddresses = 100_000;
 /** A budget that nobody used for this long is full again, and forgotten. */
@@ -26,6 +30,7 @@ export class PeerBudgets {
   readonly budgets: Budgets;
   readonly now: () => number;
   readonly callsInAll: FairRate;
+  readonly checksInAll: FairRate;
   readonly resetsInAll: FairRate;
   readonly #peers = new Map<string, PeerBudget>();
   readonly #networks = new Map<string, NetworkBudget>();
@@ -42,6 +47,7 @@ export class PeerBudgets {
     this.now = now;
     const room = (): number => roomAt(lagMs());
     this.callsInAll = new FairRate(budgets.strangerCallsInAll, now, room);
+    this.checksInAll = new FairRate(budgets.checksInAll, now, room);
     this.resetsInAll = new FairRate(budgets.strangerResetsInAll, now, room);
   }
 
@@ -49,7 +55,7 @@ export class PeerBudgets {
     const key = prefixOf(address);
     const known = this.#peers.get(key);
     if (known !== undefined) return known;
-    const shared = this.#peers.size < maxAddresses ? key : "";
+    const shared = this.#peers.size < maxAddresses || key === balancerAddress ? key : "";
     const peer = this.#peers.get(shared) ?? new PeerBudget(shared, this, this.#networkOf(shared && address));
     this.#peers.set(shared, peer);
     return peer;
@@ -133,6 +139,7 @@ export class PeerBudget {
   /** Its own bucket and, of IPv6, that of its network: of strangers each takes of both or of neither. */
   readonly #sockets: readonly Bucket[];
   readonly #calls: readonly Bucket[];
+  readonly #checks: readonly Bucket[];
   readonly #strangerResets: readonly Bucket[];
   readonly #strangerFrames: readonly Bucket[];
   readonly #memberResets: readonly Bucket[];
@@ -149,6 +156,7 @@ export class PeerBudget {
     this.usedAtMs = all.now();
     this.#sockets = withNetwork(budgets.socketsPerAddress, network?.sockets);
     this.#calls = withNetwork(budgets.strangerCalls, network?.calls);
+    this.#checks = withNetwork(budgets.checks, network?.checks);
     this.#strangerResets = withNetwork(budgets.strangerResets, network?.strangerResets);
     this.#strangerFrames = withNetwork(budgets.strangerControlFrames, network?.strangerFrames);
     this.#memberResets = withNetwork(budgets.memberResets, undefined);
@@ -163,12 +171,19 @@ export class PeerBudget {
     return this.#spend(this.#sockets);
   }
 
-  /** A call of a stranger. False when it must be refused. */
-  admitsCall(): boolean {
-    const isAllowed = !this.isOffender && this.#all.hasRoomFor(this) && this.#spend(this.#calls) &&
+  /** Returns the status of a call that must be refused. A balancer itself may ask for nothing but health. */
+  refusalOf(standing: Standing): 403 | 429 | undefined {
+    if (this.key === balancerAddress && standing !== "check") return 403;
+    if (this.#admits(standing)) return undefined;
+    this.#all.callRefused();
+    return 429;
+  }
+
+  #admits(standing: Standing): boolean {
+    if (standing === "member") return true;
+    if (standing === "check") return this.#spend(this.#checks) && this.#all.checksInAll.spend(this.#party);
+    return !this.isOffender && this.#all.hasRoomFor(this) && this.#spend(this.#calls) &&
       this.#all.callsInAll.spend(this.#party);
-    if (!isAllowed) this.#all.callRefused();
-    return isAllowed;
   }
 
   /** Takes its part of what all have: a network has one, not one for each of its addresses. */
@@ -218,6 +233,7 @@ class NetworkBudget {
   readonly key: string;
   readonly sockets: Bucket;
   readonly calls: Bucket;
+  readonly checks: Bucket;
   readonly strangerResets: Bucket;
   readonly strangerFrames: Bucket;
   handlers = 0;
@@ -228,6 +244,7 @@ class NetworkBudget {
     this.key = key;
     this.sockets = budget(budgets.socketsPerAddress);
     this.calls = budget(budgets.strangerCalls);
+    this.checks = budget(budgets.checks);
     this.strangerResets = budget(budgets.strangerResets);
     this.strangerFrames = budget(budgets.strangerControlFrames);
   }

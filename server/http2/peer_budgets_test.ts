@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { defaultBudgets } from "./budgets.ts";
-import { PeerBudgets } from "./peer_budgets.ts";
+import { balancerAddress, PeerBudgets } from "./peer_budgets.ts";
 
 const share = 4;
 /** One address of each /64 of a /56. */
@@ -46,14 +46,52 @@ Deno.test("an address whose network has no sockets left keeps its own", () => {
 
 Deno.test("a /56 that asks from all its networks leaves another address its part of what strangers may ask for", () => {
   const { peers, time } = createPeers();
-  const ask = (i: number): boolean => peers.of(networks[i % networks.length] ?? "").admitsCall();
+  const admitsCall = (address: string): boolean => peers.of(address).refusalOf("stranger") === undefined;
+  const ask = (i: number): boolean => admitsCall(networks[i % networks.length] ?? "");
   const honest: number[] = [];
   for (let quarter = 0; quarter < 12; quarter++, time.nowMs += 250) {
     count(500, ask);
-    honest.push(count(20, () => peers.of("192.0.2.1").admitsCall()));
+    honest.push(count(20, () => admitsCall("192.0.2.1")));
     count(500, ask);
   }
   assertEquals(honest.slice(2), new Array<number>(10).fill(20));
+});
+
+Deno.test("health checks of an address are answered although its strangers have used up all that they may ask for", () => {
+  const { peers, time } = createPeers();
+  const peer = peers.of("192.0.2.1");
+  const { checks, strangerCalls } = defaultBudgets;
+  while (peer.refusalOf("stranger") === undefined);
+  assertEquals(peer.refusalOf("check"), undefined);
+  assertEquals(count(4 * checks.burst, () => peer.refusalOf("check") === undefined), checks.burst - 1);
+  // Checks have a limit too, and take nothing from strangers.
+  assertEquals(peer.refusalOf("check"), 429);
+  time.nowMs += 1_000;
+  assertEquals(count(500, () => peer.refusalOf("stranger") === undefined), strangerCalls.perSecond);
+});
+
+Deno.test("a crowd of addresses that ask for health leaves the next one its part", () => {
+  const { peers, time } = createPeers();
+  const asks = (address: string): boolean => peers.of(address).refusalOf("check") === undefined;
+  const honest: boolean[] = [];
+  for (let quarter = 0; quarter < 12; quarter++, time.nowMs += 250) {
+    count(400, (i) => asks(`198.51.100.${i % 40}`));
+    honest.push(asks("192.0.2.1"));
+    count(400, (i) => asks(`198.51.100.${i % 40}`));
+  }
+  assertEquals(honest, honest.map(() => true));
+});
+
+Deno.test("a balancer itself may ask for health and nothing else, whatever clients on its machine do", () => {
+  const { peers } = createPeers();
+  const [balancer, client] = [peers.of(balancerAddress), peers.of("127.0.0.1")];
+  client.offend();
+  while (client.refusalOf("check") === undefined);
+  assertEquals(
+    (["check", "stranger", "member"] as const).map((standing) => balancer.refusalOf(standing)),
+    [undefined, 403, 403],
+  );
+  assert(peers.admitsSocket(balancerAddress));
 });
 
 Deno.test("a /56 resets as many streams as four addresses", () => {

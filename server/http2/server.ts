@@ -5,8 +5,8 @@
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import { Door } from "./door.ts";
-import type { Handler, IsMember } from "./handler.ts";
+import { type Client, Door } from "./door.ts";
+import type { Handler, StandingOf } from "./handler.ts";
 import { serveHttp1 } from "./http1.ts";
 import { createTlsServer, listen, takeSecureSockets, type TlsServer } from "./incoming_sockets.ts";
 import type { Transport } from "./outbox.ts";
@@ -20,8 +20,13 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly handler: Handler;
-  /** Tells members from strangers. Without it, all requests and connections are a stranger's until a handler vouches. */
-  readonly isMember?: IsMember;
+  /** Tells members and health checks from strangers. Without it, all requests are a stranger's until a handler vouches. */
+  readonly standingOf?: StandingOf;
+  /**
+   * Whether sockets of this address are a balancer's, which says first whose connection it carries (PROXY protocol). Nobody is
+   * unless told: from others such a header is garbage.
+   */
+  readonly isBalancer?: (address: string) => boolean;
   readonly budgets?: Partial<Budgets>;
   /** How late the event loop runs, smoothed; absent: strangers have the same whatever the load. */
   readonly lagMs?: () => number;
@@ -55,12 +60,19 @@ const tickMs = 1_000;
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
   const peers = new PeerBudgets(budgets, () => performance.now(), options.lagMs);
-  const { handler, isMember = () => false } = options;
-  const vouched = new WeakSet<object>();
-  const parts = { budgets, peers, vouched, handler, isMember, onFault: contained(options.onFault) };
+  const parts: Parts = {
+    budgets,
+    peers,
+    vouched: new WeakSet(),
+    handler: options.handler,
+    standingOf: options.standingOf ?? (() => "stranger"),
+    clientOf: (socket) => door.clientOf(socket),
+    onFault: contained(options.onFault),
+  };
   const server = createServer(options, parts);
   const connections = takeHttp2Sockets(server, parts);
-  const door = new Door(server, parts); // behind it, to hear of all handshakes
+  // Behind it, to hear of all handshakes.
+  const door = new Door(server, { budgets, peers, isBalancer: options.isBalancer ?? (() => false) });
 
   if (options.onSocket !== undefined) {
     server.on("connection", () => options.onSocket?.());
@@ -99,7 +111,8 @@ interface Parts {
   readonly peers: PeerBudgets;
   readonly vouched: WeakSet<object>;
   readonly handler: Handler;
-  readonly isMember: IsMember;
+  readonly standingOf: StandingOf;
+  readonly clientOf: (socket: TLSSocket) => Client | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -139,7 +152,9 @@ function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connecti
   const connections = new Set<Connection>();
   const handOver = takeSecureSockets(server, (socket) => {
     if (socket.alpnProtocol !== "h2") return handOver(socket);
-    const connection = attach(socket, parts);
+    const client = parts.clientOf(socket);
+    if (client === undefined) return void socket.destroy();
+    const connection = attach(socket, client, parts);
     connections.add(connection);
     socket.once("close", () => connections.delete(connection));
   });
@@ -155,18 +170,19 @@ function contain(act: () => void, failed: (error: unknown) => void): void {
   }
 }
 
-function attach(socket: TLSSocket, parts: Parts): Connection {
+function attach(socket: TLSSocket, { address, place }: Client, parts: Parts): Connection {
   const failed = (error: unknown): void => {
     parts.onFault(error);
     socket.destroy();
   };
-  const peer = parts.peers.of(socket.remoteAddress ?? "");
+  const peer = parts.peers.of(address);
   const connection = new Connection(transportOf(socket), {
     ...parts,
     now: () => performance.now(),
     defer: (task) => setImmediate(() => contain(task, failed)),
-    remoteAddress: socket.remoteAddress ?? "",
+    remoteAddress: address,
     peer,
+    place,
   });
   socket.setNoDelay(true);
   socket.on("data", (chunk: Uint8Array) => {

@@ -5,6 +5,7 @@ import { code, flag, getBlock, headers, ping, postBlock, rstStream } from "../..
 import { defaultBudgets } from "./budgets.ts";
 import type { Handler } from "./handler.ts";
 import { PeerBudgets } from "./peer_budgets.ts";
+import { SessionSockets } from "./session_sockets.ts";
 
 const calm = (last: number): string => `GOAWAY ${last} ENHANCE_YOUR_CALM`;
 const hang: Handler = (request) => new Promise((_, reject) => request.onAbort(reject));
@@ -143,7 +144,7 @@ Deno.test("a stranger's call that does not end is reset after a minute, one that
   const town = new Town();
   const stranger = town.connect("192.0.2.1");
   const vouched = town.connect("192.0.2.1", (request) => {
-    request.vouch();
+    request.vouch(new SessionSockets());
     return hang(request);
   });
   for (const peer of [stranger, vouched]) {

@@ -5,10 +5,11 @@
  */
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { Field } from "./field.ts";
-import type { ServerRequest, ServerResponse } from "./handler.ts";
+import type { ServerRequest, ServerResponse, Standing } from "./handler.ts";
 import { type BodyOwner, RequestBody } from "./request_body.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { Outgoing } from "./sender.ts";
+import type { SessionSockets } from "./session_sockets.ts";
 
 /** The parts of a connection that a stream uses. */
 export interface StreamHost {
@@ -17,7 +18,7 @@ export interface StreamHost {
   grant(bytes: number, stream: Stream | undefined): void;
   /** Code of the application threw where nobody awaits it. */
   fault(error: unknown): void;
-  vouch(stream: Stream): void;
+  vouch(stream: Stream, session: SessionSockets): void;
 }
 
 export class Stream implements ServerRequest, Outgoing, BodyOwner {
@@ -34,8 +35,9 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   closed = false;
   /** The handler has not answered yet. */
   running = true;
-  /** No handler vouched for it, so it counts against the limits of its address. */
-  isStranger = false;
+  standing: Standing;
+  /** A stranger's counts against the limits of its address, until it ends or a handler vouches for it. */
+  isCounted = false;
   receiveWindow: number;
   /** Taken by the handler and not granted to the peer again yet. */
   ungranted = 0;
@@ -57,7 +59,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
 
   constructor(
     head: RequestHead,
-    parts: { id: number; host: StreamHost; receiveWindow: number; sendWindow: number },
+    parts: { id: number; host: StreamHost; standing: Standing; receiveWindow: number; sendWindow: number },
   ) {
     this.id = parts.id;
     this.method = head.method;
@@ -65,6 +67,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     this.authority = head.authority;
     this.path = head.path;
     this.headers = head.headers;
+    this.standing = parts.standing;
     this.receiveWindow = parts.receiveWindow;
     this.sendWindow = parts.sendWindow;
     this.#host = parts.host;
@@ -76,11 +79,11 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   }
 
   get isMember(): boolean {
-    return !this.isStranger;
+    return this.standing === "member";
   }
 
-  vouch(): void {
-    this.#host.vouch(this);
+  vouch(session: SessionSockets): void {
+    this.#host.vouch(this, session);
   }
 
   onAbort(listener: (reason: Error) => void): void {

@@ -8,23 +8,25 @@ import { ConnectionError, ErrorCode, errorCodeName, StreamAborted } from "./erro
 import type { FloodGuard } from "./flood_guard.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { defaultWindowBytes, largestStreamId } from "./frames.ts";
-import type { Handler, IsMember, ServerResponse } from "./handler.ts";
+import type { Handler, ServerResponse, StandingOf } from "./handler.ts";
 import type { FieldList } from "./hpack/decoder.ts";
 import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { Outbox } from "./outbox.ts";
 import { areTrailers, parseRequestHead } from "./request_head.ts";
 import { discardBody, type Outgoing, Sender, type SenderEvents } from "./sender.ts";
+import type { SessionSockets, SocketPlace } from "./session_sockets.ts";
 import { Stream, type StreamHost } from "./stream.ts";
 
 export interface StreamsParts {
   readonly handler: Handler;
-  readonly isMember: IsMember;
+  readonly standingOf: StandingOf;
   readonly budgets: Budgets;
   readonly guard: FloodGuard;
   readonly writer: FrameWriter;
   readonly outbox: Outbox;
   readonly encoder: HpackEncoder;
   readonly remoteAddress: string;
+  readonly place: SocketPlace;
   readonly defer: (task: () => void) => void;
   readonly onFault: (error: unknown) => void;
   /** The last open stream has ended. */
@@ -107,14 +109,15 @@ export class Streams implements StreamHost, SenderEvents {
     if (oversized) return this.#answerShortly(id, endStream, 431);
     const head = parseRequestHead(fields);
     if (head === undefined) return this.#refuse(id, ErrorCode.protocolError);
-    const isMember = this.#parts.isMember(head, this.#guard.isMember);
-    if (!isMember && !this.#guard.admitsCall()) return this.#answerShortly(id, endStream, 429);
+    const standing = this.#parts.standingOf(head, this.#guard.isMember);
+    const refusal = this.#guard.refusalOf(standing);
+    if (refusal !== undefined) return this.#answerShortly(id, endStream, refusal);
 
-    const { streamWindowBytes: receiveWindow } = this.#budgets;
-    const opened = new Stream(head, { id, host: this, receiveWindow, sendWindow: this.sender.initialStreamWindow });
+    const windows = { receiveWindow: this.#budgets.streamWindowBytes, sendWindow: this.sender.initialStreamWindow };
+    const opened = new Stream(head, { id, host: this, standing, ...windows });
     this.#open.set(id, opened);
-    if (isMember) this.#guard.vouch();
-    else this.#begin(opened);
+    if (standing === "member") this.#guard.vouch();
+    if (standing === "stranger") this.#count(opened);
     if (endStream && !opened.receiveEnd()) this.#reset(opened, ErrorCode.protocolError);
     else this.#serve(opened);
   }
@@ -179,7 +182,7 @@ export class Streams implements StreamHost, SenderEvents {
 
   tick(nowMs: number): void {
     for (const stream of this.#open.values()) {
-      if (stream.isStranger && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
+      if (stream.isCounted && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
         this.#resetUncounted(stream, ErrorCode.cancel);
         continue;
       }
@@ -214,25 +217,27 @@ export class Streams implements StreamHost, SenderEvents {
     }
   }
 
-  vouch(stream: Stream): void {
+  vouch(stream: Stream, session: SessionSockets): void {
+    session.carry(this.#parts.place);
     this.#guard.vouch();
-    this.#endStranger(stream);
+    this.#uncount(stream);
+    stream.standing = "member";
   }
 
-  #begin(stranger: Stream): void {
-    stranger.isStranger = true;
+  #count(stranger: Stream): void {
+    stranger.isCounted = true;
     this.#guard.handlerStarted();
   }
 
-  #endStranger(stream: Stream): void {
-    if (!stream.isStranger) return;
-    stream.isStranger = false;
+  #uncount(stream: Stream): void {
+    if (!stream.isCounted) return;
+    stream.isCounted = false;
     this.#guard.handlerEnded();
   }
 
   #handlerEnded(stream: Stream): void {
     this.#unfinishedHandlers--;
-    this.#endStranger(stream);
+    this.#uncount(stream);
   }
 
   #respond(stream: Stream, response: ServerResponse): void {
@@ -261,7 +266,7 @@ export class Streams implements StreamHost, SenderEvents {
   }
 
   /** Without a handler: work that was begun for nothing, like a reset. */
-  #answerShortly(id: number, endStream: boolean, status: 429 | 431): void {
+  #answerShortly(id: number, endStream: boolean, status: 403 | 429 | 431): void {
     this.#guard.reset();
     const fields = status === 429 ? retryAfter : [];
     this.#writer.headers(id, true, this.#parts.encoder.encode(fields, status), this.sender.maxFrameBytes);

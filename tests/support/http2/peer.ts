@@ -9,6 +9,7 @@ import {
   PeerBudgets,
   type ServerRequest,
   type ServerResponse,
+  SocketPlace,
 } from "../../../server/http2/mod.ts";
 import { concat, describe, flag, parseFrames, preface, settings, settingsAck, type, type WireFrame } from "./wire.ts";
 
@@ -57,7 +58,8 @@ export class Peer {
       budgets: all,
       now,
       peer: shared?.peer ?? new PeerBudgets(all, now).of("192.0.2.1"),
-      isMember: () => !stranger,
+      place: new SocketPlace(() => {}, () => () => {}),
+      standingOf: () => stranger ? "stranger" : "member",
       defer: (task) => this.#tasks.push(task),
       onFault: (error) => this.faults.push(error),
       remoteAddress: "192.0.2.1",
