@@ -3,6 +3,7 @@
  * nobody fixes them one restart at a time. `docs/relay.md` has the table; a test compares it with the names that are read.
  */
 import { type CoverBudgetOptions, limits, type RelayLimits } from "../proto/mod.ts";
+import { type AddressRange, parseAddressRange } from "../server/limits/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "./core/config.ts";
 import {
   type AdminAddress,
@@ -42,6 +43,12 @@ export interface RelayConfig {
   readonly diskBytes: number | undefined;
   /** Limit of cover traffic for each account at this relay; undefined: as much as clients ask for. */
   readonly coverBudget: CoverBudgetOptions | undefined;
+  /** Machines before the TCP port, which say whose connections theirs are (PROXY protocol). */
+  readonly balancers: readonly AddressRange[];
+  /** TCP connections of one address at once, without those that carry sessions; undefined: as many as the edge has for one. */
+  readonly socketsPerAddress: number | undefined;
+  /** New TCP connections that one address may open in a second; a burst may be four times as many. */
+  readonly newSocketsPerAddress: number;
   /** Calls without a session that one address may make in a second; a burst may be four times as many. */
   readonly callsPerAddress: number;
   /** Whether tools may ask what the gRPC service is. */
@@ -157,6 +164,9 @@ function readAll(read: VariableReader): RelayConfig {
     diskBytes: read.integer("STATIC_RELAY_DISK_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER }) || undefined,
     coverBudget: readCoverBudget(read),
     reflection: read.choice("STATIC_GRPC_REFLECTION", ["on", "off"]) === "on",
+    balancers: read.list("STATIC_RELAY_BALANCERS", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
+    socketsPerAddress: read.integer("STATIC_RELAY_SOCKETS_PER_ADDRESS", 0, { min: 1, max: 1_000_000 }) || undefined,
+    newSocketsPerAddress: read.integer("STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS", 32, { min: 1, max: 1_000_000 }),
     callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
     core: {
       ...coreDefaults,

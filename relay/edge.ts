@@ -4,6 +4,7 @@
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import { type Budgets, defaultBudgets, type ServerStats } from "../server/http2/mod.ts";
+import type { AddressRange } from "../server/limits/mod.ts";
 import type { KeyedCertificate } from "../server/mod.ts";
 import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
@@ -38,10 +39,16 @@ export interface RelayEdgeOptions {
   readonly allowsOrigin: (origin: string) => boolean;
   /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
   readonly limits?: Partial<QuicLimits>;
-  /** Calls without a session that one address may make in a second. */
-  readonly callsPerAddress?: number;
-  /** TCP connections at once, of all addresses; 10,000 unless told. One address has at most a quarter of them. */
+  /** Balancers before the TCP port: their sockets say first whose they are. */
+  readonly balancers?: readonly AddressRange[];
+  /** TCP connections at once, of all addresses; 10,000 unless told. */
   readonly connections?: number;
+  /** Of one address, without those that carry sessions; 256 unless told, or a quarter of all if that is less. */
+  readonly socketsPerAddress?: number | undefined;
+  /** New TCP connections that one address may open in a second, four times as many at once; 32 unless told. */
+  readonly newSocketsPerAddress?: number;
+  /** Calls without a session that one address may make in a second, four times as many at once; 100 unless told. */
+  readonly callsPerAddress?: number;
   /** For each TCP socket that was accepted. */
   readonly onSocket?: () => void;
   /** How late the event loop runs, smoothed: strangers have less then. */
@@ -156,7 +163,7 @@ async function openPorts(
   options: RelayEdgeOptions,
   { host, service, limits, notReady }: Parts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
-  const { listen, certificate, allowsOrigin, onFault } = options;
+  const { listen, certificate, allowsOrigin, balancers = [], onFault } = options;
   const { hostname } = listen;
   const grpc = await listenGrpc({
     service,
@@ -164,6 +171,7 @@ async function openPorts(
     port: listen.grpcPort,
     certificate,
     allowsOrigin,
+    isBalancer: (address) => balancers.some((range) => range.contains(address)),
     notReady,
     ...(options.problems && { problems: options.problems }),
     budgets: budgetsOf(options),
@@ -188,9 +196,25 @@ async function openPorts(
   }
 }
 
-function budgetsOf({ callsPerAddress, connections = defaultBudgets.connections }: RelayEdgeOptions): Partial<Budgets> {
-  const connectionsPerAddress = Math.min(defaultBudgets.connectionsPerAddress, Math.ceil(connections / 4));
-  return { connections, connectionsPerAddress, ...(callsPerAddress !== undefined && strangerBudgets(callsPerAddress)) };
+function budgetsOf(options: RelayEdgeOptions): Partial<Budgets> {
+  const { connections = defaultBudgets.connections, newSocketsPerAddress, callsPerAddress } = options;
+  const usual = Math.min(defaultBudgets.connectionsPerAddress, Math.ceil(connections / 4));
+  return {
+    connections,
+    connectionsPerAddress: options.socketsPerAddress ?? usual,
+    ...(newSocketsPerAddress !== undefined && newSocketBudgets(newSocketsPerAddress)),
+    ...(callsPerAddress !== undefined && strangerBudgets(callsPerAddress)),
+  };
+}
+
+/** Sockets that may come at once may also wait for their handshakes. */
+function newSocketBudgets(perSecond: number): Partial<Budgets> {
+  const burst = 4 * perSecond;
+  return {
+    socketsPerAddress: { burst, perSecond },
+    waitingSocketsPerAddress: burst,
+    waitingSockets: Math.max(defaultBudgets.waitingSockets, burst),
+  };
 }
 
 /** All addresses together never have less than one of them. */
