@@ -11,7 +11,7 @@ import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import type { Link, RelaySession } from "./core/link.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
-import { type GrpcListener, listenGrpc, type Problem } from "./grpc/listener.ts";
+import { type GrpcListener, type HealthAnswer, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
 import { Strangers } from "./strangers.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
@@ -73,6 +73,8 @@ export interface RelayEdge {
   /** Why load balancers should send new sessions elsewhere; undefined when they are welcome. One that comes is tried all the same. */
   notReady(): string | undefined;
   stats(): RelayEdgeStats;
+  /** The answer to `GET` of `/health` or `/ready`; undefined for other paths. */
+  health(path: string): HealthAnswer | undefined;
   /** For handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
   /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
@@ -136,6 +138,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     failed: Promise.race([grpc.failed, quic.failed]),
     notReady,
     stats: () => ({ ...service.stats(), quic: quic.stats(), grpc: grpc.stats() }),
+    health: (path) => grpc.health(path),
     setCertificate: (renewed) => {
       quic.setCertificate(renewed);
       grpc.setCertificate(renewed);

@@ -121,7 +121,8 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
       unownedSocketErrors: options.unownedSocketErrors?.() ?? 0,
       cluster: parts.cluster?.stats(),
     }));
-  const admin = config.admin && await serveAdmin(config.admin, render);
+  const admin = config.admin &&
+    await serveAdmin(config.admin, render, (request) => Promise.resolve(answerHealth(edge, request)));
   if (admin !== undefined) opened.defer(admin.close);
   const urls = { grpcUrl, quicUrl, adminUrl: admin?.url, caFile: certificate.caFile };
   log("info", "listening", {
@@ -364,6 +365,13 @@ function loopbackOrigins({ grpcPort, quicPort }: RelayEdge): string[] {
     `https://${name}:${grpcPort}`,
     `grpc://${name}:${grpcPort}`,
   ]);
+}
+
+/** The same as on the TCP port, for balancers that check by plain HTTP. */
+function answerHealth(edge: RelayEdge, { url, method }: Request): Response | undefined {
+  const answer = edge.health(new URL(url).pathname);
+  if (answer === undefined || (method !== "GET" && method !== "HEAD")) return undefined;
+  return Response.json(answer.value, { status: answer.status, headers: { "cache-control": "no-store" } });
 }
 
 async function writeBackup({ engine, nowMs }: CoreDeps, path: string, log: Log): Promise<void> {

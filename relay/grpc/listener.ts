@@ -48,11 +48,19 @@ export interface GrpcListenerOptions {
   readonly onFault: (error: unknown) => void;
 }
 
+export interface HealthAnswer {
+  readonly status: 200 | 503;
+  /** As JSON. */
+  readonly value: unknown;
+}
+
 export interface GrpcListener {
   readonly port: number;
   /** Resolves when the port accepts no more. */
   readonly failed: Promise<Error>;
   stats(): ServerStats;
+  /** The answer to `GET` of `/health` or `/ready`; undefined for other paths. */
+  health(path: string): HealthAnswer | undefined;
   setCertificate(certificate: KeyedCertificate): void;
   /** `/health` reports it, so that load balancers send clients elsewhere. */
   drain(): void;
@@ -78,8 +86,8 @@ const sessionInside = [cellStreamPath, cellUpPath, "/static.relay.v1.Relay/CellD
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
   let draining = false;
-  const plain = plainHandler({ ...options, isDraining: () => draining });
-  const rpc = createConnectHandler(service.router.handlers.map(refuseMalformed), plain);
+  const health = (path: string): HealthAnswer | undefined => healthOf(path, { ...options, isDraining: draining });
+  const rpc = createConnectHandler(service.router.handlers.map(refuseMalformed), plainHandler(health));
   const cors = connectCors(options.allowsOrigin, { allowedHeaders: [sessionHeader] });
   const server = await serve({
     ...certificate,
@@ -97,6 +105,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     port: server.port,
     failed: server.failed,
     stats: () => server.stats(),
+    health,
     setCertificate: (pair) => server.setCertificate(pair),
     drain: () => void (draining = true),
     close: () => server.shutdown(),
@@ -104,26 +113,34 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
 }
 
 /** `/health` stays 200 with a problem: a supervisor that ended the relay for it would help nobody. */
-function plainHandler(
+function healthOf(
+  path: string,
   { isDraining, notReady, problems = () => [] }: Pick<GrpcListenerOptions, "notReady" | "problems"> & {
-    readonly isDraining: () => boolean;
+    readonly isDraining: boolean;
   },
-): Handler {
-  const json = (status: number, value: unknown): ReturnType<Handler> => ({
-    status,
-    headers: [["content-type", "application/json"], ["cache-control", "no-store"]],
-    body: new TextEncoder().encode(JSON.stringify(value)),
-  });
+): HealthAnswer | undefined {
+  if (!healthPaths.includes(path)) return undefined;
+  if (isDraining) return { status: 503, value: { status: "draining" } };
+  if (path === "/ready") {
+    const reason = notReady();
+    return reason === undefined
+      ? { status: 200, value: { status: "ok" } }
+      : { status: 503, value: { status: "not_ready", reason } };
+  }
+  const texts = problems().map(({ text }) => text);
+  return { status: 200, value: texts.length === 0 ? { status: "ok" } : { status: "degraded", problems: texts } };
+}
+
+function plainHandler(health: GrpcListener["health"]): Handler {
   return ({ path, method }) => {
-    if (!healthPaths.includes(path)) return { status: 404 };
-    if (!readMethods.includes(method)) return { status: 405, headers: [["allow", "GET, HEAD"]] };
-    if (isDraining()) return json(503, { status: "draining" });
-    if (path === "/ready") {
-      const reason = notReady();
-      return reason === undefined ? json(200, { status: "ok" }) : json(503, { status: "not_ready", reason });
-    }
-    const texts = problems().map(({ text }) => text);
-    return json(200, texts.length === 0 ? { status: "ok" } : { status: "degraded", problems: texts });
+    const answer = health(path);
+    if (answer === undefined) return { status: 404 };
+    if (!readMethods.includes(method)) return { status: 405, headers: [["allow", readMethods.join(", ")]] };
+    return {
+      status: answer.status,
+      headers: [["content-type", "application/json"], ["cache-control", "no-store"]],
+      body: new TextEncoder().encode(JSON.stringify(answer.value)),
+    };
   };
 }
 

@@ -65,7 +65,7 @@ export async function startStack(
     STATIC_RELAY_QUIC_PORT: String(quicPort),
     STATIC_RELAY_GRPC_PORT: String(grpcPort),
     // Without this list the relay expects to be dialled at its own ports.
-    ...(told.quicPort !== quicPort && { STATIC_RELAY_ORIGINS: originsOf(told) }),
+    ...((told.quicPort !== quicPort || told.grpcPort !== grpcPort) && { STATIC_RELAY_ORIGINS: originsOf(told) }),
     ...relayVariables,
   };
   let relay: RelayProcess = await startRelayProcess(environment);
