@@ -1,11 +1,7 @@
-/**
- * Token buckets, one per subject (an address, an account), in the memory of this process. The number of subjects is bounded:
- * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
- */
-import { RecentMap } from "../../proto/mod.ts";
-import { networkOf, networkShare } from "../../server/limits/mod.ts";
-import { Fault } from "./fault.ts";
+/** Rates of the API: buckets of `server/limits/` with the process's clock, and decisions as clients are told of them. */
+import { AddressBuckets, Buckets, type Rate } from "../../server/limits/mod.ts";
 import type { Clock } from "./deps.ts";
+import { Fault } from "./fault.ts";
 
 export interface RateLimit {
   readonly limit: number;
@@ -28,73 +24,50 @@ export interface RateLimiter {
   refund(subject: string): void;
 }
 
-const maxSubjects = 100_000;
+export interface SubjectLimiter extends RateLimiter {
+  /** Takes one, if as many as `kept` are left for others then. */
+  take(subject: string, kept?: number): RateDecision;
+}
 
-export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
-  const buckets = new RecentMap<string, { tokens: number; atMs: number }>();
-  const perMs = limit / windowMs;
-
-  const current = (subject: string): { tokens: number; atMs: number } => {
-    const nowMs = clock();
-    const bucket = buckets.get(subject);
-    if (bucket === undefined) return { tokens: limit, atMs: nowMs };
-    // A clock that steps back must not take tokens away.
-    const gained = Math.max(0, nowMs - bucket.atMs) * perMs;
-    return { tokens: Math.min(limit, bucket.tokens + gained), atMs: nowMs };
-  };
-  const keep = (subject: string, bucket: { tokens: number; atMs: number }): void => {
-    buckets.set(subject, bucket);
-    if (buckets.size <= maxSubjects) return;
-    for (const oldest of buckets.keys()) {
-      buckets.delete(oldest);
-      break;
-    }
-  };
-
+/** Per whatever a subject is: an account, a mailbox. */
+export function createRateLimiter(policy: string, limit: RateLimit, clock: Clock): SubjectLimiter {
+  const buckets = new Buckets(rateOf(limit));
+  const decide = decider(policy, limit, buckets);
   return {
-    take: (subject) => {
-      const bucket = current(subject);
-      const allowed = bucket.tokens >= 1;
-      const tokens = allowed ? bucket.tokens - 1 : bucket.tokens;
-      keep(subject, { tokens, atMs: bucket.atMs });
-      const missing = allowed ? limit - tokens : 1 - tokens;
-      return {
-        allowed,
-        policy,
-        limit,
-        windowMs,
-        remaining: Math.floor(tokens),
-        resetMs: Math.ceil(missing / perMs),
-      };
+    take: (subject, kept = 0) => {
+      const nowMs = clock();
+      return decide(subject, nowMs, buckets.waitMs(subject, nowMs, 1 + kept) ?? buckets.take(subject, nowMs));
     },
-    refund: (subject) => {
-      const bucket = current(subject);
-      keep(subject, { ...bucket, tokens: Math.min(limit, bucket.tokens + 1) });
-    },
+    refund: (subject) => buckets.giveBack(subject, clock()),
   };
 }
 
-/**
- * Limits by client address. A customer of an IPv6 network commands a /64 at least and often a /56, so both are counted: the
- * /64 as any address, the /56 with four times the limit.
- */
-export function createAddressLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
-  const addresses = createRateLimiter(policy, { limit, windowMs }, clock);
-  const networks = createRateLimiter(policy, { limit: limit * networkShare, windowMs }, clock);
+/** Per client address and, for IPv6, per network around it, which has four times as much. */
+export function createAddressLimiter(policy: string, limit: RateLimit, clock: Clock): RateLimiter {
+  const buckets = new AddressBuckets(rateOf(limit));
+  const decide = decider(policy, limit, buckets);
   return {
     take: (address) => {
-      const network = networkOf(address);
-      const decision = addresses.take(address);
-      if (!decision.allowed || network === address) return decision;
-      const ofNetwork = networks.take(network);
-      if (ofNetwork.allowed) return decision;
-      addresses.refund(address);
-      return ofNetwork;
+      const nowMs = clock();
+      return decide(address, nowMs, buckets.take(address, nowMs));
     },
-    refund: (address) => {
-      addresses.refund(address);
-      if (networkOf(address) !== address) networks.refund(networkOf(address));
-    },
+    refund: (address) => buckets.giveBack(address, clock()),
+  };
+}
+
+function rateOf({ limit, windowMs }: RateLimit): Rate {
+  return { burst: limit, perSecond: 1000 * limit / windowMs };
+}
+
+function decider(
+  policy: string,
+  limit: RateLimit,
+  buckets: Pick<Buckets, "look">,
+): (subject: string, nowMs: number, waitMs: number | undefined) => RateDecision {
+  return (subject, nowMs, waitMs) => {
+    if (waitMs !== undefined) return { allowed: false, policy, ...limit, remaining: 0, resetMs: waitMs };
+    const { remaining, fullInMs } = buckets.look(subject, nowMs);
+    return { allowed: true, policy, ...limit, remaining, resetMs: fullInMs };
   };
 }
 
