@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseKeyId } from "../proto/mod.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createAttempts } from "./domain/attempts.ts";
+import { createGuesses } from "./domain/guesses.ts";
 import { Fault } from "./domain/fault.ts";
 import type { RateLimiter } from "./domain/rate_limit.ts";
 import { createOriginCheck, Secret } from "../server/mod.ts";
@@ -54,6 +55,15 @@ function createBrokenApp(
     },
     secureCookies: true,
     attempts: createAttempts(limiter),
+    beginGuess: createGuesses({
+      known: limiter,
+      addresses: limiter,
+      newcomers: limiter,
+      subjects: limiter,
+      keptForNewcomers: 0,
+    }),
+    devices: { issue: fail, find: fail },
+    resets: { ask: fail, stop: fail },
     authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
     store: { ping: fail, readOwnEvents: fail },
     consoleFiles: undefined,
@@ -64,7 +74,6 @@ function createBrokenApp(
       signUp: limiter,
       failures: limiter,
       account: limiter,
-      passwords: limiter,
       mail: limiter,
       mailClients: limiter,
       sharedKeys: limiter,

@@ -36,28 +36,29 @@ import { createAccounts } from "./domain/accounts.ts";
 import { createAttempts } from "./domain/attempts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createChanges } from "./domain/changes.ts";
+import { createDevices } from "./domain/devices.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
-import { createAddressLimiter, createRateLimiter } from "./domain/rate_limit.ts";
+import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
 import type { Store } from "./domain/store.ts";
 import { createMailQueue, type MailQueue } from "./domain/mail_queue.ts";
+import { createResets } from "./domain/resets.ts";
 import { createSessions } from "./domain/sessions.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
+import { FairQueue } from "./hashing/fair_queue.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
 import { createFileMailer, mailFolder } from "./mail/file_mailer.ts";
 import { createSmtpMailer } from "./mail/smtp_mailer.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { createPasswordGuesses, createRateLimits } from "./rate_limits.ts";
 import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** A client may ask for mail to several addresses. */
-const mailClientShare = 4;
-/** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
-const sharedKeyShare = 0.1;
+const maxWaitingResets = 1000;
 
 export interface ApiOptions {
   /** Receives each line of the log. */
@@ -119,7 +120,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   );
   const lastUsed = createLastUsed({ store, clock });
   const discovery = createDiscovery(config, clock);
-  const domain = createDomain({ config, store, pools, clock, keyRing, onUse: lastUsed.note });
+  const domain = createDomain({ config, store, pools, clock, log, keyRing, relaySecret, onUse: lastUsed.note });
 
   const app = createApp({
     ...domain,
@@ -159,6 +160,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     stopWaiting: domain.changes.stop,
     close: async () => {
       await stopUpkeep();
+      await domain.resets.stop();
       pools.close();
       await closeStore();
     },
@@ -222,6 +224,9 @@ type Domain = Pick<
   | "usage"
   | "authenticator"
   | "attempts"
+  | "beginGuess"
+  | "devices"
+  | "resets"
   | "rateLimits"
 >;
 
@@ -230,11 +235,13 @@ interface DomainDeps {
   readonly store: Store;
   readonly pools: Pools;
   readonly clock: Clock;
+  readonly log: Log;
   readonly keyRing: KeyRingSource;
+  readonly relaySecret: Secret;
   readonly onUse: (keyId: KeyId) => void;
 }
 
-function createDomain({ config, store, pools, clock, keyRing, onUse }: DomainDeps): Domain {
+function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, onUse }: DomainDeps): Domain {
   const hasher = pools.keys.hasher(config.hashing.keys);
   const passwords = pools.passwords.hasher(config.hashing.passwords);
   const newId = (): string => crypto.randomUUID();
@@ -243,9 +250,10 @@ function createDomain({ config, store, pools, clock, keyRing, onUse }: DomainDep
   const keys = createKeys({ store, hasher, clock, randomBytes, newId, environment, limits: config });
   const rateLimits = createRateLimits(config, clock);
   const plan = config.defaultPlan;
-  const life = createAccountLife({ store, passwords, keys, clock, newId, randomBytes, plan });
+  const devices = createDevices({ secret: relaySecret, store, clock, randomBytes });
+  const life = createAccountLife({ store, passwords, keys, devices, clock, newId, randomBytes, plan });
   return {
-    accounts: createAccounts({ store, passwords, keys, clock, newId, plan, logIn: life.logIn }),
+    accounts: createAccounts({ store, passwords, keys, devices, clock, newId, plan, logIn: life.logIn }),
     life,
     sessions: createSessions({ store, clock, newId, randomBytes }),
     changes: createChanges({ store, clock, after }),
@@ -262,28 +270,16 @@ function createDomain({ config, store, pools, clock, keyRing, onUse }: DomainDep
       onUse,
     }),
     attempts: createAttempts(rateLimits.failures),
+    beginGuess: createPasswordGuesses(config, clock),
+    devices,
+    resets: createResets({
+      waiting: new FairQueue(maxWaitingResets),
+      askReset: life.askReset,
+      mailClients: rateLimits.mailClients,
+      onDropped: (reason, error) =>
+        log("warn", "reset_not_sent", { reason, ...(error !== undefined && { error: describeFailure(error) }) }),
+    }),
     rateLimits,
-  };
-}
-
-function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLimits"] {
-  return {
-    signUp: createAddressLimiter("sign-up", rateLimits.signUp, clock),
-    failures: createAddressLimiter("failures", rateLimits.failures, clock),
-    account: createRateLimiter("account", rateLimits.account, clock),
-    sharedKeys: createRateLimiter(
-      "key",
-      { ...rateLimits.account, limit: Math.max(1, Math.floor(rateLimits.account.limit * sharedKeyShare)) },
-      clock,
-    ),
-    changes: createRateLimiter("changes", rateLimits.changes, clock),
-    passwords: createRateLimiter("passwords", rateLimits.passwords, clock),
-    mail: createRateLimiter("mail", rateLimits.mail, clock),
-    mailClients: createAddressLimiter(
-      "mail",
-      { ...rateLimits.mail, limit: mailClientShare * rateLimits.mail.limit },
-      clock,
-    ),
   };
 }
 

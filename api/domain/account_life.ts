@@ -2,9 +2,11 @@
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
 import type { AccountLifeStore, AccountState, CodePurpose, Endings, Expected, Login } from "./account_store.ts";
-import { emailKeyOf, normalizePassword } from "./accounts.ts";
+import { type KnownPlace, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
-import type { Account, Act, Clock, Hasher, NewId, RandomBytes } from "./deps.ts";
+import type { Account, Act, Clock, Hasher, NewId, Party, RandomBytes } from "./deps.ts";
+import type { Devices } from "./devices.ts";
+import { emailKeyOf } from "./emails.ts";
 import { Fault } from "./fault.ts";
 import { defaultKeyName, type IssuedKey, type Keys } from "./keys.ts";
 import {
@@ -15,6 +17,7 @@ import {
   hintLetters,
   type Letter,
   letterWith,
+  resetPauseMs,
 } from "./mail_codes.ts";
 import { plainTraits } from "./powers.ts";
 
@@ -22,6 +25,7 @@ export interface AccountLifeDeps {
   readonly store: AccountLifeStore;
   readonly passwords: Hasher;
   readonly keys: Pick<Keys, "issue">;
+  readonly devices: Devices;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly randomBytes: RandomBytes;
@@ -35,7 +39,7 @@ const noticeLifetimeMs = 24 * 3_600_000;
 /** A password as it was sent, and who sent it. */
 export interface Attempt {
   readonly password: Secret;
-  readonly client: string;
+  readonly party: Party;
 }
 
 /** One object for each name, so that the others can be ruled out one by one. */
@@ -59,17 +63,18 @@ export interface AccountLife {
   changePassword(
     caller: Caller,
     change: Attempt & { newPassword: Secret; revokeKeys: boolean },
-  ): Promise<({ readonly outcome: "changed" } & Endings) | Outcome<"wrong_password" | "conflict">>;
+  ): Promise<({ readonly outcome: "changed" } & Endings & KnownPlace) | Outcome<"wrong_password" | "conflict">>;
   remove(caller: Caller, attempt: Attempt): Promise<"deleted" | "wrong_password" | "conflict">;
-  askReset(email: string): Promise<void>;
+  /** False when no mail is to be sent, or one was sent lately. */
+  askReset(email: string): Promise<boolean>;
   reset(
-    proof: { email: string; code: string; newPassword: Secret; revokeKeys: boolean; client: string },
-  ): Promise<(Endings & { id: AccountId }) | "code_invalid">;
+    proof: { email: string; code: string; newPassword: Secret; revokeKeys: boolean; party: Party },
+  ): Promise<(Endings & KnownPlace & { id: AccountId }) | "code_invalid">;
   askClaim(email: string): Promise<void>;
   claim(
-    proof: { email: string; code: string; password: Secret; client: string },
+    proof: { email: string; code: string; password: Secret; party: Party },
   ): Promise<
-    | { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
+    | ({ readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey } & KnownPlace)
     | Outcome<"code_invalid" | "email_taken">
   >;
 }
@@ -82,30 +87,37 @@ export function createAccountLife(deps: AccountLifeDeps): AccountLife {
 /** Dependencies of the operations below. */
 interface Parts {
   readonly logIn: AccountLife["logIn"];
-  readonly hash: (password: Secret, client: string) => Promise<string>;
-  /** Code and message. Only while the account has what is expected. */
+  readonly hash: (password: Secret, party: Party) => Promise<string>;
+  /** Code and message, which tells the code unless it is another letter. Only while the account has what is expected. */
   readonly send: (
-    about: { purpose: CodePurpose; email: string; accountId: AccountId | null },
+    about: { purpose: CodePurpose; email: string; accountId: AccountId | null; letter?: Letter },
     expected?: Expected,
-  ) => Promise<"added" | "conflict">;
+  ) => Promise<"added" | "recent" | "conflict">;
   readonly hint: (email: string, letter: Letter) => Promise<void>;
 }
 
 function createParts({ store, passwords, clock, newId, randomBytes }: AccountLifeDeps): Parts {
   return {
-    logIn: async (by, { password, client }) => {
+    logIn: async (by, { password, party }) => {
       const login = await store.findLogin("id" in by ? by : { emailKey: emailKeyOf(by.email) });
-      const matches = await passwords.verify(normalizePassword(password), login?.passwordHash, client);
+      const matches = await passwords.verify(normalizePassword(password), login?.passwordHash, party);
       return matches ? login : undefined;
     },
-    hash: (password, client) => passwords.hash(normalizePassword(password), client),
-    send: async ({ purpose, email, accountId }, expected) => {
+    hash: (password, party) => passwords.hash(normalizePassword(password), party),
+    send: async ({ purpose, email, accountId, letter }, expected) => {
       const code = createCode(randomBytes);
       const expiresAtMs = clock() + codeLifetimeMs;
       const about = { email, emailKey: emailKeyOf(email), accountId, expiresAtMs };
       const outcome = await store.addCode(
         { id: newId(), purpose, codeHash: hashCode(code), ...about },
-        { id: newId(), recipient: email, accountId, atMs: clock(), expiresAtMs, ...letterWith(purpose, code) },
+        {
+          id: newId(),
+          recipient: email,
+          accountId,
+          atMs: clock(),
+          expiresAtMs,
+          ...(letter ?? letterWith(purpose, code)),
+        },
         expected,
       );
       if (outcome === "full") throw queueFull();
@@ -125,7 +137,7 @@ type OwnLife = Pick<
 >;
 
 /** For somebody with a key or a session. */
-function ownLife({ store, clock, newId }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
+function ownLife({ store, clock, newId, devices }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
   const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
   return {
     read: (accountId) => store.readAccount(accountId, clock()),
@@ -151,10 +163,12 @@ function ownLife({ store, clock, newId }: AccountLifeDeps, { logIn, hash, send }
     changePassword: async (caller, { newPassword, revokeKeys, ...attempt }) => {
       const login = await logIn({ id: caller.accountId }, attempt);
       if (login === undefined) return { outcome: "wrong_password" };
-      const newHash = await hash(newPassword, attempt.client);
+      const newHash = await hash(newPassword, attempt.party);
       const change = { accountId: login.id, oldHash: login.passwordHash, newHash, revokeKeys };
       const endings = await store.changePassword({ ...change, ...act(caller) });
-      return endings === "conflict" ? { outcome: endings } : { outcome: "changed", ...endings };
+      if (endings === "conflict") return { outcome: endings };
+      const device = devices.issue({ email: login.email, passwordHash: newHash });
+      return { outcome: "changed", ...endings, device };
     },
     remove: async (caller, attempt) => {
       const login = await logIn({ id: caller.accountId }, attempt);
@@ -168,40 +182,50 @@ function ownLife({ store, clock, newId }: AccountLifeDeps, { logIn, hash, send }
 type LifeByMail = Pick<AccountLife, "askReset" | "reset" | "askClaim" | "claim">;
 
 /** For somebody with a mailbox and nothing else. */
-function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash, send, hint }: Parts): LifeByMail {
+function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByMail {
+  const { store, clock, newId, keys, devices, plan } = deps;
   const act = (): Act => ({ atMs: clock(), actor: "mail" });
   return {
     askReset: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
-      if (login === undefined || login.email === null) return;
-      // To the address on file, not to the spelling that was sent. An account that never proved the address is not the mailbox owner's to open.
-      if (login.isVerified) await send({ purpose: "reset", email: login.email, accountId: login.id });
-      else await hint(login.email, hintLetters.reset);
+      if (login === undefined || login.email === null) return false;
+      // To the address on file, not to the spelling that was sent.
+      const about = { purpose: "reset", email: login.email, accountId: login.id } as const;
+      // An account that never proved the address is not the mailbox owner's to open: nobody is told the code, which is only counted.
+      const letter = login.isVerified ? {} : { letter: hintLetters.reset };
+      return await send({ ...about, ...letter }, { quietMs: resetPauseMs }) === "added";
     },
-    reset: async ({ email, code, newPassword, revokeKeys, client }) => {
+    reset: async ({ email, code, newPassword, revokeKeys, party }) => {
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };
       // A guess must not cost what a password costs.
       if (!await store.hasCode({ ...proof, purpose: "reset", atMs: clock() })) return "code_invalid";
-      const newHash = await hash(newPassword, client);
-      return await store.reset({ ...proof, newHash, revokeKeys, ...act() });
+      const newHash = await hash(newPassword, party);
+      const reset = await store.reset({ ...proof, newHash, revokeKeys, ...act() });
+      return reset === "code_invalid" ? reset : { ...reset, device: devices.issue({ email, passwordHash: newHash }) };
     },
     askClaim: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
       if (login?.isVerified === true) await hint(login.email ?? email, hintLetters.claim);
       else await send({ purpose: "claim", email, accountId: null });
     },
-    claim: async ({ email, code, password, client }) => {
+    claim: async ({ email, code, password, party }) => {
       const [id, emailKey] = [parseAccountId(newId()), emailKeyOf(email)];
       const proof = { emailKey, codeHash: hashCode(code), ...act() };
       if (!await store.hasCode({ ...proof, purpose: "claim" })) return { outcome: "code_invalid" };
-      const passwordHash = await hash(password, client);
+      const passwordHash = await hash(password, party);
       const account = { id, email, emailKey, passwordHash, plan, createdAtMs: clock() };
       const { key, outcome } = await keys.issue(
-        client,
+        party,
         (key) => store.claim(proof, account, { ...key, name: defaultKeyName }),
       );
       if (typeof outcome === "string") return { outcome };
-      return { outcome: "created", account: outcome, key: { ...key, name: defaultKeyName, traits: plainTraits } };
+      const device = devices.issue({ email, passwordHash });
+      return {
+        outcome: "created",
+        account: outcome,
+        key: { ...key, name: defaultKeyName, traits: plainTraits },
+        device,
+      };
     },
   };
 }

@@ -21,12 +21,13 @@ Deno.test("a reset or a claim without its code costs no hash and changes nothing
     store,
     passwords: { hash: never("hash"), verify: never("verify") },
     keys: { issue: never("issue") },
+    devices: { issue: () => undefined, find: never("find") },
     clock: () => 0,
     newId: () => crypto.randomUUID(),
     randomBytes: (length) => new Uint8Array(length),
     plan: "free",
   });
-  const proof = { email: "a@example.com", code: "AAAA-AAAA-AAAA", client: "client" };
+  const proof = { email: "a@example.com", code: "AAAA-AAAA-AAAA", party: { key: "client", isKnown: false } };
   const password = new Secret("a long password");
   assertEquals(await life.reset({ ...proof, newPassword: password, revokeKeys: false }), "code_invalid");
   assertEquals(await life.claim({ ...proof, password }), { outcome: "code_invalid" });

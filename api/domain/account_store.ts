@@ -77,6 +77,8 @@ export interface Proof {
 export interface Expected {
   readonly version?: number | undefined;
   readonly passwordHash?: string | undefined;
+  /** For so long no code of the same purpose was made. */
+  readonly quietMs?: number | undefined;
 }
 
 export interface AccountLifeStore {
@@ -101,8 +103,12 @@ export interface AccountLifeStore {
   ): Promise<Account | "code_invalid" | "email_taken" | "prefix_taken">;
   /** Erases all but what accounting needs. With `oldHash`, only while that is the password. */
   deleteAccount(order: Act & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
-  /** Code and message together or neither; `full` when too many messages wait. */
-  addCode(code: NewCode, message: QueuedMessage, expected?: Expected): Promise<"added" | "full" | "conflict">;
+  /** Code and message together or neither; `full` when too many messages wait. An account's codes are counted one at a time. */
+  addCode(
+    code: NewCode,
+    message: QueuedMessage,
+    expected?: Expected,
+  ): Promise<"added" | "full" | "recent" | "conflict">;
   /** Whether the code is good now; only its use proves that. */
   hasCode(proof: Proof & { purpose: "reset" | "claim"; atMs: number }): Promise<boolean>;
   addMessage(message: QueuedMessage): Promise<"added" | "full">;

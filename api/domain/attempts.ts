@@ -3,9 +3,9 @@
  * the limit used up waits as long as others of the same client are under way, because those may be given back. So a machine
  * that sends fifty good keys at once is let in with all of them, and bad ones in parallel get no further than one by one.
  */
-import { networkOf } from "../../server/limits/mod.ts";
-import { Fault } from "./fault.ts";
-import type { RateDecision, RateLimiter } from "./rate_limit.ts";
+import type { Party } from "./deps.ts";
+import { strangerAt } from "./guesses.ts";
+import { orRefund, type RateDecision, type RateLimiter } from "./rate_limit.ts";
 
 export type Judged<Value> = { readonly isGood: boolean; readonly value: Value };
 
@@ -15,10 +15,7 @@ export type Judgement<Value> =
 
 /** The attempts of one client. */
 export interface Attempts {
-  /** Identity of a client in queues: its network. */
-  readonly client: string;
-  /** Counts one that failed without any work. */
-  fail(): RateDecision;
+  readonly party: Party;
   /** An attempt that fails because we were overloaded is given back, unless the client's own crowd was the reason. */
   judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
 }
@@ -34,8 +31,7 @@ interface Crowd {
 export function createAttempts(limiter: RateLimiter): (address: string) => Attempts {
   const crowds = new Map<string, Crowd>();
   return (address) => ({
-    client: networkOf(address),
-    fail: () => limiter.take(address),
+    party: strangerAt(address),
     judge: async (work) => {
       let decision = limiter.take(address);
       while (!decision.allowed) {
@@ -48,12 +44,9 @@ export function createAttempts(limiter: RateLimiter): (address: string) => Attem
       crowds.set(address, crowd);
       crowd.underWay++;
       try {
-        const { isGood, value } = await work();
+        const { isGood, value } = await orRefund(work(), () => limiter.refund(address));
         if (isGood) limiter.refund(address);
         return { outcome: "judged", value };
-      } catch (error) {
-        if (error instanceof Fault && !error.isCallersOwn) limiter.refund(address);
-        throw error;
       } finally {
         crowd.underWay--;
         if (crowd.underWay === 0) crowds.delete(address);

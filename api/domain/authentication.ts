@@ -5,7 +5,7 @@
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
 import type { Attempts } from "./attempts.ts";
-import type { Actor, Clock, Hasher, KeyMaker, KeyStore, StoredKey } from "./deps.ts";
+import type { Actor, Clock, Hasher, KeyMaker, KeyStore, Party, StoredKey } from "./deps.ts";
 import { hasScope, type HeldTraits, type Scope } from "./powers.ts";
 import type { RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
@@ -63,10 +63,12 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const verified = createVerifiedKeys(deps.memorySize);
   const verifying = new Map<string, Promise<boolean>>();
 
-  const refuse = (attempts: Attempts, code: "auth_failed" | "auth_key_invalid", text: string): Authentication => {
-    const decision = attempts.fail();
-    return decision.allowed ? { outcome: "refused", code, text } : { outcome: "limited", decision };
-  };
+  // Of a wrong form: no guess could be right, so it costs its address nothing.
+  const refuse = (code: "auth_failed" | "auth_key_invalid", text: string): Authentication => ({
+    outcome: "refused",
+    code,
+    text,
+  });
   const accept = ({ id, accountId, plan, traits, suspended, addressLost, nearLimit }: StoredKey): Authentication => {
     deps.onUse(id);
     const state = { ...(suspended && { suspended }), ...(addressLost && { addressLost }) };
@@ -75,10 +77,10 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const isOver = ({ revoked, traits }: StoredKey): boolean =>
     revoked || (typeof traits?.expiresAtMs === "number" && traits.expiresAtMs <= deps.clock());
 
-  const verify = (key: Secret, fingerprint: string, hash: string | undefined, client: string): Promise<boolean> => {
+  const verify = (key: Secret, fingerprint: string, hash: string | undefined, party: Party): Promise<boolean> => {
     const running = verifying.get(fingerprint);
     if (running !== undefined) return running;
-    const started = hasher.verify(key, hash, client).finally(() => verifying.delete(fingerprint));
+    const started = hasher.verify(key, hash, party).finally(() => verifying.delete(fingerprint));
     verifying.set(fingerprint, started);
     return started;
   };
@@ -87,13 +89,12 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     authenticate: async (header, attempts) => {
       const text = header === undefined ? undefined : bearer.exec(header)?.[1];
       if (text === undefined) {
-        return refuse(attempts, "auth_failed", "Send your API key in the header Authorization: Bearer <API_KEY>");
+        return refuse("auth_failed", "Send your API key in the header Authorization: Bearer <API_KEY>");
       }
       const parsed = parseApiKey(text);
-      if (parsed === undefined) return refuse(attempts, "auth_key_invalid", malformedText(text));
+      if (parsed === undefined) return refuse("auth_key_invalid", malformedText(text));
       if (parsed.environment !== deps.environment) {
         return refuse(
-          attempts,
           "auth_key_invalid",
           `Wrong environment: this deployment expects a key that begins with sk_${deps.environment}_`,
         );
@@ -106,7 +107,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
       const judgement = await attempts.judge(async () => {
         const isVerified = row !== undefined && verified.has(fingerprint, row.id); // while this one waited
-        const matches = isVerified || await verify(key, fingerprint, row?.keyHash, attempts.client);
+        const matches = isVerified || await verify(key, fingerprint, row?.keyHash, attempts.party);
         // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
         const current = matches ? await store.findKey(parsed.keyPrefix) : undefined;
         return { isGood: current !== undefined && !isOver(current), value: current };

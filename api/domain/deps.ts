@@ -20,11 +20,18 @@ export interface Act {
   readonly actor: Actor;
 }
 
-/** Argon2id with one profile. Jobs wait in turn between `client`s. Throws `overloaded` when the queue is full. */
+/** Somebody whose work waits in a queue: a client's network, or an account. */
+export interface Party {
+  readonly key: string;
+  /** It has shown a key, a session or a known place of the account: half of a queue is for such parties. */
+  readonly isKnown: boolean;
+}
+
+/** Argon2id with one profile. Jobs wait in turn between parties. Throws `overloaded` when the queue is full. */
 export interface Hasher {
-  hash(secret: Secret, client: string): Promise<string>;
+  hash(secret: Secret, party: Party): Promise<string>;
   /** Without a hash it does the same work against a decoy and returns false, so that "unknown" takes as long as "wrong". */
-  verify(secret: Secret, hash: string | undefined, client: string): Promise<boolean>;
+  verify(secret: Secret, hash: string | undefined, party: Party): Promise<boolean>;
 }
 
 export interface Account {

@@ -22,6 +22,7 @@ import type {
   KeyMaker,
   KeyRecord,
   KeyStore,
+  Party,
 } from "./deps.ts";
 import type { NewId, NewKey, RandomBytes, RotatedKey } from "./deps.ts";
 import { type KeyTraits, mayMake, plainTraits } from "./powers.ts";
@@ -74,9 +75,9 @@ export interface Keys {
   rotate(owner: Owner, keyId: KeyId, overlapMs: number): Promise<Rotation>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
   revoke(owner: Owner, keyId: KeyId): Promise<boolean>;
-  /** A fresh key, hashed in this client's turn and given to `save`, again with another one as long as `save` finds its prefix taken. */
+  /** A fresh key, hashed in this party's turn and given to `save`, again with another one as long as `save` finds its prefix taken. */
   issue<Outcome>(
-    client: string,
+    party: Party,
     save: (key: Omit<NewKey, "name" | "traits">) => Promise<Outcome | "prefix_taken">,
   ): Promise<{ key: Pick<IssuedKey, "id" | "keyPrefix" | "key">; outcome: Outcome }>;
 }
@@ -84,12 +85,12 @@ export interface Keys {
 export function createKeys(deps: KeysDeps): Keys {
   const { store, hasher, clock, limits } = deps;
 
-  const issue: Keys["issue"] = async (client, save) => {
+  const issue: Keys["issue"] = async (party, save) => {
     for (let attempt = 0; attempt < maxPrefixAttempts; attempt++) {
       const key = new Secret(randomKey(deps));
       const keyPrefix = parseApiKey(key.reveal())?.keyPrefix ?? "";
       const id = parseKeyId(deps.newId());
-      const outcome = await save({ id, keyPrefix, keyHash: await hasher.hash(key, client), createdAtMs: clock() });
+      const outcome = await save({ id, keyPrefix, keyHash: await hasher.hash(key, party), createdAtMs: clock() });
       if (outcome !== "prefix_taken") return { key: { id, keyPrefix, key }, outcome };
     }
     throw new Fault("internal", "Cannot create a key: no free key prefix was found; try again");
@@ -112,7 +113,7 @@ export function createKeys(deps: KeysDeps): Keys {
       if (owner.traits !== undefined && !mayMake(owner.traits, traits)) return { outcome: "beyond" };
       const save = (key: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["addKey"]> =>
         store.addKey({ ...key, name, traits }, additionBy(owner));
-      const { key, outcome } = await issue(owner.accountId, save);
+      const { key, outcome } = await issue(partyOf(owner), save);
       return outcome === "added" ? { outcome: "created", key: { ...key, name, traits } } : refusalOf(outcome, traits);
     },
     rotate: async (owner, keyId, overlapMs) => {
@@ -121,7 +122,7 @@ export function createKeys(deps: KeysDeps): Keys {
       const save = (successor: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["rotateKey"]> =>
         store.rotateKey({ ...additionBy(owner), keyId, overlapMs, successor, mayMake: may });
       const { key, outcome } = await issue<RotatedKey | Exclude<Awaited<ReturnType<typeof save>>, object>>(
-        owner.accountId,
+        partyOf(owner),
         save,
       );
       if (typeof outcome === "object") {
@@ -134,6 +135,11 @@ export function createKeys(deps: KeysDeps): Keys {
     list: (accountId) => store.listKeys(accountId, clock()),
     revoke: (owner, keyId) => store.revokeKey(owner.accountId, keyId, actBy(owner)),
   };
+}
+
+/** It has shown a key, a session or its password. */
+function partyOf({ accountId }: Owner): Party {
+  return { key: accountId, isKnown: true };
 }
 
 function randomKey({ environment, randomBytes }: KeysDeps): string {

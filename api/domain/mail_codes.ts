@@ -10,7 +10,12 @@ import type { CodePurpose } from "./account_store.ts";
 /** Crockford's: without I, L, O and U. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const codeLength = 12;
-export const codeLifetimeMs = 30 * 60_000;
+export const codeLifetimeMs = 60 * 60_000;
+/**
+ * Between two mails for a reset: at most three in an hour. Shorter than a code lives, so that the last one is good for anybody who
+ * asks meanwhile, also if a stranger had asked for it.
+ */
+export const resetPauseMs = 30 * 60_000;
 
 /** `XXXX-XXXX-XXXX`. */
 export function createCode(randomBytes: RandomBytes): string {
@@ -29,7 +34,7 @@ export interface Letter {
   readonly body: string;
 }
 
-const closing = "It is good for 30 minutes. If you did not ask for this, do nothing: without the code nothing changes.";
+const closing = "It is good for 60 minutes. If you did not ask for this, do nothing: without the code nothing changes.";
 const texts: Readonly<Record<CodePurpose, { readonly subject: string; readonly opening: string }>> = {
   verify: {
     subject: "Verify your address for Static",

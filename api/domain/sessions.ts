@@ -57,8 +57,8 @@ export function createSessions({ store, clock, newId, randomBytes }: SessionsDep
       return { secret: new Secret(encodeBase64url(secret)), csrf: csrfOf(secret), expiresAtMs };
     },
     find: async (text) => {
-      const secret = decodeBase64url(text);
-      if (secret?.length !== secretBytes) return undefined;
+      const secret = parseSecret(text);
+      if (secret === undefined) return undefined;
       const session = await store.findSession(sha256(secret), clock());
       return session && { session, csrf: csrfOf(secret) };
     },
@@ -67,6 +67,16 @@ export function createSessions({ store, clock, newId, randomBytes }: SessionsDep
       id !== undefined && await store.endSession({ id, accountId: caller.accountId }, act(caller)),
     endAll: (caller) => store.endSessions(caller.accountId, act(caller)),
   };
+}
+
+/** Whether the text could be the secret of a session. */
+export function isSessionForm(text: string): boolean {
+  return parseSecret(text) !== undefined;
+}
+
+function parseSecret(text: string): Uint8Array | undefined {
+  const secret = decodeBase64url(text);
+  return secret?.length === secretBytes ? secret : undefined;
 }
 
 /** In constant time: both are hashed first. */

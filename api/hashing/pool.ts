@@ -5,7 +5,7 @@
  * jobs run in this thread, one at a time, behind the same queue.
  */
 import { Fault } from "../domain/fault.ts";
-import type { Hasher } from "../domain/deps.ts";
+import type { Hasher, Party } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
 import { after, waits } from "../../server/mod.ts";
 import { FairQueue } from "./fair_queue.ts";
@@ -35,7 +35,7 @@ export interface HashingPool {
 }
 
 interface Waiting {
-  readonly client: string;
+  readonly party: Party;
   readonly job: Job;
   readonly resolve: (value: string | boolean) => void;
   readonly reject: (error: Error) => void;
@@ -72,10 +72,10 @@ export function createHashingPool(
       next();
     });
   };
-  const submit = (client: string, job: Job): Promise<string | boolean> =>
+  const submit = (party: Party, job: Job): Promise<string | boolean> =>
     new Promise((resolve, reject) => {
-      const refused = queue.push(client, { client, job, resolve, reject });
-      refused?.reject(queueFull(queue.waitingFor(refused.client) > 0));
+      const refused = queue.push(party.key, { party, job, resolve, reject });
+      refused?.reject(queueFull(queue.waitingFor(refused.party.key) > 0));
       next();
     });
 
@@ -83,10 +83,9 @@ export function createHashingPool(
     hasher: (profile) => {
       const decoy = decoyHash(profile);
       return {
-        hash: async (secret, client) =>
-          String(await submit(client, { kind: "hash", secret: secret.reveal(), profile })),
-        verify: async (secret, hash, client) =>
-          await submit(client, { kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
+        hash: async (secret, party) => String(await submit(party, { kind: "hash", secret: secret.reveal(), profile })),
+        verify: async (secret, hash, party) =>
+          await submit(party, { kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
       };
     },
     waiting: () => queue.size,

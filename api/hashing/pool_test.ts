@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Party } from "../domain/deps.ts";
 import { Fault } from "../domain/fault.ts";
 import { Secret } from "../../server/mod.ts";
 import { hashSecret, verifySecret } from "./argon2.ts";
@@ -6,6 +7,8 @@ import { createHashingPool, type HashingPool, platformWorker } from "./pool.ts";
 
 const profile = { memoryKiB: 64, iterations: 1, parallelism: 1 };
 const createWorker = platformWorker();
+const stranger = (key: string): Party => ({ key, isKnown: false });
+const client = stranger("client");
 
 async function withPool(
   options: {
@@ -44,14 +47,14 @@ for (const [name, workers] of [["workers", createWorker], ["this thread", undefi
     await withPool({ workers: 2, queueLimit: 100, createWorker: workers }, async (pool) => {
       const hasher = pool.hasher(profile);
       const secrets = Array.from({ length: 20 }, (_, i) => new Secret(`secret ${i}`));
-      const hashes = await Promise.all(secrets.map((secret) => hasher.hash(secret, "client")));
+      const hashes = await Promise.all(secrets.map((secret) => hasher.hash(secret, client)));
       assertEquals(new Set(hashes).size, 20);
-      const right = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[i], "client")));
+      const right = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[i], client)));
       const wrong = await Promise.all(
-        secrets.map((secret, i) => hasher.verify(secret, hashes[(i + 1) % 20], "client")),
+        secrets.map((secret, i) => hasher.verify(secret, hashes[(i + 1) % 20], client)),
       );
       assertEquals([right.every(Boolean), wrong.some(Boolean)], [true, false]);
-      assertEquals(await hasher.verify(new Secret("anything"), undefined, "client"), false);
+      assertEquals(await hasher.verify(new Secret("anything"), undefined, client), false);
     });
   });
 }
@@ -59,23 +62,23 @@ for (const [name, workers] of [["workers", createWorker], ["this thread", undefi
 Deno.test("a full queue refuses at once with overloaded and Retry-After, and serves again when it has room", async () => {
   await withPool({ queueLimit: 2 }, async (pool) => {
     const hasher = pool.hasher(profile);
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"), "client")));
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"), client)));
     assertEquals(results.filter(({ status }) => status === "fulfilled").length, 3);
     for (const result of results) {
       if (result.status === "fulfilled") continue;
       assert(result.reason instanceof Fault && result.reason.code === "overloaded");
       assertEquals(result.reason.retryAfterSeconds, 1);
     }
-    assert((await hasher.hash(new Secret("x"), "client")).startsWith("$argon2id$"));
+    assert((await hasher.hash(new Secret("x"), client)).startsWith("$argon2id$"));
   });
 });
 
 Deno.test("a client that fills the queue gives way to another, and is told that it was its own crowd", async () => {
   await withPool({ queueLimit: 3 }, async (pool) => {
     const hasher = pool.hasher(profile);
-    const crowd = Promise.allSettled(Array.from({ length: 5 }, () => hasher.hash(new Secret("x"), "crowd")));
+    const crowd = Promise.allSettled(Array.from({ length: 5 }, () => hasher.hash(new Secret("x"), stranger("crowd"))));
     const order: string[] = [];
-    const others = ["a", "b"].map((client) => hasher.hash(new Secret("x"), client).then(() => order.push(client)));
+    const others = ["a", "b"].map((name) => hasher.hash(new Secret("x"), stranger(name)).then(() => order.push(name)));
     await Promise.all(others);
     const refused = (await crowd).filter((result) => result.status === "rejected").map(({ reason }) => reason);
     assertEquals(refused.map((fault) => fault instanceof Fault && fault.isCallersOwn), [true, true, true]);
@@ -93,8 +96,8 @@ Deno.test("a worker that dies fails its job and is replaced", async () => {
   };
   await withPool({ createWorker: sometimes }, async (pool) => {
     const hasher = pool.hasher(profile);
-    await assertRejects(() => hasher.hash(new Secret("x"), "client"), Error, "the worker died");
-    assert((await hasher.hash(new Secret("x"), "client")).startsWith("$argon2id$"));
+    await assertRejects(() => hasher.hash(new Secret("x"), client), Error, "the worker died");
+    assert((await hasher.hash(new Secret("x"), client)).startsWith("$argon2id$"));
   });
   assertEquals(made, 2);
 });
@@ -107,7 +110,7 @@ Deno.test("a worker that does not answer fails its job and is replaced", async (
   const next = (): Worker => (workers.length > 1 ? workers.shift() : workers[0])?.() ?? deaf();
   await withPool({ createWorker: next, workerMs: 5_000 }, async (pool) => {
     const hasher = pool.hasher(profile);
-    await assertRejects(() => hasher.hash(new Secret("a"), "client"), Error, "the worker has not answered for 5 s");
-    assert((await hasher.hash(new Secret("b"), "client")).startsWith("$argon2id$"));
+    await assertRejects(() => hasher.hash(new Secret("a"), client), Error, "the worker has not answered for 5 s");
+    assert((await hasher.hash(new Secret("b"), client)).startsWith("$argon2id$"));
   });
 });

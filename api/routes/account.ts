@@ -5,6 +5,7 @@ import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
 import { email, id, isoTime, mailCode, newPassword, password, plan, timestamp } from "./fields.ts";
+import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { limitMail, tryPassword, wrongPassword } from "./passwords.ts";
 
@@ -76,7 +77,7 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
       const limited = limitMail(c, deps, { email: body.email, purpose: "change" });
       if (limited !== undefined) return limited;
       const { accountId } = caller();
-      const about = { subject: accountId, password: body.password };
+      const about = { target: { caller: caller() }, password: body.password };
       const tried = await tryPassword(
         c,
         deps,
@@ -133,7 +134,8 @@ function addVerification(router: Router, deps: RouteDeps): void {
     handle: async (c, { body, caller }) => {
       const { accountId } = caller();
       const proof = { code: body.code, revokeKeys: body.revoke_keys };
-      const tried = await tryPassword(c, deps, { password: body.code }, () => life.confirmAddress(caller(), proof));
+      const about = { target: "code", password: body.code } as const;
+      const tried = await tryPassword(c, deps, about, () => life.confirmAddress(caller(), proof));
       if ("limited" in tried) return tried.limited;
       if (tried.value === "code_invalid") return codeInvalid(c);
       tried.refund();
@@ -149,6 +151,7 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
     method: "post",
     path: "/v1/account/password",
     summary: "Change the password",
+    device: "given",
     description: "All sessions end. With `revoke_keys` all keys do too, the one that asks included; " +
       "POST /v1/accounts/keys gives a new one.",
     body: {
@@ -165,7 +168,7 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
     refusals: ["auth_failed", "conflict"],
     handle: async (c, { body, caller }) => {
       const change = { newPassword: new Secret(body.new_password), revokeKeys: body.revoke_keys };
-      const about = { subject: caller().accountId, password: body.password };
+      const about = { target: { caller: caller() }, password: body.password };
       const tried = await tryPassword(
         c,
         deps,
@@ -177,6 +180,7 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
       if (result.outcome === "wrong_password") return wrongPassword(c);
       refund();
       if (result.outcome === "conflict") return changedMeanwhile(c);
+      giveDevice(c, deps, result.device);
       return c.json({ sessions_ended: result.sessionsEnded, keys_revoked: result.keysRevoked });
     },
   });
@@ -208,7 +212,7 @@ function addEndRoutes(router: Router, deps: RouteDeps): void {
     success: { status: 204, text: "Deleted." },
     refusals: ["auth_failed", "conflict"],
     handle: async (c, { body, caller }) => {
-      const about = { subject: caller().accountId, password: body.password };
+      const about = { target: { caller: caller() }, password: body.password };
       const tried = await tryPassword(c, deps, about, (attempt) => deps.life.remove(caller(), attempt));
       if ("limited" in tried) return tried.limited;
       if (tried.value === "wrong_password") return wrongPassword(c);
@@ -235,7 +239,7 @@ async function show(c: ApiContext, { life }: RouteDeps, accountId: AccountState[
 }
 
 export function codeInvalid(c: ApiContext): Response {
-  return refuse(c, "code_invalid", "The code is wrong, was used or is older than 30 minutes. Ask for a new one");
+  return refuse(c, "code_invalid", "The code is wrong, was used or is older than 60 minutes. Ask for a new one");
 }
 
 function changedMeanwhile(c: ApiContext): Response {

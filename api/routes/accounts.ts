@@ -1,19 +1,19 @@
 /** Sign-up, and new keys for someone who has only a password. The interface's two paths also answer without `/v1`. */
 import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
-import { emailKeyOf } from "../domain/accounts.ts";
 import { unknownKey } from "../domain/authentication.ts";
 import type { Account } from "../domain/deps.ts";
 import { Fault } from "../domain/fault.ts";
 import type { IssuedKey, KeyRefusal } from "../domain/keys.ts";
+import { strangerAt } from "../domain/guesses.ts";
 import { orRefund } from "../domain/rate_limit.ts";
-import { networkOf } from "../../server/limits/mod.ts";
 import { Secret } from "../../server/mod.ts";
 import { accountCreated, createdBody, exampleApiKey, exampleCreated, exampleKey } from "./account_created.ts";
 import { suspended } from "./authorization.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
 import { email, id, keyName, keyPrefix, newPassword, parseUuid, password, secretKey } from "./fields.ts";
+import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { mailSubject, tryPassword } from "./passwords.ts";
 
@@ -32,6 +32,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
     summary: "Create an account",
     description: "The account's first API key is made with it and shown in the answer, once.",
     credential: "none",
+    device: "given",
     body: {
       schema: z.strictObject({ email, password: newPassword }),
       required: true,
@@ -50,7 +51,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
       const result = await orRefund(
-        deps.accounts.signUp({ email: body.email, password: new Secret(body.password), client: networkOf(address) }),
+        deps.accounts.signUp({ email: body.email, password: new Secret(body.password), party: strangerAt(address) }),
         () => signUp.refund(address),
       );
       if (result.outcome === "email_taken") {
@@ -61,6 +62,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
         );
       }
       await sendVerification(deps, result.account);
+      giveDevice(c, deps, result.device);
       return c.json(createdBody(result), 201);
     },
   });
@@ -82,6 +84,7 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     tag: "Accounts",
     summary: "Create a key with e-mail and password",
     credential: "none",
+    device: "shown and given",
     body: {
       schema: z.strictObject({ email, password, name: keyName }),
       required: true,
@@ -99,6 +102,7 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     tag: "Accounts",
     summary: "Create a key with account id and password",
     credential: "none",
+    device: "given",
     parameters: z.object({ id }),
     body: {
       schema: z.strictObject({ password, name: keyName }),
@@ -122,11 +126,10 @@ async function recover(
   input: { by: { id: AccountId } | { email: string }; password: string; name: string },
 ): Promise<Response> {
   const { by, name } = input;
-  const subject = "id" in by ? by.id : emailKeyOf(by.email);
   const tried = await tryPassword(
     c,
     deps,
-    { subject, password: input.password },
+    { target: by, password: input.password },
     (attempt) => deps.accounts.recover({ ...attempt, by, name }),
   );
   if ("limited" in tried) return tried.limited;
@@ -134,6 +137,7 @@ async function recover(
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
   refund();
   if (result.outcome === "suspended") return suspended(c);
+  giveDevice(c, deps, result.device);
   return result.outcome === "created" ? c.json(recoveredBody(result.key)) : noKeyCreated(c, result);
 }
 

@@ -1,12 +1,11 @@
 /** For somebody with a mailbox and no key: a new password for a verified account, or an address that nobody has verified. */
 import { z } from "@hono/zod-openapi";
-import { networkOf } from "../../server/limits/mod.ts";
-import { Secret } from "../../server/mod.ts";
 import { accountCreated, createdBody, exampleCreated } from "./account_created.ts";
 import { codeInvalid, endingsBody, exampleCode } from "./account.ts";
 import type { RouteDeps } from "./context.ts";
 import { refuse } from "./errors.ts";
 import { email, id, mailCode, newPassword } from "./fields.ts";
+import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { limitMail, tryPassword } from "./passwords.ts";
 
@@ -18,24 +17,25 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
   const asking = {
     ...open,
     body: { schema: z.strictObject({ email }), required: true, example: { email: exampleEmail } },
-    success: { status: 204, text: "Whatever is to be said is said by mail." },
-    refusals: ["rate_limited"],
   } as const;
+  const text = "Whatever is to be said is said by mail.";
   router.add({
     ...asking,
     path: "/v1/accounts/reset",
     summary: "Send a code that resets the password of a verified account",
-    handle: async (c, { body }) => {
-      const limited = limitMail(c, deps, { email: body.email, purpose: "reset" });
-      if (limited !== undefined) return limited;
-      await deps.life.askReset(body.email);
-      return c.body(null, 204);
+    description: "At most three mails go to an address in an hour. Codes of earlier ones stay good for 60 minutes.",
+    success: { status: 202, text },
+    handle: (c, { body }) => {
+      deps.resets.ask({ email: body.email, address: c.get("clientAddress") });
+      return c.body(null, 202);
     },
   });
   router.add({
     ...asking,
     path: "/v1/accounts/claim",
     summary: "Send a code that proves an address which no account has verified",
+    success: { status: 204, text },
+    refusals: ["rate_limited"],
     handle: async (c, { body }) => {
       const limited = limitMail(c, deps, { email: body.email, purpose: "claim" });
       if (limited !== undefined) return limited;
@@ -52,6 +52,7 @@ function addReset(router: Router, deps: RouteDeps): void {
     ...open,
     path: "/v1/accounts/reset/confirm",
     summary: "Choose a new password with the code that was sent",
+    device: "given",
     description: "All sessions end; with `revoke_keys` all keys too. POST /v1/accounts/keys gives a new one.",
     body: {
       schema: z.strictObject({
@@ -72,18 +73,18 @@ function addReset(router: Router, deps: RouteDeps): void {
     refusals: ["code_invalid", "rate_limited"],
     handle: async (c, { body }) => {
       const { code, new_password: chosen, revoke_keys: revokeKeys } = body;
-      const about = { password: chosen };
+      const about = { target: "code", password: chosen } as const;
       const tried = await tryPassword(
         c,
         deps,
         about,
-        ({ password, client }) =>
-          deps.life.reset({ email: body.email, code, newPassword: password, revokeKeys, client }),
+        ({ password, party }) => deps.life.reset({ email: body.email, code, newPassword: password, revokeKeys, party }),
       );
       if ("limited" in tried) return tried.limited;
       const { value: result, refund } = tried;
       if (result === "code_invalid") return codeInvalid(c);
       refund();
+      giveDevice(c, deps, result.device);
       return c.json({ id: result.id, sessions_ended: result.sessionsEnded, keys_revoked: result.keysRevoked });
     },
   });
@@ -94,6 +95,7 @@ function addClaim(router: Router, deps: RouteDeps): void {
     ...open,
     path: "/v1/accounts/claim/confirm",
     summary: "Create an account with the address that the code proves",
+    device: "given",
     description: "An account that carried the address without having verified it keeps everything else.",
     body: {
       schema: z.strictObject({ email, code: mailCode, password: newPassword }),
@@ -103,16 +105,15 @@ function addClaim(router: Router, deps: RouteDeps): void {
     success: { status: 201, text: "The account and its first key.", schema: accountCreated, example: exampleCreated },
     refusals: ["code_invalid", "email_taken", "rate_limited"],
     handle: async (c, { body }) => {
-      const { life } = deps;
-      const address = c.get("clientAddress");
-      const about = { password: body.password };
-      const proof = { email: body.email, code: body.code, password: new Secret(body.password) };
-      const tried = await tryPassword(c, deps, about, () => life.claim({ ...proof, client: networkOf(address) }));
+      const about = { target: "code", password: body.password } as const;
+      const proof = { email: body.email, code: body.code };
+      const tried = await tryPassword(c, deps, about, (attempt) => deps.life.claim({ ...proof, ...attempt }));
       if ("limited" in tried) return tried.limited;
       const { value: result, refund } = tried;
       if (result.outcome === "code_invalid") return codeInvalid(c);
       refund();
       if (result.outcome === "email_taken") return refuse(c, "email_taken", "An account has verified this address");
+      giveDevice(c, deps, result.device);
       return c.json(createdBody(result), 201);
     },
   });

@@ -1,16 +1,13 @@
 /** The two credentials of the HTTP API: an account's API key, and the relay's secret for the internal paths. */
-import { getCookie } from "hono/cookie";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
 import { type Caller, mayUse } from "../domain/authentication.ts";
-import { isSameCsrf } from "../domain/sessions.ts";
+import { isSameCsrf, isSessionForm } from "../domain/sessions.ts";
 import type { Scope } from "../domain/powers.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
+import { readCookie } from "./cookies.ts";
 import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 
-/** Over TLS: no other host of the domain and no page without TLS can set a cookie of this name. */
-export const sessionCookie = "__Host-static_session";
-const plainSessionCookie = "static_session";
 export const csrfHeader = "x-static-csrf";
 const noSession = "The session has ended or never was. Open one with POST /v1/session";
 
@@ -26,7 +23,7 @@ export async function identifyCaller(
   { scope, evenSuspended }: Need,
 ): Promise<Response | undefined> {
   const header = c.req.header("authorization");
-  if (header === undefined && scope !== "tokens" && cookieOf(c, deps) !== undefined) {
+  if (header === undefined && scope !== "tokens" && readCookie(c, deps, "static_session") !== undefined) {
     return await identifySession(c, deps, evenSuspended);
   }
   const attempts = deps.attempts(c.get("clientAddress"));
@@ -49,9 +46,9 @@ export async function identifySession(
   evenSuspended = false,
 ): Promise<Response | undefined> {
   if (isForeignPage(c)) return foreignPage(c);
-  const cookie = cookieOf(c, deps);
-  // A browser that has no session yet guesses nothing.
-  if (cookie === undefined) return refuse(c, "auth_failed", noSession);
+  const cookie = readCookie(c, deps, "static_session");
+  // A browser that has no session yet guesses nothing, nor does one whose cookie could be none.
+  if (cookie === undefined || !isSessionForm(cookie)) return refuse(c, "auth_failed", noSession);
   const found = await deps.sessions.find(cookie);
   if (found === undefined) {
     const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
@@ -110,16 +107,6 @@ function admit(
 
 export function suspended(c: ApiContext): Response {
   return refuse(c, "account_suspended", "This account is suspended. GET /v1/account shows it; ask the operator");
-}
-
-/** Where a platform listens, only the request knows whether it came over TLS. */
-export function sessionCookieOf(c: ApiContext, { secureCookies }: RouteDeps): { name: string; secure: boolean } {
-  const secure = secureCookies || c.req.url.startsWith("https:");
-  return { name: secure ? sessionCookie : plainSessionCookie, secure };
-}
-
-export function cookieOf(c: ApiContext, deps: RouteDeps): string | undefined {
-  return getCookie(c, sessionCookieOf(c, deps).name);
 }
 
 export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undefined {

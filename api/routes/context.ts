@@ -9,7 +9,10 @@ import type { Changes } from "../domain/changes.ts";
 import type { Keys } from "../domain/keys.ts";
 import type { Clock } from "../domain/deps.ts";
 import type { Store } from "../domain/store.ts";
+import type { Devices } from "../domain/devices.ts";
+import type { BeginGuess } from "../domain/guesses.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
+import type { Resets } from "../domain/resets.ts";
 import type { Discovery } from "../discovery.ts";
 import type { Secret } from "../../server/mod.ts";
 import type { Sessions } from "../domain/sessions.ts";
@@ -49,6 +52,9 @@ export interface RouteDeps {
   readonly authenticator: Authenticator;
   /** Per client address, out of `rateLimits.failures`. */
   readonly attempts: (address: string) => Attempts;
+  readonly beginGuess: BeginGuess;
+  readonly devices: Devices;
+  readonly resets: Resets;
   readonly store: Pick<Store, "ping" | "readOwnEvents">;
   readonly clock: Clock;
   readonly relaySecret: Secret;
@@ -56,7 +62,7 @@ export interface RouteDeps {
   readonly rateLimits: {
     /** Per client address. */
     readonly signUp: RateLimiter;
-    /** Per client address. */
+    /** Per client address: keys, sessions and relay secrets, which nobody guesses. Passwords and codes are counted apart. */
     readonly failures: RateLimiter;
     /** Per account. */
     readonly account: RateLimiter;
@@ -64,8 +70,6 @@ export interface RouteDeps {
     readonly sharedKeys: RateLimiter;
     /** Per account: what changes something stays in the audit for ever. */
     readonly changes: RateLimiter;
-    /** Per account that a password is tried for, over all clients. */
-    readonly passwords: RateLimiter;
     /** Per address that mail is sent to, over all clients, and per client address. */
     readonly mail: RateLimiter;
     readonly mailClients: RateLimiter;

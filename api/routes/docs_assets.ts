@@ -86,13 +86,14 @@ for (const form of all("form[data-path]")) {
     const { method, path, credential } = form.dataset;
     if (method === "DELETE" && !confirm("Really send " + method + " " + path + "?")) return;
     const query = new URLSearchParams();
+    const headers = {};
     let target = path;
     for (const field of all("input[data-in]", form)) {
       if (field.dataset.in === "path") target = target.replace("{" + field.name + "}", encodeURIComponent(field.value));
+      else if (field.value !== "" && field.dataset.in === "header") headers[field.name] = field.value;
       else if (field.value !== "") query.set(field.name, field.value);
     }
     const body = form.querySelector("textarea");
-    const headers = {};
     if (credential === "api_key") headers.authorization = "Bearer " + key.value.trim();
     if (body !== null && body.value.trim() !== "") headers["content-type"] = "application/json";
     output.textContent = "Sending …";

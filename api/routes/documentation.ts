@@ -1,8 +1,8 @@
 /** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read and to try. */
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../proto/mod.ts";
-import { sessionCookie } from "./authorization.ts";
 import { type ConsoleDeps, consolePath } from "./console.ts";
+import { nameOverTls } from "./cookies.ts";
 import { docsScript, docsStyle } from "./docs_assets.ts";
 import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "./operation.ts";
@@ -25,7 +25,7 @@ export function addDocumentationRoutes(router: Router, { consoleFiles }: Pick<Co
   openAPIRegistry.registerComponent("securitySchemes", "session", {
     type: "apiKey",
     in: "cookie",
-    name: sessionCookie,
+    name: nameOverTls("static_session"),
     description: "A session of the console. Requests that are not a GET send its `csrf` as `x-static-csrf`.",
   });
 

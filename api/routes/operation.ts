@@ -10,6 +10,7 @@ import { authorizeRelay, identifyCaller, identifySession } from "./authorization
 import { readBody, tooLargeByHeader } from "./body.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
 import { errorBody } from "./errors.ts";
+import { deviceHeader } from "./known_places.ts";
 
 /** `session` is the console's cookie alone. Where a key may be sent, a session may too, unless it asks for tokens. */
 export type Credential = "none" | "api_key" | "session" | "relay_secret";
@@ -26,12 +27,14 @@ interface Description {
   readonly credential: Credential;
   /** The scope that a key or a session needs; given with the credential `api_key`. */
   readonly scope?: Scope;
+  /** Whether it looks at the token of a known place, and gives one with its success. */
+  readonly device?: "given" | "shown and given";
   /** A suspended account may too. */
   readonly evenSuspended?: boolean;
   readonly parameters?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly success: {
-    readonly status: 200 | 201 | 204;
+    readonly status: 200 | 201 | 202 | 204;
     readonly text: string;
     readonly schema?: z.ZodType;
     readonly example?: unknown;
@@ -124,6 +127,13 @@ function noBody<Body>(): Body {
   return undefined as Body; // cast: see above
 }
 
+const shown = z.string().optional().openapi({
+  description: "The token of a known place. Its attempts have a budget that strangers cannot use up.",
+});
+const given = z.string().openapi({
+  description: "The token that makes this place a known one, for 90 days or until the password changes.",
+});
+
 function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): void {
   const { success, body } = operation;
   hono.openAPIRegistry.registerPath({
@@ -136,6 +146,7 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
     request: {
       ...(operation.parameters === undefined ? {} : { params: operation.parameters }),
       ...(operation.query === undefined ? {} : { query: operation.query }),
+      ...(operation.device === "shown and given" ? { headers: z.object({ [deviceHeader]: shown }) } : {}),
       ...(body === undefined ? {} : {
         body: {
           required: body.required,
@@ -146,6 +157,7 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
     responses: {
       [success.status]: {
         description: success.text,
+        ...(operation.device === undefined ? {} : { headers: z.object({ [deviceHeader]: given }) }),
         ...(success.schema === undefined
           ? {}
           : { content: { "application/json": { schema: success.schema, example: success.example } } }),

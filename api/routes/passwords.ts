@@ -1,38 +1,41 @@
-/** Attempts with a password or a code: limited by who tries and by what is tried, and given back when they were good. */
-import { orRefund, type RateLimiter } from "../domain/rate_limit.ts";
-import { networkOf } from "../../server/limits/mod.ts";
+/** Attempts with a password or a code, and mails that strangers ask for: what limits them. */
+import type { AccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
 import type { Attempt } from "../domain/account_life.ts";
 import type { CodePurpose } from "../domain/account_store.ts";
-import { emailKeyOf } from "../domain/accounts.ts";
+import type { Caller } from "../domain/authentication.ts";
+import { emailKeyOf, mailboxOf } from "../domain/emails.ts";
+import type { Guess } from "../domain/guesses.ts";
+import { orRefund } from "../domain/rate_limit.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse } from "./errors.ts";
+import { shownDevice } from "./known_places.ts";
 
 export type Tried<T> = { readonly limited: Response } | { readonly value: T; readonly refund: () => void };
 
-/**
- * Taken before the work and given back after a success: only failures count, also when they run in parallel. The account's own
- * limit comes second, so that an address that is out of attempts cannot use up the account's as well. A code has 60 random
- * bits and no such limit (no `subject`): with one, anybody could keep somebody from using theirs.
- */
+/** The account that a password is tried for. A code is for itself. */
+export type Target = { readonly email: string } | { readonly id: AccountId } | { readonly caller: Caller } | "code";
+
 export async function tryPassword<T>(
   c: ApiContext,
   deps: RouteDeps,
-  { subject, password }: { readonly subject?: string; readonly password: string },
+  { target, password }: { readonly target: Target; readonly password: string },
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<Tried<T>> {
+  const guessing = deps.beginGuess(await guessOf(c, deps, target));
+  if (guessing.outcome === "limited") return { limited: rateLimited(c, guessing.decision) };
+  const { party, giveBack } = guessing;
+  return { value: await orRefund(work({ password: new Secret(password), party }), giveBack), refund: giveBack };
+}
+
+async function guessOf(c: ApiContext, deps: RouteDeps, target: Target): Promise<Guess> {
   const address = c.get("clientAddress");
-  const taken: (() => void)[] = [];
-  const limits: [RateLimiter, string][] = [[deps.rateLimits.failures, address]];
-  if (subject !== undefined) limits.push([deps.rateLimits.passwords, subject]);
-  for (const [limiter, whose] of limits) {
-    const decision = limiter.take(whose);
-    if (!decision.allowed) return { limited: rateLimited(c, decision) };
-    taken.push(() => limiter.refund(whose));
-  }
-  const refund = (): void => taken.forEach((giveBack) => giveBack());
-  const attempt = { password: new Secret(password), client: networkOf(address) };
-  return { value: await orRefund(work(attempt), refund), refund };
+  if (target === "code") return { address };
+  if ("id" in target) return { address, subject: target.id };
+  if ("caller" in target) return { address, subject: target.caller.accountId, knownTo: target.caller.accountId };
+  const device = shownDevice(c, deps);
+  const knownTo = device === undefined ? undefined : await deps.devices.find(device, target.email);
+  return { address, subject: mailboxOf(target.email), knownTo };
 }
 
 export function wrongPassword(c: ApiContext): Response {
@@ -41,7 +44,7 @@ export function wrongPassword(c: ApiContext): Response {
 
 /**
  * Before mail is sent to somebody: not too often by one client, and not too often to one address. Purposes are counted apart:
- * a stranger who asks for claims of an address must not keep its owner from a reset.
+ * a stranger who asks for claims of an address must not keep its owner from a new code.
  */
 export function limitMail(
   c: ApiContext,
@@ -54,6 +57,8 @@ export function limitMail(
   return byAddress.allowed ? undefined : rateLimited(c, byAddress);
 }
 
+/** All aliases of a mailbox are one. Its plain address is apart from them: anybody can make up aliases and use up what they have. */
 export function mailSubject(purpose: CodePurpose, email: string): string {
-  return `${purpose} ${emailKeyOf(email)}`;
+  const [key, mailbox] = [emailKeyOf(email), mailboxOf(email)];
+  return key === mailbox ? `${purpose} ${key}` : `${purpose} aliases of ${mailbox}`;
 }

@@ -1,13 +1,13 @@
 /** Sessions of the console: a cookie that no script reads, and a header that only the console's own page can send. */
 import { z } from "@hono/zod-openapi";
-import { deleteCookie, setCookie } from "hono/cookie";
 import { sessionLifetimeMs } from "../domain/sessions.ts";
-import { emailKeyOf } from "../domain/accounts.ts";
-import { cookieOf, foreignPage, isForeignPage, sessionCookie, sessionCookieOf, suspended } from "./authorization.ts";
+import { foreignPage, isForeignPage, suspended } from "./authorization.ts";
 import type { RouteDeps } from "./context.ts";
+import { giveCookie, nameOverTls, readCookie, takeCookieBack } from "./cookies.ts";
 import { rateLimited, refuse } from "./errors.ts";
 import { email, id, isoTime, password, timestamp } from "./fields.ts";
 import { channelPowers } from "./key_fields.ts";
+import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { tryPassword } from "./passwords.ts";
 
@@ -35,7 +35,7 @@ export function addSessionRoutes(router: Router, deps: RouteDeps): void {
     credential: "session",
     success,
     handle: async (c) => {
-      const found = await deps.sessions.find(cookieOf(c, deps) ?? "");
+      const found = await deps.sessions.find(readCookie(c, deps, "static_session") ?? "");
       if (found === undefined) return refuse(c, "auth_failed", "The session has ended");
       const { session: { accountId, expiresAtMs }, csrf } = found;
       return c.json({ account_id: accountId, csrf, expires_at: isoTime(expiresAtMs) });
@@ -50,8 +50,7 @@ export function addSessionRoutes(router: Router, deps: RouteDeps): void {
     success: { status: 204, text: "The session has ended." },
     handle: async (c, { caller }) => {
       await deps.sessions.end(caller());
-      const { name, secure } = sessionCookieOf(c, deps);
-      deleteCookie(c, name, { path: "/", secure });
+      takeCookieBack(c, deps, "static_session");
       return c.body(null, 204);
     },
   });
@@ -65,8 +64,11 @@ function addLogIn(router: Router, deps: RouteDeps): void {
     tag: "Sessions",
     summary: "Log in to the console",
     description:
-      `Sets the cookie \`${sessionCookie}\` (without TLS \`static_session\`): HttpOnly, SameSite=Strict, one hour.`,
+      `Sets the cookie \`${nameOverTls("static_session")}\` (without TLS \`static_session\`) for one hour, and ` +
+      `\`${nameOverTls("static_device")}\`, which makes this browser a known place, for 90 days. Both are HttpOnly, ` +
+      "SameSite=Strict.",
     credential: "none",
+    device: "shown and given",
     body: {
       schema: z.strictObject({ email, password }),
       required: true,
@@ -77,7 +79,7 @@ function addLogIn(router: Router, deps: RouteDeps): void {
     handle: async (c, { body }) => {
       // Else another page could log a victim in to the attacker's account.
       if (isForeignPage(c)) return foreignPage(c);
-      const about = { subject: emailKeyOf(body.email), password: body.password };
+      const about = { target: { email: body.email }, password: body.password };
       const tried = await tryPassword(c, deps, about, (attempt) => deps.life.logIn({ email: body.email }, attempt));
       if ("limited" in tried) return tried.limited;
       const { value: login, refund } = tried;
@@ -89,14 +91,8 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       const opened = await deps.sessions.open(login);
       if (opened === undefined) return refuse(c, "auth_failed", wrongLogin);
       const { secret, csrf, expiresAtMs } = opened;
-      const { name, secure } = sessionCookieOf(c, deps);
-      setCookie(c, name, secret.reveal(), {
-        path: "/",
-        httpOnly: true,
-        sameSite: "Strict",
-        secure,
-        maxAge: sessionLifetimeMs / 1000,
-      });
+      giveCookie(c, deps, { name: "static_session", value: secret, lifetimeMs: sessionLifetimeMs });
+      giveDevice(c, deps, deps.devices.issue(login));
       return c.json({ account_id: login.id, csrf, expires_at: isoTime(expiresAtMs) });
     },
   });

@@ -3,7 +3,7 @@
  * last. An address belongs to at most one account: taking it from one that never proved it and giving it to another are one.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
-import type { AccountLifeStore, AccountState, AddressProof, Endings, Proof } from "../domain/account_store.ts";
+import type { AccountLifeStore, AccountState, AddressProof, Endings, NewCode, Proof } from "../domain/account_store.ts";
 import type { Act } from "../domain/deps.ts";
 import { insertAccount } from "./accounts.ts";
 import type { Database, Transaction } from "./database.ts";
@@ -70,7 +70,7 @@ function createReading({ sql, run, transact }: Database): Reading {
       return row !== undefined;
     },
 
-    addCode: (code, message, { version, passwordHash } = {}) =>
+    addCode: (code, message, { version, passwordHash, quietMs } = {}) =>
       transact(async (sql) => {
         if (code.accountId !== null) {
           const [row] = await sql`
@@ -80,6 +80,7 @@ function createReading({ sql, run, transact }: Database): Reading {
             FOR NO KEY UPDATE`;
           if (row === undefined) return "conflict";
         }
+        if (quietMs !== undefined && await hasRecentCode(sql, code, quietMs)) return "recent";
         if (!await insertMessage(sql, message)) return "full";
         await sql`
           INSERT INTO mail_codes (id, purpose, email, email_key, account_id, code_hash, expires_at)
@@ -94,6 +95,14 @@ function createReading({ sql, run, transact }: Database): Reading {
 
     addMessage: (message) => transact(async (sql) => await insertMessage(sql, message) ? "added" : "full"),
   };
+}
+
+/** All codes live equally long, so their ends tell when they were made. */
+async function hasRecentCode(sql: Transaction, code: NewCode, quietMs: number): Promise<boolean> {
+  const [row] = await sql`
+    SELECT 1 FROM mail_codes WHERE account_id = ${code.accountId} AND purpose = ${code.purpose}
+      AND expires_at > ${new Date(code.expiresAtMs - quietMs)}`;
+  return row !== undefined;
 }
 
 function createChanges({ transact, violatedConstraint }: Database): Omit<AccountLifeStore, keyof Reading> {
@@ -177,7 +186,8 @@ async function confirmAddress(
   if (account === undefined || code === undefined) return "code_invalid";
   if (code.purpose === "verify") {
     if (code.email_key !== account.email_key) return "code_invalid";
-    await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
+    // Nobody was told the codes for a reset of an address that was not proved.
+    await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose IN ('verify', 'reset')`;
     await sql`
       UPDATE accounts SET email_verified_at = coalesce(email_verified_at, ${at}), version = version + 1
       WHERE id = ${accountId}`;

@@ -19,6 +19,9 @@ testWhen(
     try {
       const { apiKey, password, email } = await signUp(api.call);
       const { json: { token } } = await api.call("POST", "/v1/tokens", { key: apiKey });
+      const login = await api.call("POST", "/v1/accounts/keys", { body: { email, password } });
+      const device = login.headers.get("static-device") ?? "";
+      assertMatch(device, /^[\w-]{80,}$/);
       const unknown = encodeApiKey({ environment: "live", lookup: "00000000", secret: "canary".padEnd(32, "0") });
       const foreign = encodeApiKey({ environment: "test", lookup: "00000000", secret: "canary".padEnd(32, "0") });
       const provoke = async (): Promise<void> => {
@@ -29,7 +32,10 @@ testWhen(
             raw: `{"password":"${canary}-password"`,
             headers: { "content-type": "application/json" },
           }),
-          api.call("POST", "/v1/accounts/keys", { body: { email, password: `${canary}-password` } }),
+          api.call("POST", "/v1/accounts/keys", {
+            body: { email, password: `${canary}-password` },
+            headers: { "static-device": device },
+          }),
           api.call("POST", "/v1/keys", { key: apiKey, body: { name: { nested: `${canary}-name` } } }),
           api.call("GET", `/v1/keys?api_key=${apiKey}&x=${canary}`, { key: foreign }),
           api.call("GET", `/v1/${canary}/${apiKey}`),
@@ -78,6 +84,7 @@ testWhen(
         apiKey,
         secretPart: apiKey.slice(16, 48),
         token,
+        device,
         unknown,
         foreign,
         d: ring.keys[0].d,

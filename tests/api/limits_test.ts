@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import { type Answer, anyBackend, signUp, startTestApi } from "../support/api/harness.ts";
-import { codeTo } from "../support/api/mailbox.ts";
+import { codeForm, codeTo, mailTo } from "../support/api/mailbox.ts";
 
 const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
 
@@ -66,7 +66,6 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
         const answers = await Promise.all(Array.from({ length: 12 }, fail));
         assertEquals(answers.filter(({ status }) => status === 401).length, 5);
         for (const answer of answers) if (answer.status !== 401) assertLimited(answer);
-        assertLimited(await api.call("GET", "/v1/usage", from("192.0.2.20")));
         assertEquals((await api.call("GET", "/v1/usage", { key: apiKey, ...from("192.0.2.20") })).status, 200);
         assertEquals((await api.call("GET", "/v1/usage", { key: unknownKey, ...from("192.0.2.21") })).status, 401);
       },
@@ -129,7 +128,8 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
       let asked = 0;
       while ((await ask("claim", 100 + asked)).status === 204) asked++;
       assert(asked > 0 && asked < 100);
-      assertEquals((await ask("reset", 99)).status, 204);
+      assertEquals((await ask("reset", 99)).status, 202);
+      assert(codeForm.test((await mailTo(backend, email, 2 + asked)).at(-1) ?? ""));
     });
 
     await t.step("what stays in the audit for ever is limited for each account; reading and tokens go on", async () => {

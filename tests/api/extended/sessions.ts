@@ -29,7 +29,7 @@ export const sessionGuarantees: Guarantees = {
     const user = await api.signUp();
     const body = { email: user.email, password: user.password };
     const { headers, json } = await api.call("POST", "/v1/session", { body });
-    const [cookie = "", ...attributes] = (headers.get("set-cookie") ?? "").split("; ");
+    const [cookie = "", ...attributes] = (headers.getSetCookie()[0] ?? "").split("; ");
     assertEquals(attributes.sort(), ["HttpOnly", "Max-Age=3600", "Path=/", "SameSite=Strict"]);
     assertEquals(json.account_id, user.id);
     const secret = cookie.split("=")[1] ?? "";

@@ -1,0 +1,109 @@
+import { assertEquals } from "@std/assert";
+import { parseAccountId } from "../../proto/mod.ts";
+import { createGuesses, type Guess, type Guessing } from "./guesses.ts";
+import { createAddressLimiter, createRateLimiter } from "./rate_limit.ts";
+
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+const account = parseAccountId("00000000-0000-0000-0000-000000000001");
+
+interface Scene {
+  readonly clock: { now: number };
+  begin(guess: Guess): Guessing;
+  /** Whether it is judged; it fails then. */
+  fail(address: string, subject?: string): boolean;
+  /** Whether it is judged; it is good then. */
+  succeed(address: string, subject?: string): boolean;
+}
+
+/** As in production. */
+function createScene(): Scene {
+  const clock = { now: 0 };
+  const now = (): number => clock.now;
+  const begin = createGuesses({
+    known: createRateLimiter("known", { limit: 100, windowMs: dayMs }, now),
+    addresses: createAddressLimiter("failures", { limit: 30, windowMs: minuteMs }, now),
+    newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, now),
+    subjects: createRateLimiter("passwords", { limit: 10, windowMs: minuteMs }, now),
+    keptForNewcomers: 5,
+  });
+  return {
+    clock,
+    begin,
+    fail: (address, subject = "victim") => begin({ address, subject }).outcome === "begun",
+    succeed: (address, subject = "victim") => {
+      const guessing = begin({ address, subject });
+      if (guessing.outcome === "begun") guessing.giveBack();
+      return guessing.outcome === "begun";
+    },
+  };
+}
+
+/** Guesses 40 times a minute from these addresses in turn, for so long; returns how often newcomers were let in, once a minute. */
+function besiege(
+  addresses: readonly string[],
+  minutes: number,
+): { judged: number; letIn: number; lastMinuteOut: number } {
+  const { clock, fail, succeed } = createScene();
+  const result = { judged: 0, letIn: 0, lastMinuteOut: -1 };
+  for (let guess = 0; guess < 40 * minutes; guess++) {
+    if (fail(addresses[guess % addresses.length] ?? "")) result.judged++;
+    if (guess % 40 === 39) {
+      if (succeed(`owner ${guess}`)) result.letIn++;
+      else result.lastMinuteOut = Math.floor(guess / 40);
+    }
+    clock.now += minuteMs / 40;
+  }
+  return result;
+}
+
+Deno.test("a siege of a day keeps newcomers out for as many minutes as it has networks by ten, and not longer", () => {
+  const addresses = (count: number): string[] => Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+  for (const count of [1, 12, 200, 1000]) {
+    const { judged, letIn, lastMinuteOut } = besiege(addresses(count), 1440);
+    // Ten a minute is the ceiling, whatever comes.
+    assertEquals([count, judged <= 10 * 1440 + 10, lastMinuteOut <= count / 10, letIn >= 1440 - count / 10 - 1], [
+      count,
+      true,
+      true,
+      true,
+    ]);
+  }
+});
+
+Deno.test("guesses in parallel from one newcomer leave the newcomers' half", () => {
+  const { fail, succeed } = createScene();
+  assertEquals(Array.from({ length: 20 }, () => fail("192.0.2.1")).filter(Boolean).length, 5);
+  assertEquals(Array.from({ length: 5 }, (_, i) => fail(`192.0.2.${i + 2}`)), Array(5).fill(true));
+  assertEquals(succeed("192.0.2.9"), false);
+});
+
+Deno.test("an IPv6 network is one newcomer, whatever it has of addresses", () => {
+  const { fail, succeed } = createScene();
+  for (let i = 0; i < 256; i++) fail(`2001:db8:0:${i.toString(16)}::/64`);
+  assertEquals(succeed("2001:db8:1::/64"), true);
+});
+
+Deno.test("an attempt that is refused or good costs nothing, and a failure costs its address and its subject", () => {
+  const { begin, fail, succeed } = createScene();
+  for (let i = 0; i < 50; i++) assertEquals(succeed("192.0.2.1"), true);
+  for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
+  for (let i = 0; i < 50; i++) assertEquals(fail("192.0.2.1"), false);
+  // The fifty that were refused are no failures of their address.
+  assertEquals(Array.from({ length: 40 }, (_, i) => fail("192.0.2.1", `other ${i}`)).filter(Boolean).length, 30);
+  assertEquals(begin({ address: "192.0.2.1" }).outcome, "limited");
+});
+
+Deno.test("a known place has what strangers cannot take, is a party of its account, and a stranger when that is used up", () => {
+  const { begin, fail } = createScene();
+  const known = { address: "192.0.2.1", subject: "victim", knownTo: account };
+  for (let i = 0; i < 40; i++) fail("192.0.2.1", `other ${i}`);
+  for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
+  assertEquals(begin({ address: "203.0.113.1", subject: "victim" }).outcome, "limited");
+  const parties = Array.from({ length: 100 }, () => begin(known)).map((guessing) =>
+    guessing.outcome === "begun" ? guessing.party : undefined
+  );
+  assertEquals(parties, Array(100).fill({ key: account, isKnown: true }));
+  assertEquals(begin(known).outcome, "limited");
+  const elsewhere = begin({ ...known, address: "203.0.113.2", subject: "own" });
+  assertEquals(elsewhere.outcome === "begun" && elsewhere.party, { key: "203.0.113.2", isKnown: false });
+});

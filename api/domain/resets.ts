@@ -1,0 +1,64 @@
+/**
+ * Requests for a reset. They are answered before anybody looks at them, so that neither the answer nor its time tells whether an address
+ * has an account, and worked on one at a time. Those that wait are bounded and fair between clients; one that finds no place is dropped.
+ */
+import type { AccountLife } from "./account_life.ts";
+import { networkOf } from "../../server/limits/mod.ts";
+import type { RateLimiter } from "./rate_limit.ts";
+
+export interface ResetRequest {
+  readonly email: string;
+  readonly address: string;
+}
+
+export interface ResetsDeps {
+  /** Fair between clients; returns the one that finds no place. */
+  readonly waiting: {
+    push(client: string, request: ResetRequest): ResetRequest | undefined;
+    shift(): ResetRequest | undefined;
+  };
+  readonly askReset: AccountLife["askReset"];
+  /** Mails that a client may cause. One that was not sent is given back. */
+  readonly mailClients: RateLimiter;
+  /** Nobody else hears of it. */
+  readonly onDropped: (
+    reason: "too many wait" | "too many mails of its client" | "failed" | "the service stops",
+    error?: unknown,
+  ) => void;
+}
+
+export interface Resets {
+  ask(request: ResetRequest): void;
+  /** Drops all that wait, because a database that is away could hold each of them up, and waits for the one under way. */
+  stop(): Promise<void>;
+}
+
+export function createResets({ waiting, askReset, mailClients, onDropped }: ResetsDeps): Resets {
+  let working: Promise<void> | undefined;
+
+  const work = async ({ email, address }: ResetRequest): Promise<void> => {
+    if (!mailClients.take(address).allowed) return onDropped("too many mails of its client");
+    let isSent = false;
+    try {
+      isSent = await askReset(email);
+    } catch (error) {
+      onDropped("failed", error);
+    } finally {
+      if (!isSent) mailClients.refund(address);
+    }
+  };
+  const workOff = async (): Promise<void> => {
+    for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) await work(request);
+    working = undefined;
+  };
+  return {
+    ask: (request) => {
+      if (waiting.push(networkOf(request.address), request) !== undefined) onDropped("too many wait");
+      working ??= workOff();
+    },
+    stop: async () => {
+      while (waiting.shift() !== undefined) onDropped("the service stops");
+      await working;
+    },
+  };
+}

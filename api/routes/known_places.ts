@@ -1,0 +1,18 @@
+/** The token of a known place: programs keep the header, and browsers the cookie that no script reads. */
+import { deviceLifetimeMs } from "../domain/devices.ts";
+import type { Secret } from "../../server/mod.ts";
+import type { ApiContext, RouteDeps } from "./context.ts";
+import { giveCookie, readCookie } from "./cookies.ts";
+
+export const deviceHeader = "Static-Device";
+
+export function shownDevice(c: ApiContext, deps: RouteDeps): string | undefined {
+  return c.req.header(deviceHeader) ?? readCookie(c, deps, "static_device");
+}
+
+/** With an answer to a good password. */
+export function giveDevice(c: ApiContext, deps: RouteDeps, device: Secret | undefined): void {
+  if (device === undefined) return;
+  c.header(deviceHeader, device.reveal());
+  giveCookie(c, deps, { name: "static_device", value: device, lifetimeMs: deviceLifetimeMs });
+}
