@@ -16,9 +16,11 @@ export interface Credentials {
   readonly relay_ca_file?: string;
   /** Address of the key's account; for people. */
   readonly email?: string;
+  /** Makes this place a known one of that account, at the API of this file. */
+  readonly device?: string;
 }
 
-const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email"] as const;
+const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email", "device"] as const;
 
 /** The parts of the system that tell where a user's files are. */
 export interface UserPlaces {

@@ -11,6 +11,7 @@ Deno.test("credentials come back as they were saved", () => {
     relay_url: "quic://r",
     ca_file: "/ca.pem",
     email: "a@example.org",
+    device: "d",
   };
   assertEquals(parseCredentials(formatCredentials(saved), path), saved);
   assertEquals(parseCredentials("{}", path), {});

@@ -96,7 +96,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Read it again, then repeat the change.",
   },
   code_invalid: {
-    meaning: "A code from a mail is wrong, used, or older than 30 minutes.",
+    meaning: "A code from a mail is wrong, used, or older than 60 minutes.",
     action: "Ask for a new code.",
   },
   csrf_failed: {

@@ -4,6 +4,7 @@ import {
   createdAccountOf,
   type CreatedKey,
   createdKeyOf,
+  type KnownPlace,
   type Login,
   missingField,
   textOf,
@@ -71,7 +72,7 @@ export function changePassword(
     readonly newPassword: string;
     readonly revokeKeys: boolean;
   },
-): Promise<ApiOutcome<Endings>> {
+): Promise<ApiOutcome<Endings & KnownPlace>> {
   const body = { password, new_password: newPassword, revoke_keys: revokeKeys };
   const call = { path: "/v1/account/password", credential: apiKey, body, secrets: [password, newPassword] };
   return callApi(api, { method: "POST", ...call, parse: endingsOf });
@@ -103,7 +104,7 @@ export function resetPassword(
     readonly newPassword: string;
     readonly revokeKeys: boolean;
   },
-): Promise<ApiOutcome<Endings>> {
+): Promise<ApiOutcome<Endings & KnownPlace>> {
   const body = { email, code, new_password: newPassword, revoke_keys: revokeKeys };
   const call = { path: "/v1/accounts/reset/confirm", body, secrets: [code, newPassword] };
   return callApi(api, { method: "POST", ...call, parse: endingsOf });
@@ -155,8 +156,9 @@ function accountOf(json: unknown): OwnAccount {
   };
 }
 
-function endingsOf(json: unknown): Endings {
+function endingsOf(json: unknown, device: string | undefined): Endings & KnownPlace {
   return {
+    device,
     sessionsEnded: Number(fieldOf(json, "sessions_ended") ?? 0),
     keysRevoked: Number(fieldOf(json, "keys_revoked") ?? 0),
   };

@@ -11,6 +11,11 @@ export interface Login {
   readonly password: string;
 }
 
+/** The place at which a password was good: with its token the next attempt does not count as a stranger's. */
+export interface KnownPlace {
+  readonly device?: string | undefined;
+}
+
 /** A key at the moment of its creation, the only one at which it can be seen. */
 export interface CreatedKey {
   readonly id: string;
@@ -19,7 +24,7 @@ export interface CreatedKey {
   readonly apiKey: string;
 }
 
-export interface CreatedAccount {
+export interface CreatedAccount extends KnownPlace {
   readonly accountId: string;
   readonly plan: string;
   readonly key: CreatedKey;
@@ -75,8 +80,9 @@ export function createAccount(api: ApiAccess, { email, password }: Login): Promi
   });
 }
 
-export function createdAccountOf(json: unknown): CreatedAccount {
+export function createdAccountOf(json: unknown, device: string | undefined): CreatedAccount {
   return {
+    device,
     accountId: textOf(json, "id"),
     plan: textOf(json, "plan"),
     key: createdKeyOf(fieldOf(json, "key"), textOf(json, "api_key")),
@@ -86,14 +92,15 @@ export function createdAccountOf(json: unknown): CreatedAccount {
 /** `POST /v1/accounts/keys`: the way back in without a key. */
 export function createKeyByPassword(
   api: ApiAccess,
-  { email, password, name }: Login & { readonly name: string },
-): Promise<ApiOutcome<CreatedKey>> {
+  { email, password, name, device }: Login & KnownPlace & { readonly name: string },
+): Promise<ApiOutcome<CreatedKey & KnownPlace>> {
   return callApi(api, {
     method: "POST",
     path: "/v1/accounts/keys",
     body: { email, password, name },
     secrets: [password],
-    parse: (json) => createdKeyOf(json, textOf(json, "api_key")),
+    device,
+    parse: (json, given) => ({ ...createdKeyOf(json, textOf(json, "api_key")), device: given }),
   });
 }
 

@@ -57,14 +57,14 @@ const operations: Readonly<Record<string, Operation>> = {
     request: "POST /v1/accounts",
     body: login,
     answer: { id: "a1", plan: "free", api_key: "sk_test_new", key },
-    value: { accountId: "a1", plan: "free", key: created },
+    value: { accountId: "a1", plan: "free", key: created, device: undefined },
   },
   createKeyByPassword: {
     run: (api) => createKeyByPassword(api, { ...login, name: "ci" }),
     request: "POST /v1/accounts/keys",
     body: { ...login, name: "ci" },
     answer: { ...key, api_key: "sk_test_new" },
-    value: created,
+    value: { ...created, device: undefined },
   },
   createApiKey: {
     run: (api) => createApiKey(api, { apiKey, name: "ci" }),

@@ -47,9 +47,11 @@ export interface ApiCall<T> {
   readonly body?: unknown;
   /** Secrets in the body. */
   readonly secrets?: readonly string[];
+  /** The token of a known place, with a password. */
+  readonly device?: string | undefined;
   readonly maxAnswerLength?: number;
-  /** Takes the answer's JSON; undefined when it is none. Throws `UnusableAnswer`. */
-  readonly parse: (json: unknown) => T;
+  /** Takes the answer's JSON, undefined when it is none, and the token that makes this place a known one. Throws `UnusableAnswer`. */
+  readonly parse: (json: unknown, device: string | undefined) => T;
 }
 
 /** The largest answer of the API lists a hundred keys, or the leases of a relay. */
@@ -58,6 +60,8 @@ const maxTextLength = 1000;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** Characters that a header can carry. The runtimes' own refusals quote the value. */
 const headerValue = /^[\x21-\x7e]+$/;
+const deviceHeader = "static-device";
+const maxDeviceLength = 512;
 
 /** Of an answer that is not what the API sends; the message ends a sentence. */
 export class UnusableAnswer extends Error {
@@ -89,7 +93,7 @@ export function isLoopback(url: string): boolean {
 
 /** Never rejects because of the other side. Throws `TypeError` for a credential that no header can carry. */
 export async function callApi<T>({ url, fetch: send, signal }: ApiAccess, call: ApiCall<T>): Promise<ApiOutcome<T>> {
-  const { credential, body, parse, secrets = [] } = call;
+  const { credential, body, device, parse } = call;
   if (credential !== undefined && !headerValue.test(credential)) {
     throw new TypeError("Cannot call the API: the credential has characters that a header cannot carry");
   }
@@ -101,6 +105,7 @@ export async function callApi<T>({ url, fetch: send, signal }: ApiAccess, call: 
         accept: "application/json",
         ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...(isDevice(device) && { [deviceHeader]: device }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: "error",
@@ -114,15 +119,22 @@ export async function callApi<T>({ url, fetch: send, signal }: ApiAccess, call: 
     return { outcome: "unreachable", cause };
   }
   if (answer.status < 200 || answer.status > 299) {
-    return refusalOf(answer, credential === undefined ? secrets : [credential, ...secrets]);
+    const secrets = [credential, device, ...call.secrets ?? []];
+    return refusalOf(answer, secrets.filter((secret) => secret !== undefined));
   }
   try {
     if (answer.text === undefined) throw new UnusableAnswer("an answer that is too long");
-    return { outcome: "done", value: parse(parseJson(answer.text)) };
+    const given = answer.headers.get(deviceHeader);
+    return { outcome: "done", value: parse(parseJson(answer.text), isDevice(given) ? given : undefined) };
   } catch (error) {
     if (!(error instanceof UnusableAnswer)) throw error;
     return { outcome: "unusable", status: answer.status, problem: error.message };
   }
+}
+
+/** One that a header can carry, and a file may keep. */
+function isDevice(text: string | null | undefined): text is string {
+  return typeof text === "string" && text.length <= maxDeviceLength && headerValue.test(text);
 }
 
 interface Answer {

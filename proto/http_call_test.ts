@@ -53,6 +53,22 @@ Deno.test("callApi() sends the credential in one header, follows no redirect and
   assertEquals(signal, access.signal);
 });
 
+Deno.test("callApi() shows the token of a known place and hands over the one that it gets, if a header can carry them", async () => {
+  const device = "canary-device_0123456789";
+  const given = (token: string): Response => Response.json({}, { headers: { "static-device": token } });
+  const parse: ApiCall<string | undefined>["parse"] = (_, token) => token;
+  const tokens = [["x-1", "x-1"], ["two words", undefined], ["x".repeat(513), undefined]] as const;
+  for (const [token, value] of tokens) {
+    const { access, sent } = apiThat(() => given(token));
+    assertEquals(await callApi(access, { ...call, device, parse }), { outcome: "done", value });
+    assertEquals(new Headers(sent[0]?.init.headers).get("static-device"), device);
+  }
+  const { access, sent } = apiThat(() => Response.json({ error: `no ${device}` }, { status: 401 }));
+  assert(!JSON.stringify(await callApi(access, { ...call, device })).includes(device));
+  await callApi(access, { ...call, device: "with\nnewline" });
+  assertEquals(new Headers(sent[1]?.init.headers).has("static-device"), false);
+});
+
 Deno.test("callApi() returns a refusal with status, code, text, request id, waiting time and details", async () => {
   const body = {
     error: "The request has invalid fields",

@@ -94,6 +94,7 @@ export {
   type CreatedKey,
   createKeyByPassword,
   createToken,
+  type KnownPlace,
   listApiKeys,
   type ListedKey,
   type Login,

@@ -41,9 +41,9 @@ export const faults: readonly Fault[] = [
   },
   {
     name: "flood-of-logins-is-given-back",
-    path: "api/domain/attempts.ts",
-    from: "if (error instanceof Fault && !error.isCallersOwn) limiter.refund(address);",
-    to: "if (error instanceof Fault) limiter.refund(address);",
+    path: "api/domain/rate_limit.ts",
+    from: "if (error instanceof Fault && !error.isCallersOwn) refund();",
+    to: "if (error instanceof Fault) refund();",
   },
   {
     name: "console-change-without-csrf-header",

@@ -1,5 +1,5 @@
 /** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
-import { createAccount, createKeyByPassword, type Credentials } from "../../proto/mod.ts";
+import { createAccount, createKeyByPassword, type Credentials, isSameApi, type KnownPlace } from "../../proto/mod.ts";
 import { issueToken, openApi } from "../service/api.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { findRelay, findService } from "../service/discovery.ts";
@@ -41,8 +41,8 @@ export const signup: Command = {
     // Before there is a key to lose: an authority that has changed ends it here.
     const found = await findService(context, settings);
     const created = openApi(platform, settings)((api) => createAccount(api, login));
-    const { accountId, plan, key } = await output.progress("creating the account", created);
-    await save(context, found, { api_key: key.apiKey, email: login.email });
+    const { accountId, plan, key, device } = await output.progress("creating the account", created);
+    await save(context, found, { api_key: key.apiKey, email: login.email, device });
     await output.result(
       {
         account_id: accountId,
@@ -98,8 +98,9 @@ export const login: Command = {
     const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
     const name = given.value("name") ?? "cli";
     const found = await findService(context, settings);
-    const key = await output.progress("signing in", ask((api) => createKeyByPassword(api, { ...login, name })));
-    await save(context, found, { api_key: key.apiKey, email: login.email });
+    const wanted = { ...login, name, device: settings.device };
+    const key = await output.progress("signing in", ask((api) => createKeyByPassword(api, wanted)));
+    await save(context, found, { api_key: key.apiKey, email: login.email, device: key.device });
     await signedIn(context, key);
   },
 };
@@ -170,16 +171,33 @@ export async function keepOrReplace(context: Context, { saved, apiUrl, keyIsFor 
 export async function save(
   context: Context,
   settings: Settings,
-  key: Pick<Credentials, "api_key" | "email">,
+  { device, ...key }: Pick<Credentials, "api_key" | "email"> & KnownPlace,
 ): Promise<void> {
   const { relayUrl, caFile, relayCaFile } = settings;
   await writeCredentials(context.platform, {
     ...key,
+    ...(device !== undefined && { device }),
     api_url: settings.apiUrl,
     ...(relayUrl !== undefined && { relay_url: relayUrl }),
     ...(caFile !== undefined && { ca_file: caFile }),
     ...(relayCaFile !== undefined && { relay_ca_file: relayCaFile }),
   });
+}
+
+/**
+ * A new password ends the tokens that were given before. The new one is kept where the key of this API is kept, or would be. Returns
+ * everything that is saved then.
+ */
+export async function saveDevice(
+  { platform }: Context,
+  { saved, apiUrl }: Settings,
+  { device, email }: KnownPlace & { readonly email?: string },
+): Promise<Credentials> {
+  const isOwn = saved.api_url === undefined ? email !== undefined : isSameApi(saved.api_url, apiUrl);
+  if (device === undefined || !isOwn) return saved;
+  const kept = { api_url: apiUrl, ...(email !== undefined && { email }), ...saved, device };
+  await writeCredentials(platform, kept);
+  return kept;
 }
 
 async function signedIn(context: Context, { prefix }: { readonly prefix: string }): Promise<void> {

@@ -6,7 +6,7 @@ import { askPassword, askSavedEmail } from "../prompt.ts";
 import { openApi } from "../service/api.ts";
 import { findService } from "../service/discovery.ts";
 import { readSettings, type Settings } from "../service/settings.ts";
-import { email, keepOrReplace, password, save, yes } from "./account.ts";
+import { email, keepOrReplace, password, save, saveDevice, yes } from "./account.ts";
 import { revokeKeys, tellCode } from "./own_account.ts";
 
 const code = { name: "CODE", summary: "the code from the mail; without it one is sent", optional: true };
@@ -34,6 +34,7 @@ export const reset: Command = {
     const change = { email: address, code: proof, newPassword, revokeKeys: given.has("revoke-keys") };
     const ask = openApi(platform, settings);
     const ended = await output.progress("asking the API", ask((api) => resetPassword(api, change)));
+    await saveDevice(context, settings, { device: ended.device, email: address });
     await output.result({ sessions_ended: ended.sessionsEnded, keys_revoked: ended.keysRevoked }, [
       `${
         output.paint("green", "✓")
@@ -63,8 +64,8 @@ export const claim: Command = {
     const login = { email: address, code: proof, password: await askPassword(context, { again: true }) };
     const found = await findService(context, settings);
     const created = openApi(platform, settings)((api) => claimAddress(api, login));
-    const { accountId, plan, key } = await output.progress("creating the account", created);
-    await save(context, found, { api_key: key.apiKey, email: address });
+    const { accountId, plan, key, device } = await output.progress("creating the account", created);
+    await save(context, found, { api_key: key.apiKey, email: address, device });
     const file = platform.folders.credentialsFile;
     await output.result({ account_id: accountId, email: address, plan, key_prefix: key.prefix, file }, [
       `${output.paint("green", "✓")} Account ${printable(address)} created, plan ${plan}`,

@@ -16,7 +16,7 @@ import { type ApiCaller, callerOf } from "../service/caller.ts";
 import { forgetKey, removeCredentials } from "../service/credentials.ts";
 import { findService } from "../service/discovery.ts";
 import { isoTime, utc } from "../texts/amounts.ts";
-import { password, yes } from "./account.ts";
+import { password, saveDevice, yes } from "./account.ts";
 
 export const revokeKeys: FlagSpec = {
   name: "revoke-keys",
@@ -43,7 +43,7 @@ export const verifyAddress: Command = {
   path: "account verify",
   summary: "confirm the account's e-mail address with the code from the mail",
   details: [
-    "Without a code it sends a new one to the account's address. A code works once, within 30 minutes.",
+    "Without a code it sends a new one to the account's address. A code works once, within 60 minutes.",
     "Confirming a new address ends all console sessions.",
   ],
   arguments: [{ name: "CODE", summary: "the code from the mail; without it a new one is sent", optional: true }],
@@ -110,7 +110,8 @@ export const setPassword: Command = {
         output.paint("green", "✓")
       } The password is changed; ${ended.sessionsEnded} sessions and ${ended.keysRevoked} keys have ended`,
     ]);
-    if (change.revokeKeys) await forgetSaved(context, caller);
+    const saved = await saveDevice(context, caller.settings, ended);
+    if (change.revokeKeys) await forgetSaved(context, { ...caller, settings: { ...caller.settings, saved } });
   },
 };
 

@@ -19,6 +19,8 @@ export interface Settings {
   readonly key: SettingsKey | undefined;
   /** The address that STATIC_API_KEY belongs to, if it is another one: that key is not sent. */
   readonly keyIsFor: string | undefined;
+  /** The token that makes this a known place of an account of this API. */
+  readonly device: string | undefined;
   readonly saved: Credentials;
 }
 
@@ -37,7 +39,7 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
   const apiUrl = requireApiUrl(asked ?? named ?? saved.api_url ?? localApi);
   const isLocal = isLoopback(apiUrl);
   // Saved settings belong to one service, and so do variables that name it.
-  const { relay_url, ca_file, relay_ca_file }: Credentials =
+  const { relay_url, ca_file, relay_ca_file, device }: Credentials =
     saved.api_url === undefined || isSameApi(apiUrl, saved.api_url) ? saved : {};
   const isNamedFor = asked === undefined || named === undefined || isSameApi(asked, named);
   const variable = (name: string): string | undefined => isNamedFor ? platform.variable(name) : undefined;
@@ -55,6 +57,7 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
       : [await readAuthority(relay_ca_file, platform)],
     key: findKey({ given, variable, saved, apiUrl }),
     keyIsFor: !isNamedFor && platform.variable("STATIC_API_KEY") !== undefined ? named : undefined,
+    device,
     saved,
   };
 }

@@ -128,7 +128,7 @@ function NewPassword({ email, onDone }: { email: string; onDone: () => void }): 
   }, [service, email, onDone]));
   return html`
     <${Form} state=${form} submit="Change the password">
-      <p>If ${email} belongs to a verified account, a code is on its way. It is good for 30 minutes.</p>
+      <p>If ${email} belongs to a verified account, a code is on its way. It is good for 60 minutes.</p>
       <${Field} label="Code" name="code" autocomplete="one-time-code" required error=${form.error} />
       <${Field} label="New password" name="new_password" type="password" autocomplete="new-password" required
         hint="At least 8 characters." error=${form.error} />
