@@ -37,8 +37,8 @@ export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   readonly isAllowedOrigin: (origin: string) => boolean;
 }
 
-/** `peer` is the address of the other end, where the platform tells. */
-export type Fetch = (request: Request, peer?: string) => Response | Promise<Response>;
+/** `peer` is the address of the other end, where the platform tells; `received` is called when the body has come whole. */
+export type Fetch = (request: Request, peer?: string, received?: () => void) => Response | Promise<Response>;
 
 export interface App {
   readonly fetch: Fetch;
@@ -56,7 +56,7 @@ export function createApp(deps: AppDeps): App {
     addRoutes(router);
     addHealthRoutes(router, deps);
     answerStrays(router);
-    return (request, peer) => router.hono.fetch(request, { peer });
+    return (request, peer, received) => router.hono.fetch(request, { peer, received });
   };
   return {
     fetch: serve((router) => {

@@ -10,8 +10,12 @@ export type ForwardingHeader = "X-Forwarded-For" | "Forwarded";
 
 export type ClientAddress = (peer: string | undefined, header: (name: string) => string | undefined) => string;
 
+export function createRangeCheck(ranges: readonly AddressRange[]): (address: string) => boolean {
+  return (address) => ranges.some((range) => range.contains(address));
+}
+
 export function createClientAddress(trusted: readonly AddressRange[], name: ForwardingHeader): ClientAddress {
-  const isTrusted = (address: string): boolean => trusted.some((range) => range.contains(address));
+  const isTrusted = createRangeCheck(trusted);
   const hopsOf = name === "Forwarded" ? forwardedHops : listedHops;
   const last = { peer: "", subject: "" };
   return (peer, header) => {

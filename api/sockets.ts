@@ -7,7 +7,6 @@ import {
   type CertificateSource,
   describeFailure,
   every,
-  isLoopback,
   type Log,
   naming,
   needed,
@@ -16,8 +15,9 @@ import {
   waits,
 } from "../server/mod.ts";
 import { backlog } from "../server/http2/mod.ts";
+import { createRangeCheck } from "./client_address.ts";
 import type { Config } from "./config.ts";
-import { type ConnectionLimits, patience } from "./listeners/connections.ts";
+import { type ConnectionLimits, patience, socketsFor } from "./listeners/connections.ts";
 import type { Handler, Listener } from "./listeners/listener.ts";
 import { findServeConnection, listenPlain } from "./listeners/plain.ts";
 import { listenTls } from "./listeners/tls.ts";
@@ -35,8 +35,6 @@ const certificateCheckMs = 10_000;
 /** For the database, logs, workers and files that are opened for a moment. */
 const minFilesKept = 64;
 const fewestConnections = 16;
-/** Share of all connections that one client address may have. */
-const addressShare = 4;
 /** Share of all connections that relays may have, on the internal port. */
 const internalShare = 8;
 
@@ -48,11 +46,9 @@ export function connectionLimits(config: Config): ConnectionLimits {
   const burst = isNode ? 2 * backlog : 0;
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
   const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
-  const connections = Math.max(fewestConnections, Math.min(maxConnections, free));
-  // Behind an edge all connections are the edge's, and on loopback this machine's.
-  const isShared = config.tlsTerminated || config.trustedProxies.length > 0 || isLoopback(config.listen.host);
-  const connectionsPerAddress = isShared ? connections : Math.ceil(connections / addressShare);
-  return { connections, connectionsPerAddress, ...patience };
+  const files = socketsFor(maxConnections) / maxConnections;
+  const connections = Math.max(fewestConnections, Math.min(maxConnections, Math.floor(free / files)));
+  return { connections, ...patience, isProxy: createRangeCheck(config.trustedProxies) };
 }
 
 export interface SocketOptions {
@@ -66,10 +62,9 @@ export interface SocketOptions {
   readonly log: Log;
 }
 
-/** The internal port's, besides the public one's. Its clients are known, so that they need not be kept apart. */
-export function internalLimits({ connections }: ConnectionLimits): ConnectionLimits {
-  const share = Math.ceil(connections / internalShare);
-  return { connections: share, connectionsPerAddress: share, ...patience };
+/** The internal port's, besides the public one's. */
+export function internalLimits({ connections, ...limits }: ConnectionLimits): ConnectionLimits {
+  return { ...limits, connections: Math.ceil(connections / internalShare) };
 }
 
 export async function openSockets(

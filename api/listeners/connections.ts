@@ -1,45 +1,61 @@
 /**
- * The open connections of a listener: how many there may be, of all clients and of one address, and how long each may take.
- * When all places are taken, an idle connection of an address that has more than the newcomer's gives way, so that places are
- * neither held by doing nothing nor taken by asking often. Knows neither sockets nor clocks.
+ * The open connections of a port: how many there may be, and how long each may take. When all places are taken they are shared by the
+ * rule of `Places`, between the networks of the clients. Knows neither sockets nor clocks.
  */
-import { RecentMap } from "../../proto/mod.ts";
-import { prefixOf } from "../../server/limits/mod.ts";
+import { networkOf, type Place, Places, type Standing } from "../../server/limits/mod.ts";
 
 export interface ConnectionLimits {
-  /** Sockets, those included that are being closed. */
+  /** Places. For a moment there are more sockets, an eighth at most: those of connections that lost theirs and are being closed. */
   readonly connections: number;
-  readonly connectionsPerAddress: number;
+  /** How long a newcomer is safe. */
+  readonly minimumMs: number;
   /** From the connection to its first request's head, the handshake included. */
   readonly headMs: number;
   /** Between two requests, the next one's head included. */
   readonly idleMs: number;
   /** From a request's head to its answer, its body included. */
   readonly requestMs: number;
+  /** A proxy of the operator's. */
+  readonly isProxy: (address: string) => boolean;
 }
 
-/** Enough to meet the addresses that have most; few, because a flood asks for each of its connections. */
-const maxCompared = 64;
-/** As many as a browser opens. */
-const fewConnections = 6;
-
 /** Values for a client that means it, on a bad network. */
-export const patience = { headMs: 10_000, idleMs: 75_000, requestMs: 60_000 } as const;
+export const patience = { minimumMs: 3_000, headMs: 10_000, idleMs: 75_000, requestMs: 60_000 } as const;
+
+/** Of the places: sockets that are being closed. */
+const closingShare = 1 / 8;
+
+/** How many sockets there may be in all. */
+export function socketsFor(connections: number): number {
+  return connections + Math.ceil(connections * closingShare);
+}
+
+/** Where a request is: its body comes, we work on it, its answer is read, it is over. */
+export type Stage = "body" | "work" | "answer" | "over";
+const stages: readonly Stage[] = ["body", "work", "answer", "over"];
+
+/** The other end of a connection, and this one. */
+export interface Ends {
+  readonly peer: string;
+  readonly local: string;
+}
+
+/** Why a connection must be closed: it took too long, others need its place, or the service stops. */
+export type Ending = "late" | "displaced" | "stop";
 
 export interface Connection {
-  /** A request's head has arrived. */
-  begin(): void;
-  /** Its answer is made. */
-  finish(): void;
+  /** A request's head has arrived. Returns how to say where it is later; it never goes back. */
+  begin(stage: "body" | "work"): (stage: Stage) => void;
   /** The socket is closed, by either side. */
   closed(): void;
 }
 
 interface Entry {
-  readonly address: string;
-  readonly end: () => void;
+  readonly end: (why: Ending) => void;
+  /** Undefined when it is being closed. */
+  place: Place<Entry> | undefined;
   /** Requests under way. */
-  requests: number;
+  readonly requests: Record<Exclude<Stage, "over">, number>;
   hasServed: boolean;
   sinceMs: number;
 }
@@ -47,97 +63,105 @@ interface Entry {
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;
-  /** Those that were active longest ago come first. */
-  readonly #entries = new RecentMap<Entry, undefined>();
-  /** Told to close, and still holding a socket. */
-  readonly #ending = new Set<Entry>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #places: Places<Entry>;
+  readonly #sockets = new Set<Entry>();
 
-  constructor(limits: ConnectionLimits, nowMs: () => number) {
+  constructor(limits: ConnectionLimits, { nowMs, random }: { nowMs: () => number; random: () => number }) {
     this.#limits = limits;
     this.#nowMs = nowMs;
+    this.#places = new Places({ total: limits.connections, minimumMs: limits.minimumMs, random });
   }
 
   get size(): number {
-    return this.#entries.size + this.#ending.size;
+    return this.#places.size;
   }
 
-  /** Undefined when it must be refused. `end` closes the socket at once. */
-  open(peer: string, end: () => void): Connection | undefined {
-    const address = prefixOf(peer);
-    const open = this.#perAddress.get(address) ?? 0;
-    if (open >= this.#limits.connectionsPerAddress) return undefined;
-    // One that is told to close still holds its socket for a moment, so places are made a little before they are needed.
-    const { connections } = this.#limits;
-    const spare = Math.floor(connections / 8);
-    if (this.#entries.size + spare >= connections && !this.#makePlace(open)) return undefined;
-    // Half of what is left is for addresses with few connections: a crowd must not use up the moment in which others leave.
-    if (this.size + (open > fewConnections ? spare / 2 : 0) >= connections) return undefined;
-    const entry: Entry = { address, end, requests: 0, hasServed: false, sinceMs: this.#nowMs() };
-    this.#entries.set(entry, undefined);
-    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+  /** Undefined when it must be refused. `end` closes the socket at once, or after a last word. */
+  open({ peer, local }: Ends, end: Entry["end"]): Connection | undefined {
+    if (this.#sockets.size >= socketsFor(this.#limits.connections)) return undefined;
+    const requests = { body: 0, work: 0, answer: 0 };
+    const entry: Entry = { end, place: undefined, requests, hasServed: false, sinceMs: this.#nowMs() };
+    // A proxy speaks for many, and this machine for its operator: both come before everybody else.
+    const weight = peer === local || this.#limits.isProxy(peer) ? Infinity : 1;
+    const newcomer = { party: networkOf(peer), holder: entry, standing: standingOf(entry), weight };
+    const entered = this.#places.enter(newcomer, this.#nowMs());
+    if (entered.kind === "refused") return undefined;
+    entry.place = entered.place;
+    this.#sockets.add(entry);
+    if (entered.displaced !== undefined) this.#end(entered.displaced.holder, "displaced");
     return {
-      begin: () => {
-        entry.requests++;
-        entry.sinceMs = this.#nowMs();
+      begin: (first) => this.#begin(entry, first),
+      closed: () => {
+        this.#leave(entry);
+        this.#sockets.delete(entry);
       },
-      finish: () => {
-        entry.requests--;
-        entry.hasServed = true;
-        entry.sinceMs = this.#nowMs();
-        // The order is that of those that are idle.
-        if (this.#entries.has(entry)) this.#entries.set(entry, undefined);
-      },
-      closed: () => this.#remove(entry),
     };
   }
 
   /** Ends those that took too long. Call it about every second. */
   tick(): void {
     const nowMs = this.#nowMs();
-    for (const entry of this.#entries.keys()) {
-      if (nowMs - entry.sinceMs > this.#allowedMs(entry)) this.#end(entry);
+    for (const entry of this.#sockets) {
+      if (entry.place !== undefined && nowMs - entry.sinceMs > this.#allowedMs(entry)) this.#end(entry, "late");
     }
   }
 
   /** Ends those without a request under way. */
   endIdle(): void {
-    for (const entry of [...this.#entries.keys()]) if (entry.requests === 0) this.#end(entry);
+    for (const entry of this.#sockets) if (!hasRequests(entry)) this.#end(entry, "stop");
   }
 
   endAll(): void {
-    for (const entry of [...this.#entries.keys()]) this.#end(entry);
+    for (const entry of this.#sockets) this.#end(entry, "stop");
   }
 
-  #allowedMs({ requests, hasServed }: Entry): number {
-    if (requests > 0) return this.#limits.requestMs;
-    return hasServed ? this.#limits.idleMs : this.#limits.headMs;
+  #begin(entry: Entry, first: "body" | "work"): (stage: Stage) => void {
+    let current: Stage = first;
+    entry.sinceMs = this.#nowMs();
+    entry.requests[first]++;
+    this.#stand(entry);
+    return (next) => {
+      if (current === "over" || stages.indexOf(next) <= stages.indexOf(current)) return;
+      entry.requests[current]--;
+      current = next;
+      if (next === "over") {
+        entry.hasServed = true;
+        entry.sinceMs = this.#nowMs();
+      } else entry.requests[next]++;
+      this.#stand(entry);
+    };
   }
 
-  /**
-   * For a newcomer whose address has `open` already. Of those idle for longest, the one whose address has most goes, if that
-   * has more than twice as many: equals do not take each other's places.
-   */
-  #makePlace(open: number): boolean {
-    let [most, loser]: [number, Entry | undefined] = [2 * open, undefined];
-    for (const entry of this.#entries.keys().filter(({ requests }) => requests === 0).take(maxCompared)) {
-      const count = this.#perAddress.get(entry.address) ?? 0;
-      if (count > most) [most, loser] = [count, entry];
-    }
-    if (loser !== undefined) this.#end(loser);
-    return loser !== undefined;
+  #stand(entry: Entry): void {
+    if (entry.place !== undefined) this.#places.stand(entry.place, standingOf(entry), this.#nowMs());
   }
 
-  #end(entry: Entry): void {
-    this.#entries.delete(entry);
-    this.#ending.add(entry);
-    entry.end();
+  #allowedMs(entry: Entry): number {
+    if (hasRequests(entry)) return this.#limits.requestMs;
+    return entry.hasServed ? this.#limits.idleMs : this.#limits.headMs;
   }
 
-  #remove(entry: Entry): void {
-    if (!this.#entries.delete(entry) && !this.#ending.delete(entry)) return;
-    const open = (this.#perAddress.get(entry.address) ?? 1) - 1;
-    if (open === 0) this.#perAddress.delete(entry.address);
-    else this.#perAddress.set(entry.address, open);
+  #end(entry: Entry, why: Ending): void {
+    if (entry.place === undefined) return;
+    this.#leave(entry);
+    entry.end(why);
   }
+
+  #leave(entry: Entry): void {
+    if (entry.place === undefined) return;
+    const outcome = entry.place.standing === "unfinished" ? "unfinished" : "finished";
+    this.#places.leave(entry.place, outcome, this.#nowMs());
+    entry.place = undefined;
+  }
+}
+
+function hasRequests({ requests: { body, work, answer } }: Entry): boolean {
+  return body + work + answer > 0;
+}
+
+/** One that waits for its client in anything waits for its client. */
+function standingOf({ requests: { body, work, answer }, hasServed }: Entry): Standing {
+  if (body + answer > 0) return "unfinished";
+  if (work > 0) return "busy";
+  return hasServed ? "idle" : "unfinished";
 }

@@ -1,98 +1,140 @@
-import { assertEquals } from "@std/assert";
-import { type Connection, Connections } from "./connections.ts";
+import { assert, assertEquals } from "@std/assert";
+import { type Connection, type ConnectionLimits, Connections, socketsFor } from "./connections.ts";
 
-function createScene(
-  limits: { connections?: number; connectionsPerAddress?: number } = {},
-): {
-  open(name: string, peer?: string): Connection | undefined;
-  ended: string[];
-  pass(ms: number): void;
-  size(): number;
-} {
-  const clock = { nowMs: 0 };
-  const ended: string[] = [];
-  const connections = new Connections(
-    { connections: 3, connectionsPerAddress: 10, headMs: 10, idleMs: 100, requestMs: 50, ...limits },
-    () => clock.nowMs,
-  );
-  return {
-    open: (name, peer = "192.0.2.1") => {
-      const place = connections.open(peer, () => {
-        ended.push(name);
-        place?.closed();
-      });
-      return place;
-    },
-    ended,
-    pass: (ms) => {
-      clock.nowMs += ms;
-      connections.tick();
-    },
-    size: () => connections.size,
-  };
+const minimumMs = 3;
+const local = "203.0.113.1";
+
+/** A port with a few places, in simulated time. Sockets close at once. */
+class Port {
+  readonly ended: string[] = [];
+  readonly #connections: Connections;
+  #nowMs = 0;
+
+  constructor(limits: Partial<ConnectionLimits> = {}) {
+    const usual = { connections: 3, minimumMs, headMs: 10, idleMs: 100, requestMs: 50, isProxy: () => false };
+    const clock = { nowMs: () => this.#nowMs, random: () => 0 };
+    this.#connections = new Connections({ ...usual, ...limits }, clock);
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  try(name: string, peer = "192.0.2.1"): Connection | undefined {
+    const connection = this.#connections.open({ peer, local }, (why) => {
+      this.ended.push(`${name} ${why}`);
+      connection?.closed();
+    });
+    return connection;
+  }
+
+  open(name: string, peer?: string): Connection {
+    const connection = this.try(name, peer);
+    assert(connection !== undefined, `${name} was refused`);
+    return connection;
+  }
+
+  pass(ms: number): void {
+    this.#nowMs += ms;
+    this.#connections.tick();
+  }
 }
 
 Deno.test("a head, a pause and a request each have their time", () => {
-  const { open, ended, pass } = createScene();
-  open("silent");
-  const idle = open("idle");
-  const busy = open("busy");
-  busy?.begin();
-  idle?.begin();
-  idle?.finish();
-  pass(11);
-  assertEquals(ended, ["silent"]);
-  pass(40);
-  assertEquals(ended, ["silent", "busy"]);
-  pass(50);
-  assertEquals(ended, ["silent", "busy", "idle"]);
+  const port = new Port();
+  port.open("silent");
+  const idle = port.open("idle");
+  port.open("busy").begin("body");
+  idle.begin("work")("over");
+  port.pass(11);
+  assertEquals(port.ended, ["silent late"]);
+  port.pass(40);
+  assertEquals(port.ended, ["silent late", "busy late"]);
+  port.pass(50);
+  assertEquals(port.ended, ["silent late", "busy late", "idle late"]);
 });
 
-Deno.test("a full house sends away a connection that is idle for longest, never one with a request", () => {
-  const { open, ended, size } = createScene();
-  const [first, second] = [open("1"), open("2"), open("3")];
-  first?.begin();
-  second?.begin();
-  second?.finish();
-  open("4", "192.0.2.2");
-  open("5", "192.0.2.3");
-  assertEquals([ended, size()], [["3", "2"], 3]);
-  const busy = createScene({ connections: 1 });
-  busy.open("1")?.begin();
-  assertEquals([busy.open("2", "192.0.2.2"), busy.ended], [undefined, []]);
+Deno.test("four addresses that hold all places with unfinished bodies keep no newcomer out", () => {
+  const port = new Port({ connections: 8 });
+  for (let place = 0; place < 8; place++) port.open(`attacker ${place}`, `192.0.2.${place % 4}`).begin("body");
+  assertEquals(port.try("too early", "198.51.100.1"), undefined);
+  port.pass(minimumMs);
+  for (let count = 0; count < 20; count++) {
+    const newcomer = port.open(`newcomer ${count}`, `198.51.100.${count}`);
+    const reach = newcomer.begin("body");
+    // An attacker comes back at once.
+    port.try(`again ${count}`, `192.0.2.${count % 4}`)?.begin("body");
+    port.pass(1);
+    reach("work");
+    reach("over");
+    newcomer.closed();
+  }
+  assertEquals(port.ended.filter((ended) => ended.startsWith("newcomer")), []);
 });
 
-Deno.test("in a full house those that have most lose places, and get none by asking again", () => {
-  const { open, ended } = createScene({ connections: 4 });
-  open("honest", "192.0.2.9");
-  for (const name of ["a", "b", "c"]) open(name);
-  assertEquals([open("d"), ended], [undefined, []]);
-  open("another", "192.0.2.8");
-  assertEquals(ended, ["a"]);
+Deno.test("those that hold places with requests that they do finish keep no newcomer out either", () => {
+  const port = new Port({ connections: 4 });
+  const held = [0, 1, 2, 3].map((place) => port.open(`attacker ${place}`, `192.0.2.${place % 2}`));
+  for (let turn = 0; turn < 10; turn++) {
+    for (const connection of held) connection.begin("work")("over");
+    port.pass(1);
+  }
+  port.open("newcomer", "198.51.100.1");
+  assertEquals(port.ended.length, 1);
 });
 
-Deno.test("a connection that is being closed keeps its place until its socket is closed", () => {
-  const connections = new Connections(
-    { connections: 8, connectionsPerAddress: 99, headMs: 10, idleMs: 10, requestMs: 10 },
-    () => 0,
-  );
+Deno.test("a request that we work on is nobody's victim, and one whose answer is not read is the first", () => {
+  const port = new Port();
+  const [working, unread, idle] = ["working", "unread", "idle"].map((name) => port.open(name).begin("work"));
+  idle?.("over");
+  unread?.("answer");
+  port.pass(minimumMs);
+  for (const newcomer of [1, 2]) port.open(`${newcomer}`, `198.51.100.${newcomer}`);
+  assertEquals(port.ended, ["unread displaced", "idle displaced"]);
+  assertEquals(port.try("3", "198.51.100.3"), undefined);
+  // It goes on, and never back.
+  working?.("over");
+  working?.("work");
+  port.open("3", "198.51.100.3");
+  assertEquals(port.ended.at(-1), "working displaced");
+});
+
+Deno.test("IPv6 clients of one network are one party", () => {
+  const port = new Port();
+  port.open("other", "2001:db8:1::1");
+  for (const host of [1, 2]) port.open(`${host}`, `2001:db8::${host}:0:0:0:1`);
+  port.pass(minimumMs);
+  port.open("newcomer", "2001:db8:2::1");
+  assertEquals(port.ended, ["1 displaced"]);
+});
+
+Deno.test("a listed proxy and this machine itself lose no place to strangers, only the slowest to their own", () => {
+  for (const peer of ["192.0.2.80", local]) {
+    const port = new Port({ isProxy: (address) => address === "192.0.2.80" });
+    const [slow, quick] = [port.open("slow", peer), port.open("quick", peer)];
+    slow.begin("body");
+    port.open("stranger", "198.51.100.1");
+    port.pass(minimumMs);
+    quick.begin("body");
+    port.open("another stranger", "198.51.100.2");
+    assertEquals(port.ended, ["stranger displaced"]);
+    port.pass(minimumMs);
+    port.open("more", peer);
+    port.open("still more", peer);
+    assertEquals(port.ended.slice(1), ["another stranger displaced", "slow displaced"]);
+  }
+});
+
+Deno.test("sockets that are being closed are bounded too", () => {
+  const clock = { nowMs: () => performance.now(), random: () => 0 };
+  const limits = { connections: 8, minimumMs: 0, headMs: 10, idleMs: 10, requestMs: 10, isProxy: () => false };
+  const connections = new Connections(limits, clock);
   let host = 0;
-  const open = (): Connection | undefined => connections.open(`192.0.2.${host++}`, () => {});
-  const places = Array.from({ length: 9 }, open);
-  // The eighth made the first one go, which still holds its socket; so there was no room for the ninth.
-  assertEquals([places.filter((place) => place !== undefined).length, connections.size], [8, 8]);
-  places[0]?.closed();
-  assertEquals([connections.size, open() !== undefined], [7, true]);
-});
-
-Deno.test("one address cannot have all places, and gets them back when its connections end", () => {
-  const { open, ended } = createScene({ connectionsPerAddress: 2 });
-  const first = open("1", "2001:db8::1");
-  open("2", "2001:db8::2");
-  assertEquals(open("3", "2001:db8::3"), undefined);
-  open("other", "192.0.2.2");
-  first?.closed();
-  first?.closed();
-  open("4", "2001:db8::4");
-  assertEquals([open("5", "2001:db8::5"), ended], [undefined, []]);
+  const open = (): Connection | undefined => connections.open({ peer: `192.0.2.${host++}`, local }, () => {});
+  const opened = Array.from({ length: 10 }, open);
+  // The ninth made the first one go, which still holds its socket; so there was no room for the tenth.
+  assertEquals([opened.filter((one) => one !== undefined).length, connections.size], [socketsFor(8), 8]);
+  opened[0]?.closed();
+  opened[0]?.closed();
+  assertEquals([open() !== undefined, open(), connections.size], [true, undefined, 8]);
 });

@@ -1,11 +1,23 @@
 /** Common to both listeners: plain HTTP and TLS differ in how bytes arrive, not in what a client may do. */
 import type { ConnectionLimits } from "./connections.ts";
 
-export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
+/** `received` is to be called when the body has come whole: until then it is the client that takes its time. */
+export type Handler = (
+  request: Request,
+  peer: string | undefined,
+  received: () => void,
+) => Response | Promise<Response>;
+
+/** A request of these methods is whole with its head. */
+const bodiless: readonly string[] = ["GET", "HEAD"];
+
+export function firstStage(method: string): "body" | "work" {
+  return bodiless.includes(method) ? "work" : "body";
+}
 
 export interface Listener {
   readonly url: string;
-  /** Open sockets, handshakes included. */
+  /** Open ones, handshakes included. */
   connections(): number;
   /** Resolves when nothing is accepted any more; only a new process helps. */
   readonly failed: Promise<Error>;

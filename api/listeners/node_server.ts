@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { connectionKey, listen, type NodeServer, takeSockets } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
-import { type Connection, type ConnectionLimits, Connections } from "./connections.ts";
-import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
+import { type Connection, type ConnectionLimits, Connections, type Stage } from "./connections.ts";
+import { acceptFailed, firstStage, type Listener, type ListenOptions } from "./listener.ts";
 
 const tickMs = 1_000;
 export interface NodeOptions extends ListenOptions {
@@ -30,14 +30,14 @@ export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): Ser
 
 export async function listenNode(server: NodeServer, options: NodeOptions): Promise<Listener> {
   const { host, port, limits, scheme } = options;
-  const connections = new Connections(limits, () => performance.now());
+  const connections = new Connections(limits, { nowMs: () => performance.now(), random: Math.random });
   const places = admitSockets(server, connections);
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const place = places.get(connectionKey(incoming.socket));
-    place?.begin();
-    // "close" follows "finish", and comes alone when the client has gone.
-    outgoing.once("close", () => place?.finish());
-    void answer(options, incoming, outgoing);
+    const reach = place?.begin(firstStage(incoming.method ?? "GET")) ?? (() => {});
+    // Without it the client has not read all, and its connection is over.
+    outgoing.once("finish", () => reach("over"));
+    void answer(options, { incoming, outgoing, reach });
   });
   const listening = await listen(server, { hostname: host, port });
   const ticker = setInterval(() => connections.tick(), tickMs);
@@ -69,7 +69,8 @@ export async function listenNode(server: NodeServer, options: NodeOptions): Prom
 export function admitSockets(server: EventEmitter, connections: Connections): ReadonlyMap<string, Connection> {
   const places = new Map<string, Connection>();
   const handOver = takeSockets(server, (socket) => {
-    const place = connections.open(socket.remoteAddress ?? "", () => socket.destroy());
+    const { remoteAddress: peer = "", localAddress: local = "" } = socket;
+    const place = connections.open({ peer, local }, () => socket.destroy());
     if (place === undefined) return void socket.destroy();
     const key = connectionKey(socket);
     places.set(key, place);
@@ -83,17 +84,24 @@ export function admitSockets(server: EventEmitter, connections: Connections): Re
   return places;
 }
 
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly reach: (stage: Stage) => void;
+}
+
 /** From Node's request to the standard one, and back from the standard response. */
 async function answer(
   { handler, scheme, headers = {} }: NodeOptions,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  { incoming, outgoing, reach }: Exchange,
 ): Promise<void> {
   try {
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
     const fault = faultOf(incoming);
     if (fault !== undefined) return refuse(outgoing, fault);
-    const response = await handler(toRequest(scheme, incoming), incoming.socket.remoteAddress);
+    const request = toRequest(scheme, incoming);
+    const response = await handler(request, incoming.socket.remoteAddress, () => reach("work"));
+    reach("answer");
     for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
     outgoing.writeHead(response.status);
     if (response.body !== null) {

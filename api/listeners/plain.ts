@@ -7,8 +7,8 @@
  */
 import { createPlainServer, type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { after, urlHost } from "../../server/mod.ts";
-import { Connections } from "./connections.ts";
-import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
+import { Connections, type Ending } from "./connections.ts";
+import { acceptFailed, firstStage, type Listener, type ListenOptions } from "./listener.ts";
 import { listenNode, timeoutsOf } from "./node_server.ts";
 
 /** The part of `Deno.HttpServer` that is used here. */
@@ -53,39 +53,27 @@ export async function listenWith(
   { host, port, handler, limits }: ListenOptions,
 ): Promise<Listener> {
   const doors = await openOnEach({ hostname: host, port }, (address) => new Door(address));
-  const connections = new Connections(limits, () => performance.now());
+  const connections = new Connections(limits, { nowMs: () => performance.now(), random: Math.random });
   const servers = new Set<ConnectionServer>();
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const serve = (connection: Deno.TcpConn): void => {
     let abort = (): void => {};
     const signal: CloseSignal = { addEventListener: (_, listener) => abort = listener };
     const { hostname } = connection.remoteAddr;
-    // The runtime closes no connection while it waits for an answer, so one is given first.
-    const giveUps = new Set<() => void>();
+    const answers = new Answers();
     const closeNow = (): void => quietly(() => abort());
-    const place = connections.open(hostname, () => {
-      if (giveUps.size === 0) return closeNow();
-      for (const giveUp of giveUps) giveUp();
-      after(lastWordsMs, closeNow);
+    const place = connections.open({ peer: hostname, local: connection.localAddr.hostname }, (why) => {
+      answers.giveUp(why);
+      if (answers.isOneLeaving) after(lastWordsMs, closeNow);
+      else closeNow();
     });
     if (place === undefined) return connection.close();
-    const answer = (request: Request): Promise<Response> =>
-      new Promise((resolve, reject) => {
-        const giveUp = (): void => resolve(new Response(null, { status: 408 }));
-        place.begin();
-        giveUps.add(giveUp);
-        const done = (): void => {
-          giveUps.delete(giveUp);
-          place.finish();
-        };
-        Promise.try(handler, request, hostname).then((response) => {
-          done();
-          resolve(response);
-        }, (error) => {
-          done();
-          reject(error);
-        });
-      });
+    const answer = (request: Request): Promise<Response> => {
+      const reach = place.begin(firstStage(request.method));
+      const working = Promise.try(handler, request, hostname, () => reach("work"));
+      // The runtime does not tell when the client has read it.
+      return answers.give(working.finally(() => reach("over")));
+    };
     let server: ConnectionServer;
     try {
       server = serveConnection(connection, signal, answer, internalError, () => {});
@@ -115,6 +103,33 @@ export async function listenWith(
       clearInterval(ticker);
     },
   };
+}
+
+/** All answers of one connection. The runtime closes none while it waits for an answer, so one is given first. */
+class Answers {
+  readonly #giveUps = new Set<(why: Ending) => void>();
+  #lastAtMs = -Infinity;
+
+  /** Resolves with this answer, or with another when there is no time for it. */
+  give(answer: Promise<Response>): Promise<Response> {
+    const { promise: other, resolve } = Promise.withResolvers<Response>();
+    const giveUp = (why: Ending): void => resolve(lastWords(why));
+    this.#giveUps.add(giveUp);
+    return Promise.race([answer, other]).finally(() => {
+      this.#giveUps.delete(giveUp);
+      this.#lastAtMs = performance.now();
+    });
+  }
+
+  giveUp(why: Ending): void {
+    if (this.#giveUps.size > 0) this.#lastAtMs = performance.now();
+    for (const giveUp of this.#giveUps) giveUp(why);
+  }
+
+  /** It may not have been sent yet. */
+  get isOneLeaving(): boolean {
+    return performance.now() - this.#lastAtMs < lastWordsMs;
+  }
 }
 
 /**
@@ -185,6 +200,12 @@ function quietly(close: () => void): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
+}
+
+/** For a request that ends with its connection. */
+function lastWords(why: Ending): Response {
+  if (why === "late") return new Response(null, { status: 408 });
+  return new Response(null, { status: 503, headers: { "retry-after": "1" } });
 }
 
 /** The app answers every error itself; this is what is left. */

@@ -14,6 +14,7 @@ export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes:
     return { ok: false, response: refuse(c, "invalid_request", "The body did not arrive completely; send it again") };
   }
   if (bytes === "too_large") return { ok: false, response: tooLarge(c, maxBytes) };
+  c.env.received?.();
   if (bytes.length > 0 && !jsonType.test(c.req.header("content-type") ?? "")) {
     return {
       ok: false,

@@ -23,6 +23,8 @@ export interface AppEnv {
   readonly Bindings: {
     /** The address of the other end of the connection, where the platform tells. */
     readonly peer: string | undefined;
+    /** To be called when the body has come whole. */
+    readonly received?: (() => void) | undefined;
   };
   readonly Variables: {
     requestId: string;
