@@ -117,7 +117,7 @@ function readAll(read: VariableReader): Config {
       passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
       keys: readProfile(read, "STATIC_KEY_ARGON2", { memoryKiB: 4096, iterations: 1, parallelism: 1 }),
       workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), { min: 1, max: 64 }),
-      queueLimit: read.integer("STATIC_HASH_QUEUE", 64, { min: 1, max: 10_000 }),
+      queueLimit: read.integer("STATIC_HASH_QUEUE", 64, { min: 2, max: 10_000 }),
     },
     rateLimits: {
       signUp: readRate(read, "STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),

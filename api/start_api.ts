@@ -47,7 +47,6 @@ import { createResets } from "./domain/resets.ts";
 import { createSessions } from "./domain/sessions.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
-import { FairQueue } from "./hashing/fair_queue.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
 import { createFileMailer, mailFolder } from "./mail/file_mailer.ts";
 import { createSmtpMailer } from "./mail/smtp_mailer.ts";
@@ -273,7 +272,8 @@ function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, 
     beginGuess: createPasswordGuesses(config, clock),
     devices,
     resets: createResets({
-      waiting: new FairQueue(maxWaitingResets),
+      places: maxWaitingResets,
+      elapsedMs: () => performance.now(),
       askReset: life.askReset,
       mailClients: rateLimits.mailClients,
       onDropped: (reason, error) =>

@@ -107,7 +107,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
       const judgement = await attempts.judge(async () => {
         const isVerified = row !== undefined && verified.has(fingerprint, row.id); // while this one waited
-        const matches = isVerified || await verify(key, fingerprint, row?.keyHash, attempts.party);
+        const party = { ...attempts.party, isKnown: row !== undefined };
+        const matches = isVerified || await verify(key, fingerprint, row?.keyHash, party);
         // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
         const current = matches ? await store.findKey(parsed.keyPrefix) : undefined;
         return { isGood: current !== undefined && !isOver(current), value: current };

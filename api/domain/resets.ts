@@ -3,7 +3,7 @@
  * has an account, and worked on one at a time. Those that wait are bounded and fair between clients; one that finds no place is dropped.
  */
 import type { AccountLife } from "./account_life.ts";
-import { networkOf } from "../../server/limits/mod.ts";
+import { networkOf, Places } from "../../server/limits/mod.ts";
 import type { RateLimiter } from "./rate_limit.ts";
 
 export interface ResetRequest {
@@ -12,11 +12,10 @@ export interface ResetRequest {
 }
 
 export interface ResetsDeps {
-  /** Fair between clients; returns the one that finds no place. */
-  readonly waiting: {
-    push(client: string, request: ResetRequest): ResetRequest | undefined;
-    shift(): ResetRequest | undefined;
-  };
+  /** How many may wait. */
+  readonly places: number;
+  /** Monotonic milliseconds. */
+  readonly elapsedMs: () => number;
   readonly askReset: AccountLife["askReset"];
   /** Mails that a client may cause. One that was not sent is given back. */
   readonly mailClients: RateLimiter;
@@ -33,7 +32,9 @@ export interface Resets {
   stop(): Promise<void>;
 }
 
-export function createResets({ waiting, askReset, mailClients, onDropped }: ResetsDeps): Resets {
+export function createResets({ places: total, elapsedMs, askReset, mailClients, onDropped }: ResetsDeps): Resets {
+  // Nobody is told when to come again.
+  const places = new Places<ResetRequest>({ total, minimumMs: 0, random: () => 0 });
   let working: Promise<void> | undefined;
 
   const work = async ({ email, address }: ResetRequest): Promise<void> => {
@@ -48,16 +49,20 @@ export function createResets({ waiting, askReset, mailClients, onDropped }: Rese
     }
   };
   const workOff = async (): Promise<void> => {
-    for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) await work(request);
+    for (let next = places.next(elapsedMs()); next !== undefined; next = places.next(elapsedMs())) {
+      await work(next.holder);
+    }
     working = undefined;
   };
   return {
     ask: (request) => {
-      if (waiting.push(networkOf(request.address), request) !== undefined) onDropped("too many wait");
+      const newcomer = { party: networkOf(request.address), holder: request, standing: "unfinished" } as const;
+      const entered = places.enter(newcomer, elapsedMs());
+      if (entered.kind === "refused" || entered.displaced !== undefined) onDropped("too many wait");
       working ??= workOff();
     },
     stop: async () => {
-      while (waiting.shift() !== undefined) onDropped("the service stops");
+      while (places.next(elapsedMs()) !== undefined) onDropped("the service stops");
       await working;
     },
   };

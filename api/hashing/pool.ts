@@ -1,5 +1,5 @@
 /**
- * Argon2id off the event loop: a fixed number of workers and a bounded queue, fair between clients. A full queue refuses at
+ * Argon2id off the event loop: a fixed number of workers and a bounded queue, fair between parties. A full queue refuses at
  * once with `overloaded` and never grows, so a flood costs a known amount of memory and the event loop stays free for everyone
  * else. Passwords and keys have a pool each, because a key must not wait for passwords. Where the platform has no workers,
  * jobs run in this thread, one at a time, behind the same queue.
@@ -8,7 +8,7 @@ import { Fault } from "../domain/fault.ts";
 import type { Hasher, Party } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
 import { after, waits } from "../../server/mod.ts";
-import { FairQueue } from "./fair_queue.ts";
+import { Places } from "../../server/limits/mod.ts";
 
 export type Job =
   | { readonly kind: "hash"; readonly secret: string; readonly profile: Argon2Profile }
@@ -20,6 +20,7 @@ export type JobResult =
 
 export interface PoolOptions {
   readonly workers: number;
+  /** Jobs that wait: half for known parties, half for strangers. */
   readonly queueLimit: number;
   /** Without workers, hashing happens in this thread. */
   readonly createWorker: (() => Worker) | undefined;
@@ -61,21 +62,23 @@ export function createHashingPool(
     ? [threadLane()]
     : Array.from({ length: workers }, () => workerLane(createWorker, workerMs));
   const idle = [...lanes];
-  const queue = new FairQueue<Waiting>(queueLimit);
+  const queue = new Queue(queueLimit);
 
   const next = (): void => {
     const lane = queue.size === 0 ? undefined : idle.pop();
-    const waiting = lane === undefined ? undefined : queue.shift();
+    const waiting = lane === undefined ? undefined : queue.next();
     if (lane === undefined || waiting === undefined) return;
-    lane.run(waiting.job).then(waiting.resolve, waiting.reject).finally(() => {
+    lane.run(waiting.job).then((value) => {
+      if (value === false) queue.blame(waiting.party);
+      waiting.resolve(value);
+    }, waiting.reject).finally(() => {
       idle.push(lane);
       next();
     });
   };
   const submit = (party: Party, job: Job): Promise<string | boolean> =>
     new Promise((resolve, reject) => {
-      const refused = queue.push(party.key, { party, job, resolve, reject });
-      refused?.reject(queueFull(queue.waitingFor(refused.party.key) > 0));
+      queue.enter({ party, job, resolve, reject });
       next();
     });
 
@@ -90,7 +93,7 @@ export function createHashingPool(
     },
     waiting: () => queue.size,
     close: () => {
-      for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
+      for (let waiting = queue.next(); waiting !== undefined; waiting = queue.next()) {
         waiting.reject(new Fault("overloaded", "The service is stopping; try again"));
       }
       for (const lane of lanes) lane.close();
@@ -98,7 +101,50 @@ export function createHashingPool(
   };
 }
 
-/** A client with others in the queue has filled it; one without has only come at a bad moment. */
+type Room = "known" | "strangers";
+
+/** Two rooms, which are served in turn: however many strangers guess, known parties do not wait for them. */
+class Queue {
+  readonly #rooms: Readonly<Record<Room, Places<Waiting>>>;
+  #turn: Room = "known";
+
+  constructor(limit: number) {
+    // A job is safe when it runs. Before that one with a better claim may take its place at any time.
+    const create = (total: number): Places<Waiting> => new Places({ total, minimumMs: 0, random: Math.random });
+    this.#rooms = { known: create(Math.floor(limit / 2)), strangers: create(Math.ceil(limit / 2)) };
+  }
+
+  get size(): number {
+    return this.#rooms.known.size + this.#rooms.strangers.size;
+  }
+
+  /** Rejects the one that finds no place, or loses its own. */
+  enter(waiting: Waiting): void {
+    const room = this.#roomOf(waiting.party);
+    const { key: party } = waiting.party;
+    const entered = room.enter({ party, holder: waiting, standing: "unfinished" }, performance.now());
+    const loser = entered.kind === "refused" ? waiting : entered.displaced?.holder;
+    loser?.reject(queueFull(room.heldBy(loser.party.key) > 0));
+  }
+
+  next(): Waiting | undefined {
+    const other = this.#turn === "known" ? "strangers" : "known";
+    const served = this.#rooms[this.#turn].size > 0 ? this.#turn : other;
+    this.#turn = served === "known" ? "strangers" : "known";
+    return this.#rooms[served].next(performance.now())?.holder;
+  }
+
+  /** Its key or password was wrong: it has its turn after those that bring good ones. */
+  blame(party: Party): void {
+    this.#roomOf(party).blame(party.key, performance.now());
+  }
+
+  #roomOf({ isKnown }: Party): Places<Waiting> {
+    return this.#rooms[isKnown ? "known" : "strangers"];
+  }
+}
+
+/** A party with others in the queue has filled it; one without has only come at a bad moment. */
 function queueFull(isCallersOwn: boolean): Fault {
   const text = "Too many keys and passwords are being checked; try again";
   return new Fault("overloaded", text, { retryAfterSeconds: 1, isCallersOwn });

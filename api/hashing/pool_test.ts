@@ -60,7 +60,7 @@ for (const [name, workers] of [["workers", createWorker], ["this thread", undefi
 }
 
 Deno.test("a full queue refuses at once with overloaded and Retry-After, and serves again when it has room", async () => {
-  await withPool({ queueLimit: 2 }, async (pool) => {
+  await withPool({ queueLimit: 4 }, async (pool) => {
     const hasher = pool.hasher(profile);
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"), client)));
     assertEquals(results.filter(({ status }) => status === "fulfilled").length, 3);
@@ -74,7 +74,7 @@ Deno.test("a full queue refuses at once with overloaded and Retry-After, and ser
 });
 
 Deno.test("a client that fills the queue gives way to another, and is told that it was its own crowd", async () => {
-  await withPool({ queueLimit: 3 }, async (pool) => {
+  await withPool({ queueLimit: 6 }, async (pool) => {
     const hasher = pool.hasher(profile);
     const crowd = Promise.allSettled(Array.from({ length: 5 }, () => hasher.hash(new Secret("x"), stranger("crowd"))));
     const order: string[] = [];
@@ -83,6 +83,41 @@ Deno.test("a client that fills the queue gives way to another, and is told that 
     const refused = (await crowd).filter((result) => result.status === "rejected").map(({ reason }) => reason);
     assertEquals(refused.map((fault) => fault instanceof Fault && fault.isCallersOwn), [true, true, true]);
     assertEquals(order, ["a", "b"]);
+  });
+});
+
+/** Works on jobs in the order in which it gets them, and says which. */
+async function orderOf(jobs: readonly (readonly [name: string, job: Promise<unknown>])[]): Promise<string[]> {
+  const order: string[] = [];
+  await Promise.all(jobs.map(([name, job]) => job.then(() => order.push(name), () => order.push(`${name} refused`))));
+  return order;
+}
+
+Deno.test("guesses of many parties keep no stranger out, and it does not wait for them", async () => {
+  const guessers = Array.from({ length: 40 }, (_, index) => stranger(`guesser ${index}`));
+  await withPool({ queueLimit: 8 }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    const guess = (party: Party): Promise<boolean> => hasher.verify(new Secret("wrong"), undefined, party);
+    for (const guesser of guessers) assertEquals(await guess(guesser), false);
+    const guesses = guessers.map((guesser) => ["guess", guess(guesser)] as const);
+    const order = await orderOf([...guesses, ["newcomer", hasher.hash(new Secret("x"), stranger("newcomer"))]]);
+    const served = order.filter((name) => !name.endsWith(" refused"));
+    // The first one ran when the newcomer came.
+    assertEquals(served, ["guess", "newcomer", "guess", "guess", "guess"]);
+  });
+});
+
+Deno.test("known parties have half of the places, and every second turn", async () => {
+  await withPool({ queueLimit: 8 }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    const hash = (name: string, isKnown: boolean): Promise<string> =>
+      hasher.hash(new Secret("x"), { key: name, isKnown });
+    const strangers = Array.from({ length: 5 }, (_, index) => ["stranger", hash(`${index}`, false)] as const);
+    const known = Array.from({ length: 4 }, (_, index) => ["known", hash(`${index}`, true)] as const);
+    assertEquals(await orderOf([...strangers, ...known]), [
+      "stranger",
+      ...["known", "stranger", "known", "stranger", "known", "stranger", "known", "stranger"],
+    ]);
   });
 });
 
