@@ -91,7 +91,6 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   { name: "STATIC_RELAY_SESSIONS", field: "maxSessions", min: 1, max: 1_000_000 },
   { name: "STATIC_RELAY_UNAUTHENTICATED", field: "maxUnauthenticated", min: 1, max: 100_000 },
   { name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT", field: "sessionsPerAccount", min: 1, max: 1_000_000 },
-  { name: "STATIC_RELAY_SESSIONS_PER_ADDRESS", field: "sessionsPerAddress", min: 1, max: 1_000_000 },
   { name: "STATIC_RELAY_CHANNELS_PER_ACCOUNT", field: "channelsPerAccount", min: 1, max: 1_000_000 },
   {
     name: "STATIC_RELAY_LOG_BYTES",
@@ -170,7 +169,7 @@ function readAll(read: VariableReader): RelayConfig {
     callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
     core: {
       ...coreDefaults,
-      ...readLimits(read, coreLimits, { ...defaultCoreConfig, ...sessionShares(read) }),
+      ...readLimits(read, coreLimits, { ...defaultCoreConfig, sessionsPerAccount: sessionsPerAccount(read) }),
       limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
     },
   };
@@ -228,11 +227,10 @@ function readName(read: VariableReader, name: string): string | undefined {
   return text;
 }
 
-/** Of fewer places, a share is smaller too. */
-function sessionShares(read: VariableReader): Pick<CoreConfig, "sessionsPerAccount" | "sessionsPerAddress"> {
+/** Of fewer places, an account's share is smaller too. */
+function sessionsPerAccount(read: VariableReader): number {
   const sessions = Number(read.given("STATIC_RELAY_SESSIONS") ?? defaultCoreConfig.maxSessions);
-  const share = (part: number): number => Math.max(1, Math.ceil(sessions / part) || 1);
-  return { sessionsPerAccount: share(4), sessionsPerAddress: share(2) };
+  return Math.max(1, Math.ceil(sessions / 4) || 1);
 }
 
 /** The process's own environment. */

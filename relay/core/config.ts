@@ -18,9 +18,8 @@ export interface CoreConfig {
   readonly maxUnauthenticated: number;
   /** A connection that has not asked for a challenge after this long is closed; then it has the challenge's own time. */
   readonly authenticationMs: number;
-  /** Authenticated sessions of one account, and of one address. A quarter and a half of all, unless they are set. */
+  /** Authenticated sessions of one account: a quarter of all, unless it is set. */
   readonly sessionsPerAccount: number;
-  readonly sessionsPerAddress: number;
   /** Of one guest pass, so that a guest cannot use up those of the account. */
   readonly sessionsPerGuest: number;
   readonly channelsPerAccount: number;
@@ -108,7 +107,6 @@ export const defaultCoreConfig: CoreConfig = {
   maxUnauthenticated: 1_000,
   authenticationMs: 15_000,
   sessionsPerAccount: 2_500,
-  sessionsPerAddress: 5_000,
   sessionsPerGuest: 16,
   channelsPerAccount: 10_000,
   logBytesPerChannel: 256 * 1024 * 1024,

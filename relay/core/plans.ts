@@ -13,9 +13,17 @@ export type Plan = (typeof plans)[number];
 const storageTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 16, team: 128, enterprise: Infinity };
 const handshakeTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 10, team: 100, enterprise: Infinity };
 
+/** How many times the places of a free account count as its share. */
+const placesTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 8, team: 32, enterprise: 128 };
+
 /** A plan that this relay does not know gets what the smallest has. */
 export function planOf(claim: string): Plan {
   return plans.find((plan) => plan === claim) ?? "free";
+}
+
+/** Of an account among those that hold places. */
+export function rankOf(plan: Plan): { readonly weight: number; readonly isPaying: boolean } {
+  return { weight: placesTimes[plan], isPaying: plan !== "free" };
 }
 
 /** Disk space for all channels of an account. */

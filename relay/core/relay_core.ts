@@ -29,6 +29,7 @@ import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.
 import { LoadedChannels } from "./loaded_channels.ts";
 import { LogId } from "./log_id.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
+import { type PlaceDeps, placeDepsOf } from "./place_deps.ts";
 import { AccountPlans } from "./plans.ts";
 import { Rates } from "./rates.ts";
 import { Refusal } from "./refusal.ts";
@@ -55,7 +56,7 @@ const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
 /** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
 const slowPauseMs = 2;
-/** A session that had to make room comes back late, because there is none. */
+/** A session that had to make room comes back late, because there is none; up to twice as late, so that not all come at once. */
 const evictedRetryMs = 30_000;
 const isSuspended: EndReason = {
   code: "account_suspended",
@@ -103,6 +104,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #byAgent = new Map<AgentId, Session>();
   readonly turns: FairTurns;
   readonly slowTurns: FairTurns;
+  readonly #placeDeps: PlaceDeps;
   readonly #places: SessionPlaces;
   readonly #gate = new AppendGate();
   readonly unasked = new UnaskedAdditions();
@@ -119,13 +121,14 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.config = config;
     this.deps = deps;
     this.rates = new Rates(config);
+    this.#placeDeps = placeDepsOf(deps);
     const { engine, nowMs, cluster } = deps;
     this.joins = new PendingJoins((requestId) => cluster?.endJoin(requestId));
     this.plans = new AccountPlans(engine.records);
     this.allowances = new Allowances(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
-    this.#places = new SessionPlaces(config);
+    this.#places = new SessionPlaces(config, this.#placeDeps);
     this.logId = new LogId({ records: engine.records, nowMs, randomBytes: deps.randomBytes });
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     this.channels = new LoadedChannels({
@@ -238,6 +241,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     return new Refusal("rate_limited", message, { retryAfterMs });
   }
 
+  used(session: Session): void {
+    this.#places.used(session);
+  }
+
   ended(session: Session): void {
     this.#sessions.delete(session);
     const { agent } = session;
@@ -291,7 +298,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   adopt(session: Session, agent: Agent, isMember: boolean): void {
     const older = this.#byAgent.get(agent.agentId);
-    const admitted = this.#places.admit(session, agent, { isMember, older, nowMs: this.deps.nowMs() });
+    const admitted = this.#places.admit(session, agent, { isMember, older });
     if ("refused" in admitted) {
       this.deps.meter.sessionsRefused++;
       return session.end(admitted.refused);
@@ -363,8 +370,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   #evict(session: Session): void {
     this.deps.meter.sessionsEvicted++;
-    const message = "Its account, its address or the relay has no more places: this session's was given to another";
-    session.end({ code: "overloaded", message, retryAfterMs: evictedRetryMs });
+    const message = "Its account or the relay has no more places: this session's was given to another";
+    const retryAfterMs = Math.ceil(evictedRetryMs * (1 + this.#placeDeps.random()));
+    session.end({ code: "overloaded", message, retryAfterMs });
   }
 
   /** Delivers everything that waited for an agent while it was away. */

@@ -44,6 +44,8 @@ export interface SessionHost {
   readonly turns: FairTurns;
   /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
   refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
+  /** It has asked for something, or reads another number of channels. */
+  used(session: Session): void;
   ended(session: Session): void;
   /** Ends the session if another relay has the room that this one's disk does not have. Returns whether it did. */
   sentElsewhere(session: Session): boolean;
@@ -65,11 +67,15 @@ const readsAtOnce = 16;
 /** Timers of runtimes take no more than 2^31 - 1 ms; a longer one would fire at once. */
 const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
 
+interface Reading {
+  readonly channel: Channel;
+  readonly subscription: Subscription;
+}
+
 export class Session implements RelaySession, DeliverySink {
   readonly link: Link;
   readonly openedAtMs: number;
-  lastRequestMs: number;
-  readonly subscriptions = new Map<ChannelId, { readonly channel: Channel; readonly subscription: Subscription }>();
+  readonly #subscriptions = new Map<ChannelId, Reading>();
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
@@ -82,7 +88,7 @@ export class Session implements RelaySession, DeliverySink {
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
-  readonly #riders = new Riders(this.subscriptions);
+  readonly #riders = new Riders(this.#subscriptions);
   /** Those that hold a page which they have just read. */
   readonly #ready = new Set<Subscription>();
   #reads = 0;
@@ -101,7 +107,6 @@ export class Session implements RelaySession, DeliverySink {
     this.link = link;
     this.#host = host;
     this.openedAtMs = host.deps.nowMs();
-    this.lastRequestMs = this.openedAtMs;
     this.expireAfter(host.config.authenticationMs, {
       code: "auth_failed",
       message: "The connection did not ask for a challenge in time",
@@ -117,7 +122,7 @@ export class Session implements RelaySession, DeliverySink {
     const envelope = this.#decode(bytes);
     if (envelope === undefined) return undefined;
     this.#host.deps.meter.requests++;
-    this.lastRequestMs = this.#host.deps.nowMs();
+    this.#host.used(this);
     const refusal = this.#refusalFor(envelope);
     if (refusal !== undefined) {
       this.#refuseRun(envelope, refusal);
@@ -188,6 +193,10 @@ export class Session implements RelaySession, DeliverySink {
     this.#send(notices[operation].lane, encodeNotice(operation, body));
   }
 
+  get subscriptions(): ReadonlyMap<ChannelId, Reading> {
+    return this.#subscriptions;
+  }
+
   get hasRoom(): boolean {
     return !this.#ended && !this.#blocked;
   }
@@ -200,7 +209,7 @@ export class Session implements RelaySession, DeliverySink {
   }
 
   get pageBytes(): number {
-    return Math.min(maxPageBytes, Math.max(minPageBytes, Math.floor(pagesBytes / this.subscriptions.size)));
+    return Math.min(maxPageBytes, Math.max(minPageBytes, Math.floor(pagesBytes / this.#subscriptions.size)));
   }
 
   queue(subscription: Subscription): void {
@@ -219,7 +228,7 @@ export class Session implements RelaySession, DeliverySink {
   }
 
   finished(subscription: Subscription, { sequence, timeMs, reason }: ReadingEnd): void {
-    for (const [channelId, held] of this.subscriptions) {
+    for (const [channelId, held] of this.#subscriptions) {
       if (held.subscription !== subscription) continue;
       this.unsubscribe(channelId);
       this.notify("DeliverChannelEnd", { channelId, sequence, timeMs, reason });
@@ -231,15 +240,22 @@ export class Session implements RelaySession, DeliverySink {
     this.end({ code: "internal", message: "The relay could not read the channel's log; reconnect" });
   }
 
+  /** In place of an earlier one to the same channel, which has ended. */
+  subscribe(channelId: ChannelId, reading: Reading): void {
+    this.#subscriptions.set(channelId, reading);
+    this.#host.used(this);
+  }
+
   unsubscribe(channelId: ChannelId): void {
-    const held = this.subscriptions.get(channelId);
+    const held = this.#subscriptions.get(channelId);
     if (held === undefined) return;
     held.subscription.end();
     this.#turns.delete(held.subscription);
     this.#ready.delete(held.subscription);
-    this.subscriptions.delete(channelId);
+    this.#subscriptions.delete(channelId);
     const { agentId } = held.subscription;
     if (held.channel.subscriptions.get(agentId) === held.subscription) held.channel.subscriptions.delete(agentId);
+    this.#host.used(this);
   }
 
   /**
@@ -287,7 +303,7 @@ export class Session implements RelaySession, DeliverySink {
     if (this.agent === undefined || envelope.kind !== "request" || envelope.operation !== "SendMessage") return;
     const { channelId, run } = envelope.body;
     // Of channels that it reads: a stranger to all others fills no memory.
-    if (run === undefined || !comesAgain(refusal) || !this.subscriptions.has(channelId)) return;
+    if (run === undefined || !comesAgain(refusal) || !this.#subscriptions.has(channelId)) return;
     this.refusedRuns.add(channelId, run, refusal);
   }
 
@@ -405,7 +421,7 @@ export class Session implements RelaySession, DeliverySink {
     this.#cancelDeadline();
     this.#cancelSlow();
     this.#room?.resolve();
-    for (const channelId of [...this.subscriptions.keys()]) this.unsubscribe(channelId);
+    for (const channelId of [...this.#subscriptions.keys()]) this.unsubscribe(channelId);
     this.welcomes.clear();
     this.#host.ended(this);
     const { nowMs, log } = this.#host.deps;

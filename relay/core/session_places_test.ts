@@ -1,5 +1,5 @@
-/** Places for sessions: shares, who makes room for whom, and the reserve of members. */
-import { assertEquals } from "@std/assert";
+/** Places for sessions: ceilings, the order in which they change hands, and the reserve of members. */
+import { assert, assertEquals } from "@std/assert";
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Transport } from "./link.ts";
 import { Actor } from "./testing/actors.ts";
@@ -7,8 +7,15 @@ import { worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import type { World } from "./testing/world.ts";
 
+/** For so long somebody's only session is safe. */
+const minimumMs = 60_000;
+
+/** The number of the only account that pays, where there are others. */
+const company = 1;
+const isFree = (account: number): boolean => account !== company;
+
 /** Ten places, one of them for members; no account has more than six. */
-const tenPlaces = { maxSessions: 10, sessionsPerAccount: 6, sessionsPerAddress: 100 };
+const tenPlaces = { maxSessions: 10, sessionsPerAccount: 6 };
 
 /** Sessions of one account, of agents with these numbers. */
 async function hoard(world: World, account: number, count: number, transport: Transport = "quic"): Promise<Actor[]> {
@@ -36,27 +43,22 @@ worldTest("an account has its share of sessions, and is told when to come again"
   assertEquals(endings(await hoard(world, 1, 1)), [undefined]);
 }, { config: tenPlaces });
 
-worldTest("an address has its share of sessions", async (world) => {
-  const actors = [...await hoard(world, 1, 2), ...await hoard(world, 2, 2)];
-  assertEquals(endings(actors), [undefined, undefined, undefined, "rate_limited"]);
-}, { config: { sessionsPerAddress: 3 } });
+worldTest("an office of one account and one address gets in, whatever others have", async (world) => {
+  for (let account = 2; account < 14; account++) await hoard(world, account, 5);
+  const office = await hoard(world, company, 35);
+  assertEquals(endings(office).filter((code) => code !== undefined), []);
+}, { isFree, config: { maxSessions: 60, sessionsPerAccount: 50 } });
 
-worldTest(
-  "an account at its share gives up a typed session that lies idle, and an address one of the newcomer's account",
-  async (world) => {
-    const typed = await hoard(world, 1, 2, "typed");
-    const others = await hoard(world, 2, 1, "typed");
-    await world.time.advance(6_000);
-    assertEquals((await connect(world, 150, 1)).client.ended, undefined);
-    assertEquals(endings(typed), ["overloaded", undefined]);
-    // Of another account nobody goes: it does not know who shares its address.
-    assertEquals((await connect(world, 301, 3)).client.ended?.code, "rate_limited");
-    assertEquals(endings(others), [undefined]);
-    assertEquals((await connect(world, 201, 2)).client.ended, undefined);
-    assertEquals(endings(others), ["overloaded"]);
-  },
-  { config: { sessionsPerAccount: 2, sessionsPerAddress: 3 } },
-);
+worldTest("an account at its share gives up a typed session that lies idle", async (world) => {
+  const typed = await hoard(world, 1, 2, "typed");
+  const others = await hoard(world, 2, 1, "typed");
+  await world.time.advance(4_000);
+  assertEquals((await connect(world, 150, 1)).client.ended?.code, "rate_limited");
+  await typed[1]?.client.call("Ping", {});
+  await world.time.advance(2_000);
+  assertEquals((await connect(world, 150, 1)).client.ended, undefined);
+  assertEquals(endings([...typed, ...others]), ["overloaded", undefined, undefined]);
+}, { config: { sessionsPerAccount: 2 } });
 
 worldTest("a newcomer takes the place of the account that has most, and of nobody who has less", async (world) => {
   const [many, few] = [await hoard(world, 1, 5), await hoard(world, 2, 4)];
@@ -66,8 +68,38 @@ worldTest("a newcomer takes the place of the account that has most, and of nobod
   assertEquals([evicted(many), evicted(few)], [2, 0]);
   assertEquals((await connect(world, 401, 4)).client.ended, undefined);
   assertEquals([evicted(many), evicted(few), world.meter.sessionsEvicted], [2, 1, 3]);
-  // Three each: an account that would have more than others takes nobody's place.
-  assertEquals((await connect(world, 150, 1)).client.ended?.code, "overloaded");
+  // Three each: an account that would have more than others takes the place of one of its own.
+  assertEquals((await connect(world, 150, 1)).client.ended, undefined);
+  assertEquals([evicted(many), evicted(few)], [3, 1]);
+  for (const { client } of [...many, ...few]) {
+    const waitMs = client.ended?.retryAfterMs ?? 30_000;
+    assert(waitMs >= 30_000 && waitMs <= 60_000, `${waitMs} ms`);
+  }
+}, { config: tenPlaces });
+
+worldTest("somebody's only session is safe for a minute, and then the youngest makes room", async (world) => {
+  const holders: Actor[] = [];
+  for (let account = 10; account < 19; account++) {
+    holders.push(await connect(world, account, account));
+    await world.time.advance(1_000);
+  }
+  const tooEarly = await connect(world, 30, 30);
+  assertEquals(tooEarly.client.ended?.code, "overloaded");
+  const waitMs = tooEarly.client.ended?.retryAfterMs ?? 0;
+  assert(waitMs >= minimumMs - 9_000 && waitMs <= 2 * (minimumMs - 9_000), `${waitMs} ms`);
+  await world.time.advance(minimumMs);
+  assertEquals((await connect(world, 30, 30)).client.ended, undefined);
+  assertEquals(endings(holders), [...Array(8).fill(undefined), "overloaded"]);
+}, { config: tenPlaces });
+
+worldTest("a clock that is set back makes nobody safe for longer", async (world) => {
+  for (let account = 10; account < 19; account++) await connect(world, account, account);
+  await world.time.advance(minimumMs / 2);
+  assertEquals((await connect(world, 30, 30)).client.ended?.code, "overloaded");
+  world.time.stall(-24 * minimumMs);
+  assertEquals((await connect(world, 30, 30)).client.ended?.code, "overloaded");
+  await world.time.advance(minimumMs / 2);
+  assertEquals((await connect(world, 30, 30)).client.ended, undefined);
 }, { config: tenPlaces });
 
 worldTest("of its sessions typed ones that lie idle end first, and those that read end last", async (world) => {
@@ -137,3 +169,14 @@ worldTest(
   },
   { config: tenPlaces },
 );
+
+worldTest("a crowd of free accounts takes no place of a company's subscribed agents", async (world) => {
+  const agents = await hoard(world, company, 30);
+  for (const [index, agent] of agents.entries()) {
+    await agent.subscribe(await agent.createChannel(index + 1, parseChannelName(`a/b/${index}`)));
+  }
+  await world.time.advance(minimumMs);
+  for (let account = 2; account < 38; account++) await hoard(world, account, 5);
+  assertEquals(world.core.stats().authenticated, 90);
+  assertEquals(endings(agents).filter((code) => code !== undefined), []);
+}, { isFree, config: { maxSessions: 100 } });

@@ -38,7 +38,7 @@ export async function subscribe(
   }
   const confirms = session.link.transport !== "typed";
   const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start, confirms });
-  session.subscriptions.set(channelId, { channel, subscription });
+  session.subscribe(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
   session.notify("DeliverStart", { channelId, tag, after: start });
   const end = channel.endOf(agentId);

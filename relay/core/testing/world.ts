@@ -55,6 +55,8 @@ export interface WorldOptions {
   readonly cluster?: Cluster;
   /** Of another world, which goes on. */
   readonly time?: SimulatedTime;
+  /** Accounts that pay nothing, by their number. All others have the plan `dev`. */
+  readonly isFree?: (account: number) => boolean;
 }
 
 export async function createWorld({ config, random, engine: given, ...options }: WorldOptions = {}): Promise<World> {
@@ -74,7 +76,7 @@ export async function createWorld({ config, random, engine: given, ...options }:
   const core = createRelayCore({ ...defaultCoreConfig, origins: [testOrigin], ...config }, {
     engine,
     cluster: options.cluster,
-    tokens: createTokens(time),
+    tokens: createTokens(time, options.isFree),
     quota: createQuota(quota),
     nowMs: time.nowMs,
     after: time.after,
@@ -101,13 +103,14 @@ export async function createWorld({ config, random, engine: given, ...options }:
   };
 }
 
-function createTokens(time: SimulatedTime): TokenVerifier {
+function createTokens(time: SimulatedTime, isFree: (account: number) => boolean = () => false): TokenVerifier {
   return {
     verify: (token) => {
       const [account, expiresAtMs, claim] = token.split(" ");
       const grant = claim === undefined ? undefined : parseTokenGrant(JSON.parse(claim));
       const times = { issuedAtMs: time.nowMs(), expiresAtMs: Number(expiresAtMs) };
-      const verified = { account: parseAccountId(account ?? ""), plan: "dev", ...times, grant };
+      const plan = isFree(Number(account?.split("-").at(-1))) ? "free" : "dev";
+      const verified = { account: parseAccountId(account ?? ""), plan, ...times, grant };
       return Promise.resolve(verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" });
     },
   };

@@ -20,8 +20,8 @@ export interface BesiegedRelay extends AsyncDisposable {
   readonly honest: HonestCall;
   /** A login with typed calls, on a connection of its own, from an address of its own. */
   loginOverTcp(): Promise<void>;
-  /** An agent of this account, connected over QUIC. */
-  connect(account?: string): Promise<TestAgent>;
+  /** An agent of this account, connected over QUIC. `claims` are further ones of its token, as JSON text. */
+  connect(account?: string, claims?: string): Promise<TestAgent>;
   /** The order with which an attacker becomes a tenant of these accounts. */
   tenants(accounts: readonly string[]): Promise<TenantOrder>;
   /** One metric's value. */
@@ -52,13 +52,17 @@ export async function besiegedRelay(
   const ca = await Deno.readTextFile(process.caFile);
   const fetching = opened.use(connectTransport(grpcPort, ca));
   const origin = `quic://localhost:${quicPort}`;
-  const login = async (open: () => Promise<RelayClient>, account: string = crypto.randomUUID()): Promise<TestAgent> => {
+  const login = async (
+    open: () => Promise<RelayClient>,
+    account?: string,
+    claims?: string,
+  ): Promise<TestAgent> => {
     const client = await open();
-    const agent = new TestAgent({ open, origin }, client, account);
-    await agent.authenticate(client, await keys.sign(agent.account));
+    const agent = new TestAgent({ open, origin }, client, account ?? crypto.randomUUID());
+    await agent.authenticate(client, await keys.sign(agent.account, claims));
     return agent;
   };
-  const connect = (account?: string): Promise<TestAgent> => login(() => openQuic(quicPort, ca), account);
+  const connect: BesiegedRelay["connect"] = (account, claims) => login(() => openQuic(quicPort, ca), account, claims);
   const sender = await connect();
   const typed = await login(() => Promise.resolve(new TypedClient(fetching.transport)));
   const reader = await connect();
