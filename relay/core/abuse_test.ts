@@ -1,15 +1,8 @@
 /** Requests of dishonest or careless clients: none of them may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
-import {
-  type ChannelId,
-  type InviteId,
-  parseAccountId,
-  parseChannelName,
-  protocolVersion,
-  type RequestBody,
-} from "../../proto/mod.ts";
+import { type ChannelId, type InviteId, parseAccountId, parseChannelName, protocolVersion } from "../../proto/mod.ts";
 import { createWelcome } from "../../tests/support/mod.ts";
-import { Actor } from "./testing/actors.ts";
+import { Actor, joinRequest, registerInvite } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
@@ -52,46 +45,6 @@ worldTest("a commit answers only the requests of those whom it adds", async (wor
   const welcomes = carol.client.pushed("DeliverWelcome");
   assertEquals(welcomes.map((welcome) => welcome.requestId), [again.requestId, undefined]);
 });
-
-worldTest("who holds an invite cannot flood its inviter", async (world) => {
-  const alice = await Actor.connect(world, 1);
-  const channelId = await alice.createChannel();
-  const inviteId = await registerInvite(alice, channelId, 100);
-  const askers = await Promise.all([3, 4, 5].map((number) => Actor.connect(world, number, 9)));
-  const ask = (asker: Actor | undefined, number = 0): Promise<unknown> | undefined =>
-    asker?.client.call("RequestJoin", joinRequest(asker, channelId, inviteId, number));
-  await ask(askers[0]);
-  await ask(askers[1]);
-  await refused("rate_limited", Promise.resolve(ask(askers[2])));
-  // Another KeyPackage takes the place of the first.
-  await ask(askers[0], 1);
-  assertEquals(world.core.stats().joinRequests, 2);
-  await world.time.advance(60_000);
-  await ask(askers[2]);
-}, { config: { joinRequestsPerInviter: 2 } });
-
-worldTest("the requests that wait of one account, and of all, are bounded", async (world) => {
-  const alice = await Actor.connect(world, 1);
-  const channels: ChannelId[] = [];
-  for (const number of [1, 2, 3]) {
-    channels.push(await alice.createChannel(number, parseChannelName(`a/b/${number}`)));
-    await registerInvite(alice, channels[number - 1] ?? idOf(0));
-  }
-  const [greedy, other] = [await Actor.connect(world, 3, 9), await Actor.connect(world, 4, 8)];
-  const last = await Actor.connect(world, 5, 7);
-  const ask = (asker: Actor, number: number): Promise<unknown> =>
-    asker.client.call("RequestJoin", joinRequest(asker, channels[number] ?? idOf(0), idOf<InviteId>(5)));
-  await ask(greedy, 0);
-  await ask(greedy, 1);
-  const { body } = await refused("rate_limited", ask(greedy, 2));
-  assertEquals(body.retryAfterMs, 10_000);
-  // The same request again does not count as another one.
-  await ask(greedy, 1);
-  await ask(other, 0);
-  await refused("overloaded", ask(last, 0));
-  await world.time.advance(60_000);
-  await ask(last, 0);
-}, { config: { joinRequestsPerAccount: 2, joinRequestsInAll: 3 } });
 
 worldTest("claims of agents that were invented take no room among those whose claims are counted", async (world) => {
   const { alice, channelId } = await createPair(world);
@@ -456,17 +409,6 @@ worldTest("an invite does not stay on disk for ever", async (world) => {
   assertEquals(expiresAtMs, startMs + 400 * 24 * hourMs);
   assertEquals(await alice.client.call("RegisterInvite", { ...invite, expiresAtMs: startMs * 2 }), { expiresAtMs });
 });
-
-async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
-  const inviteId = idOf<InviteId>(5);
-  await client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + 24 * hourMs, uses });
-  return inviteId;
-}
-
-function joinRequest(asker: Actor, channelId: ChannelId, inviteId: InviteId, number = 0): RequestBody<"RequestJoin"> {
-  const keyPackage = asker.keyPackage(number);
-  return { channelId, inviteId, keyPackage, mac: new Uint8Array(32), ttlMs: 60_000 };
-}
 
 /** Nonces that a client can know before it is told, so that it need not wait. */
 function countedNonces(): (length: number) => Uint8Array {

@@ -3,8 +3,9 @@ import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { Background } from "./background.ts";
 import type { ClusterListener, SharedJoin } from "./cluster.ts";
 import type { PendingJoin } from "./pending_joins.ts";
+import { Refusal } from "./refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
-import { hold, joinNotice } from "./requests/join_requests.ts";
+import { hold, joinNotice, tellDisplaced } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_claims.ts";
 import { tellReaders } from "./requests/rejoin_requests.ts";
 import { isReplaced } from "./requests/session_requests.ts";
@@ -54,13 +55,26 @@ function takeJoin(core: CoreParts, shared: SharedJoin): void {
   const known = core.joins.find(shared.requestId);
   const request: PendingJoin = known ??
     (shared.kind === "join" ? shared : { ...shared, leafSenders: new Set(), toldAtMs: 0 });
-  if (known === undefined) hold(core, request);
+  if (known === undefined && !holds(core, request)) return;
   if (request.kind === "join") {
     core.sessionOf(request.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
     return;
   }
   const channel = core.channels.loaded(request.channelId);
   if (channel !== undefined) tellReaders(core, channel, request);
+}
+
+/** Where two relays took the last place at once, the later request ends at all of them. */
+function holds(core: CoreParts, request: PendingJoin): boolean {
+  try {
+    hold(core, request);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    core.deps.cluster?.endJoin(request.requestId);
+    tellDisplaced(core, request);
+    return false;
+  }
 }
 
 async function welcome(core: CoreParts, channelId: ChannelId, agentIds: readonly AgentId[]): Promise<void> {

@@ -60,9 +60,8 @@ export interface CoreConfig {
   /** KeyPackages of all agents that one account may claim per hour. */
   readonly claimsPerAccountAndHour: number;
   readonly joinRequestsPerAgent: number;
-  /**
-   * Requests that wait for one inviter, or for the members of one channel: an agent that connects is sent all of them.
-   */
+  /** Requests that wait in one channel, and for one inviter over all channels: an agent that connects is sent all of them. */
+  readonly joinRequestsPerChannel: number;
   readonly joinRequestsPerInviter: number;
   /** They are in memory, with a KeyPackage each, and an account may have any number of agents. */
   readonly joinRequestsPerAccount: number;
@@ -129,7 +128,8 @@ export const defaultCoreConfig: CoreConfig = {
   singleUseClaimsPerTargetAndHour: 25,
   claimsPerAccountAndHour: 3_000,
   joinRequestsPerAgent: 20,
-  joinRequestsPerInviter: 128,
+  joinRequestsPerChannel: 128,
+  joinRequestsPerInviter: 1_024,
   joinRequestsPerAccount: 2_000,
   joinRequestsInAll: 20_000,
   invitesPerAgentAndHour: 1_000,

@@ -1,6 +1,6 @@
 /**
  * Requests to join or rejoin that wait for a member's answer. In memory only: agents ask again after a restart. The
- * same request asked again counts once.
+ * same request asked again counts once. Each has its places (`join_places.ts`).
  */
 import {
   type AccountId,
@@ -10,6 +10,7 @@ import {
   type InviteId,
   type JoinRequestId,
 } from "../../proto/mod.ts";
+import type { JoinOutcome, JoinPlaces } from "./join_places.ts";
 
 interface Pending {
   readonly requestId: JoinRequestId;
@@ -49,21 +50,26 @@ export function mayAnswer({ agentId, answerer }: RejoinRequest, member: AgentId)
 
 export type PendingJoin = JoinRequest | RejoinRequest;
 
+export type Added =
+  | { readonly kind: "in"; readonly displaced: readonly PendingJoin[] }
+  | { readonly kind: "refused"; readonly retryAfterMs: number };
+
 const maxEnded = 1_000;
 
 export class PendingJoins {
   readonly #byId = new Map<JoinRequestId, { readonly request: PendingJoin; readonly cancel: () => void }>();
   readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
-  readonly #byAccount = new Map<AccountId, Set<JoinRequestId>>();
   readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byChannel = new Map<ChannelId, Set<JoinRequestId>>();
 
   /** Requests that ended at another relay, the newest last: the entry that answers one may be on its way here. */
   readonly #ended = new Map<JoinRequestId, PendingJoin>();
+  readonly #places: JoinPlaces;
   readonly #onRemoved: (requestId: JoinRequestId) => void;
 
   /** `onRemoved` hears of what ends here. */
-  constructor(onRemoved: (requestId: JoinRequestId) => void = () => {}) {
+  constructor(places: JoinPlaces, onRemoved: (requestId: JoinRequestId) => void) {
+    this.#places = places;
     this.#onRemoved = onRemoved;
   }
 
@@ -71,11 +77,21 @@ export class PendingJoins {
     return this.#byId.size;
   }
 
-  /** `cancel` stops the timer that ends the request. */
-  add(request: PendingJoin, cancel: () => void): void {
+  /**
+   * In place of `instead`, which stays when there is no place. Those that are displaced have ended; it is for the caller to tell
+   * their agents. `cancel` stops the timer that ends the request.
+   */
+  add(request: PendingJoin, cancel: () => void, instead?: PendingJoin): Added {
+    const placed = this.#places.enter(request, instead?.requestId);
+    if (placed.kind === "refused") return placed;
+    if (instead !== undefined) this.remove(instead.requestId);
+    this.#index(request, cancel);
+    return { kind: "in", displaced: placed.displaced.flatMap((requestId) => this.remove(requestId) ?? []) };
+  }
+
+  #index(request: PendingJoin, cancel: () => void): void {
     this.#byId.set(request.requestId, { request, cancel });
     index(this.#byAgent, request.agentId, request.requestId);
-    index(this.#byAccount, request.account, request.requestId);
     index(this.#byChannel, request.channelId, request.requestId);
     if (request.kind === "join") index(this.#byInviter, request.inviter, request.requestId);
   }
@@ -98,20 +114,20 @@ export class PendingJoins {
     if (this.#ended.size > maxEnded && oldest !== undefined) this.#ended.delete(oldest);
   }
 
-  remove(requestId: JoinRequestId): PendingJoin | undefined {
-    const request = this.#take(requestId);
+  remove(requestId: JoinRequestId, outcome: JoinOutcome = "finished"): PendingJoin | undefined {
+    const request = this.#take(requestId, outcome);
     if (request !== undefined) this.#onRemoved(requestId);
     return request;
   }
 
-  #take(requestId: JoinRequestId): PendingJoin | undefined {
+  #take(requestId: JoinRequestId, outcome: JoinOutcome = "finished"): PendingJoin | undefined {
     const held = this.#byId.get(requestId);
     if (held === undefined) return undefined;
     const { request, cancel } = held;
     cancel();
     this.#byId.delete(requestId);
+    this.#places.leave(requestId, outcome);
     unindex(this.#byAgent, request.agentId, requestId);
-    unindex(this.#byAccount, request.account, requestId);
     unindex(this.#byChannel, request.channelId, requestId);
     if (request.kind === "join") unindex(this.#byInviter, request.inviter, requestId);
     return request;
@@ -132,7 +148,7 @@ export class PendingJoins {
   }
 
   countOfAccount(account: AccountId): number {
-    return this.#byAccount.get(account)?.size ?? 0;
+    return this.#places.countOf(account);
   }
 
   ofInviter(inviter: AgentId): PendingJoin[] {

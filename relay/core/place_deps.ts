@@ -1,5 +1,4 @@
 /** The dependencies of places, made of those of the core. */
-import type { CoreDeps } from "./deps.ts";
 
 export interface PlaceDeps {
   /** Never goes back: it goes on with the clock, and stands still while the clock is set back. */
@@ -8,7 +7,10 @@ export interface PlaceDeps {
   readonly random: () => number;
 }
 
-export function placeDepsOf({ nowMs: clockMs, randomBytes }: Pick<CoreDeps, "nowMs" | "randomBytes">): PlaceDeps {
+export function placeDepsOf({ nowMs: clockMs, randomBytes }: {
+  readonly nowMs: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+}): PlaceDeps {
   let seenMs = clockMs();
   let steadyMs = seenMs;
   return {

@@ -24,6 +24,7 @@ import type { CoreDeps } from "./deps.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 import { FairTurns } from "./fair_turns.ts";
+import { JoinPlaces } from "./join_places.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
@@ -123,7 +124,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.rates = new Rates(config);
     this.#placeDeps = placeDepsOf(deps);
     const { engine, nowMs, cluster } = deps;
-    this.joins = new PendingJoins((requestId) => cluster?.endJoin(requestId));
+    this.joins = new PendingJoins(
+      new JoinPlaces(config, this.#placeDeps),
+      (requestId) => cluster?.endJoin(requestId),
+    );
     this.plans = new AccountPlans(engine.records);
     this.allowances = new Allowances(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });

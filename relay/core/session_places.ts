@@ -126,7 +126,7 @@ export class SessionPlaces {
   #stand(session: Session, standing: Standing): boolean {
     const place = this.#held.get(session);
     if (place === undefined) return false;
-    if (place.standing !== standing) this.#held.set(session, this.#places.stand(place, standing, this.#deps.nowMs()));
+    this.#places.stand(place, standing, this.#deps.nowMs());
     return true;
   }
 }

@@ -28,8 +28,9 @@ import { decodeFields, encodeFields } from "../store/mod.ts";
 const kind = "joining";
 /** Of one attempt; each request is refused once. */
 const maxRejections = 1000;
-/** A request that was lost with the relay's memory is made again this often. */
+/** A request that was lost with the relay's memory, or had to make room there, is made again this often. */
 const repeatMs = 5_000;
+const passing: ReadonlySet<string> = new Set(["join_timeout", "overloaded"]);
 
 export async function joinWithToken(
   agent: Agent,
@@ -138,7 +139,7 @@ class JoinAttempt {
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
-        if (code === "join_timeout" || this.#rejections.size >= maxRejections) return;
+        if (passing.has(code) || this.#rejections.size >= maxRejections) return;
         this.#rejections.set(requestId, refusedBy(code, message));
         this.#heed();
       },
@@ -183,6 +184,7 @@ class JoinAttempt {
     const { channelId, name, inviter, secret } = this.#invite;
     const keyPackage = this.#own.message;
     const leftMs = Math.max(1, this.#deadlineMs - runtime.nowMs());
+    let waitMs = repeatMs;
     try {
       const { requestId } = await session.call("RequestJoin", {
         channelId,
@@ -200,9 +202,10 @@ class JoinAttempt {
       // Added by an answer to an earlier attempt: its Welcome is on its way.
       const wait = error instanceof TransportError || isCode(error, "already_member");
       if (!wait) return this.#answer.reject(explain(error));
+      waitMs = Math.max(repeatMs, error.retryAfterMs ?? 0);
     }
     this.#cancelRepeat();
-    this.#cancelRepeat = runtime.after(repeatMs, () => void this.#request());
+    this.#cancelRepeat = runtime.after(waitMs, () => void this.#request());
   }
 }
 

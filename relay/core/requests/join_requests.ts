@@ -9,6 +9,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { findInvite, isInviteGood } from "../invite_records.ts";
+import { joinMinimumMs } from "../join_places.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingJoin } from "../pending_joins.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
@@ -16,9 +17,6 @@ import { openAsMember } from "./channel_access.ts";
 import { checkOwn } from "./key_package_requests.ts";
 
 const requestIdBytes = 16;
-
-/** Requests that wait are answered within moments, or end. */
-const crowdRetryMs = 10_000;
 
 export async function requestJoin(
   asker: AgentAsker,
@@ -36,17 +34,15 @@ export async function requestJoin(
   if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
   }
-  refuseCrowd(core, core.joins.ofInviter(invite.inviter), open);
-  if (open !== undefined) core.joins.remove(open.requestId);
   const request: JoinRequest = {
     kind: "join",
-    ...newRequest(asker, channelId, ttlMs),
+    ...newRequest(asker, { channelId, ttlMs, open }),
     keyPackage,
     inviteId,
     inviter: invite.inviter,
     mac,
   };
-  hold(core, request);
+  hold(core, request, open);
   core.deps.meter.joinRequests++;
   core.deps.cluster?.shareJoin(request);
   core.sessionOf(invite.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
@@ -86,25 +82,24 @@ export function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest
   return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
 }
 
+/** `open` is the agent's own request of this channel, whose place it takes. */
 export function newRequest(
   { core, agent: { agentId, account } }: AgentAsker,
-  channelId: ChannelId,
-  ttlMs: number,
+  { channelId, ttlMs, open }: {
+    readonly channelId: ChannelId;
+    readonly ttlMs: number;
+    readonly open: PendingJoin | undefined;
+  },
 ): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
-  const { joinRequestsPerAgent, joinRequestsPerAccount, joinRequestsInAll } = core.config;
-  if (core.joins.countOfAgent(agentId) >= joinRequestsPerAgent) {
+  const { joinRequestsPerAgent, joinRequestsPerAccount } = core.config;
+  if (core.joins.countOfAgent(agentId) - Number(open !== undefined) >= joinRequestsPerAgent) {
     throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers", {
-      retryAfterMs: crowdRetryMs,
+      retryAfterMs: joinMinimumMs,
     });
   }
-  if (core.joins.countOfAccount(account) >= joinRequestsPerAccount) {
+  if (core.joins.countOfAccount(account) - Number(open?.account === account) >= joinRequestsPerAccount) {
     throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers", {
-      retryAfterMs: crowdRetryMs,
-    });
-  }
-  if (core.joins.size >= joinRequestsInAll) {
-    throw new Refusal("overloaded", "Too many join requests wait at this relay; try again later", {
-      retryAfterMs: crowdRetryMs,
+      retryAfterMs: joinMinimumMs,
     });
   }
   const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
@@ -112,27 +107,27 @@ export function newRequest(
   return { requestId, channelId, agentId, account, expiresAtMs };
 }
 
-/** Unless the new request takes the place of one that waits with them. */
-export function refuseCrowd(
-  { config }: CoreParts,
-  waiting: readonly PendingJoin[],
-  open: PendingJoin | undefined,
-): void {
-  if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
-  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", {
-    retryAfterMs: crowdRetryMs,
-  });
-}
-
-export function hold(core: CoreParts, request: PendingJoin): void {
+/** In place of `open`, which stays when this one is refused. Throws `Refusal` when there is no place for it. */
+export function hold(core: CoreParts, request: PendingJoin, open?: PendingJoin): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
-    if (core.joins.remove(request.requestId) === undefined) return;
+    if (core.joins.remove(request.requestId, "unfinished") === undefined) return;
     // Every relay that knows of it has this timer: the one that has the asker's session tells it.
     const { agentId, channelId, requestId } = request;
     const message = "Nobody answered in time; is the inviter running?";
     core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code: "join_timeout", message });
   });
-  core.joins.add(request, cancel);
+  const added = core.joins.add(request, cancel, open);
+  if (added.kind === "refused") {
+    cancel();
+    const { retryAfterMs } = added;
+    throw new Refusal("overloaded", "Too many others wait for an answer; try again later", { retryAfterMs });
+  }
+  for (const displaced of added.displaced) tellDisplaced(core, displaced);
+}
+
+export function tellDisplaced(core: CoreParts, { agentId, channelId, requestId }: PendingJoin): void {
+  const message = `Too many others wait for an answer; ask again in ${joinMinimumMs / 1_000} s`;
+  core.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code: "overloaded", message });
 }
 
 export function rejectPending(

@@ -16,7 +16,7 @@ import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_join
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
-import { hold, newRequest, refuseCrowd } from "./join_requests.ts";
+import { hold, newRequest } from "./join_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";
 
 /** A request that is made once more is told once more, not more often than this. */
@@ -53,11 +53,9 @@ export async function requestRejoin(
   if (!core.deps.verifySignature(publicKey, statement, signature)) {
     throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
   }
-  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
-  if (open !== undefined) core.joins.remove(open.requestId);
   const request: RejoinRequest = {
     kind: "rejoin",
-    ...newRequest(asker, channelId, core.config.limits.joinRequestMs),
+    ...newRequest(asker, { channelId, ttlMs: core.config.limits.joinRequestMs, open }),
     keyPackage,
     signature,
     leafHash,
@@ -66,7 +64,7 @@ export async function requestRejoin(
     leafSenders: new Set(),
     toldAtMs: 0,
   };
-  hold(core, request);
+  hold(core, request, open);
   core.deps.meter.joinRequests++;
   tell(asker, channel, request);
   return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };

@@ -8,6 +8,7 @@ import {
   encodeMessageAad,
   generationOf,
   groupIdOf,
+  type InviteId,
   leaveStatement,
   type MessageId,
   parseChannelName,
@@ -154,4 +155,21 @@ export function commitRequest(
   const added = change.added ?? [];
   const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
   return signedCommit({ channelId, epoch, commit, welcomes, ...change, added }, by.sender.sign);
+}
+
+/** An invite of this channel, the same for each. */
+export async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
+  const inviteId = idOf<InviteId>(5);
+  await client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses });
+  return inviteId;
+}
+
+export function joinRequest(
+  asker: Actor,
+  channelId: ChannelId,
+  inviteId: InviteId,
+  number = 0,
+): RequestBody<"RequestJoin"> {
+  const keyPackage = asker.keyPackage(number);
+  return { channelId, inviteId, keyPackage, mac: new Uint8Array(32), ttlMs: 60_000 };
 }
