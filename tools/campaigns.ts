@@ -68,10 +68,12 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "relay-processes",
-    what: "every operation over every transport, accounts that are suspended, a stop within five seconds",
+    what:
+      "every operation over every transport, accounts that are suspended, a stop within five seconds, an office behind nginx",
     paths: [
       "tests/relay/accounts_test.ts",
       "tests/relay/metering_test.ts",
+      "tests/relay/office_campaign.ts",
       "tests/relay/operations_campaign.ts",
       "tests/relay/operations_test.ts",
     ],

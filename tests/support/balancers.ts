@@ -31,6 +31,15 @@ export function blocksOfPage(
   return blocks.map((block) => Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), block));
 }
 
+/** The settings that the page gives for many agents behind one address. */
+export function variablesOfPage(): Readonly<Record<string, string>> {
+  const text = Deno.readTextFileSync(new URL("../../docs/howto_reverse_proxy.md", import.meta.url));
+  const found = text.matchAll(/^\| `(STATIC_RELAY_\w+)=(\d+)`/gm).map(([, name = "", value = ""]) => [name, value]);
+  const variables: Readonly<Record<string, string>> = Object.fromEntries(found);
+  if (Object.keys(variables).length === 0) throw new Error("the page has no settings for many agents any more");
+  return variables;
+}
+
 export interface Running extends AsyncDisposable {
   readonly folder: string;
 }

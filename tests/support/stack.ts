@@ -22,6 +22,7 @@ export interface Stack extends SharedStack, AsyncDisposable {
   readonly relayPid: number;
   /** Where the relay keeps its file. */
   readonly relayDir: string;
+  relayMetrics(): Promise<string>;
   signalRelay(signal: Deno.Signal): void;
   /** Nothing is said to anybody. */
   killRelay(): Promise<void>;
@@ -88,6 +89,7 @@ export async function startStack(
     },
     relayDir: dataDir,
     certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
+    relayMetrics: () => relay.metrics(),
     signalRelay: (signal) => relay.signal(signal),
     killRelay: () => relay.stop(),
     startRelay: async () => void (relay = await startRelayProcess(environment)),
