@@ -52,7 +52,8 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "relay-model",
-    what: "the relay's core, leases and replicas against models of them, and the contract of engines at full length",
+    what:
+      "the relay's core, leases, replicas and places against models of them, and the contract of engines at full length",
     paths: [
       "relay/cluster/begin_test.ts",
       "relay/cluster/fold_properties_test.ts",
@@ -64,6 +65,7 @@ export const campaigns: readonly Campaign[] = [
       "relay/core/simulation_test.ts",
       "relay/engine/sqlite_test.ts",
       "relay/quota/leased_quota_test.ts",
+      "server/limits/fair_world_test.ts",
     ],
   },
   {

@@ -68,7 +68,9 @@ worldTest("a newcomer takes the place of the account that has most, and of nobod
   assertEquals([evicted(many), evicted(few)], [2, 0]);
   assertEquals((await connect(world, 401, 4)).client.ended, undefined);
   assertEquals([evicted(many), evicted(few), world.meter.sessionsEvicted], [2, 1, 3]);
-  // Three each: an account that would have more than others takes the place of one of its own.
+  // Three each: an account that would have more than others takes the place of one of its own, if that has had its time.
+  assertEquals((await connect(world, 150, 1)).client.ended?.code, "overloaded");
+  await world.time.advance(minimumMs);
   assertEquals((await connect(world, 150, 1)).client.ended, undefined);
   assertEquals([evicted(many), evicted(few)], [3, 1]);
   for (const { client } of [...many, ...few]) {
