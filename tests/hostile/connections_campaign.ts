@@ -1,17 +1,47 @@
-/** More connections than the process may have files open, held by clients that never finish a request. */
+/** More connections than the process may have places, held by clients that never finish a request. */
 import { assertEquals, assertLess } from "@std/assert";
 import { createCertificate } from "../support/mod.ts";
-import { assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
+import { assertPrompt, assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
 import { besiege } from "../support/hostile/mod.ts";
-import { anyBackend, createCall, signUp } from "../support/api/harness.ts";
+import { addressOf, createNewcomers } from "../support/hostile/newcomers.ts";
+import { anyBackend, createCall } from "../support/api/harness.ts";
 import { startProcess } from "../support/api/process.ts";
 import type { HolderReport } from "./attackers/connection_holder.ts";
 
 const mostBytes = 200 * 2 ** 20;
 const holder = new URL("attackers/connection_holder.ts", import.meta.url);
+const halfHead = "POST /v1/accounts HTTP/1.1\r\nHost: localhost\r\nConte";
+const halfBody = `${halfHead}nt-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+/** Attackers fill the house at once. All of them are safe for three seconds, and then have ten for a head. */
+const beginningMs = 15_000;
 
-for (const [mode, openFiles] of [["plain", 400], ["TLS", 1_000]] as const) {
-  Deno.test(`${mode}: two thousand held connections with ${openFiles} open files allowed leave the API serving`, async () => {
+interface Holders {
+  readonly mode: "plain" | "TLS";
+  readonly openFiles: number;
+  readonly addresses: number;
+  /** Of each address. */
+  readonly parallel: number;
+  readonly sends: string;
+  readonly pauseMs: number;
+}
+
+const sieges: Readonly<Record<string, Holders>> = {
+  "ten addresses, half a head": {
+    ...{ mode: "plain", openFiles: 400, addresses: 10, parallel: 200, sends: halfHead, pauseMs: 1_000 },
+  },
+  "ten addresses, no handshake": {
+    ...{ mode: "TLS", openFiles: 1_000, addresses: 10, parallel: 200, sends: "", pauseMs: 1_000 },
+  },
+  "four addresses, half a body": {
+    ...{ mode: "plain", openFiles: 2_000, addresses: 4, parallel: 600, sends: halfBody, pauseMs: 2_000 },
+  },
+  "a thousand addresses, half a body": {
+    ...{ mode: "plain", openFiles: 2_000, addresses: 1_000, parallel: 3, sends: halfBody, pauseMs: 3_000 },
+  },
+};
+
+for (const [name, { mode, openFiles, addresses, parallel, sends, pauseMs }] of Object.entries(sieges)) {
+  Deno.test(`${name}: all connections of the API are held (${mode}), and newcomers log in and sign up`, async () => {
     const backend = await anyBackend.open();
     await using opened = new AsyncDisposableStack();
     opened.defer(() => backend.close());
@@ -20,36 +50,30 @@ for (const [mode, openFiles] of [["plain", 400], ["TLS", 1_000]] as const) {
     await Deno.writeTextFile(`${folder}/tls.crt`, cert);
     await Deno.writeTextFile(`${folder}/tls.key`, key);
     const tls = { STATIC_TLS_CERT: `${folder}/tls.crt`, STATIC_TLS_KEY: `${folder}/tls.key` };
-    const environment = { ...backend.environment, ...mode === "TLS" ? tls : {} };
+    const environment = { ...backend.environment, STATIC_MAX_KEYS: "10000", ...mode === "TLS" ? tls : {} };
     await using api = await startProcess(environment, { openFiles });
     const port = Number(new URL(api.url).port);
-    // A connection for each call: a new client must get in, not only one that was there before.
-    using client = Deno.createHttpClient({ caCerts: [cert], poolMaxIdlePerHost: 0 });
-    const call = createCall(`${mode === "TLS" ? "https" : "http"}://localhost:${port}`, { client });
-    const { apiKey } = await signUp(call);
+    const url = `${mode === "TLS" ? "https" : "http"}://localhost:${port}`;
     const siege = await besiege<HolderReport>({
-      name: `${mode}: 2,000 held connections, ${openFiles} open files`,
+      name,
       pid: api.pid,
       everyMs: 50,
-      honest: async () => {
-        const { status, text } = await call("POST", "/v1/tokens", { key: apiKey });
-        if (status !== 200) throw new Error(`${status} ${text}`);
-      },
+      honest: await createNewcomers({ url, caCerts: [cert], passwordsEvery: 10 }),
       attackers: [{
         script: holder,
         order: {
-          port,
-          addresses: Array.from({ length: 10 }, (_, i) => `127.0.1.${i + 1}`),
-          parallel: 200,
-          sends: mode === "TLS" ? "" : "POST /v1/accounts HTTP/1.1\r\nHost: localhost\r\nConte",
+          ...{ port, parallel, sends, pauseMs },
+          addresses: Array.from({ length: addresses }, (_, index) => addressOf(1, index)),
         },
       }],
+      beginningMs,
       siegeMs,
     });
-    // A call may meet the moment in which all places change hands.
-    assertServed(siege, 1);
+    assertServed(siege);
+    assertPrompt(siege);
     assertLess(siege.peakBytes - siege.idleBytes, mostBytes, "the service's memory grew");
     assertRecovered(siege);
-    assertEquals((await call("GET", "/ready")).status, 200);
+    using client = Deno.createHttpClient({ caCerts: [cert] });
+    assertEquals((await createCall(url, { client })("GET", "/ready")).status, 200);
   });
 }

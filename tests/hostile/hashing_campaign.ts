@@ -1,7 +1,8 @@
 /** Guesses of passwords and the honest work that needs Argon2id too: sign-ups, and keys that this process has not seen yet. */
 import { assertEquals, assertLess } from "@std/assert";
-import { assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
+import { assertPrompt, assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
 import { besiege } from "../support/hostile/mod.ts";
+import { addressOf, createNewcomers } from "../support/hostile/newcomers.ts";
 import { anyBackend, signUp } from "../support/api/harness.ts";
 import { startProcess } from "../support/api/process.ts";
 import type { GuesserReport } from "./attackers/password_guesser.ts";
@@ -34,7 +35,10 @@ Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys 
     },
     attackers: [{
       script: guesser,
-      order: { url: api.url, addresses: Array.from({ length: 12 }, (_, i) => `127.0.1.${i + 1}`), parallel: 20 },
+      order: {
+        ...{ url: api.url, parallel: 20, pauseMs: 0 },
+        addresses: Array.from({ length: 12 }, (_, i) => `127.0.1.${i + 1}`),
+      },
     }],
     siegeMs,
   });
@@ -43,6 +47,39 @@ Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys 
   assertLess(siege.peakBytes - siege.idleBytes, 400 * 2 ** 20, "the service's memory grew");
   assertRecovered(siege);
 });
+
+/**
+ * Addresses that have not guessed yet are like honest ones. Each guess takes one worker about 50 ms, so a thousand of them have had theirs
+ * after 50 s at most; most lose their place in the queue to others before that, which counts as much.
+ */
+for (const [addresses, beginningMs] of [[200, 10_000], [1_000, 50_000]] as const) {
+  Deno.test(`${addresses} addresses with wrong passwords, 400 a second, stop neither logins nor sign-ups`, async () => {
+    const backend = await anyBackend.open();
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => backend.close());
+    await using api = await startProcess({ ...backend.environment, ...production, STATIC_MAX_KEYS: "10000" });
+    const siege = await besiege<GuesserReport>({
+      name: `wrong passwords from ${addresses} addresses`,
+      pid: api.pid,
+      everyMs: 500,
+      peaceMs: 10_000,
+      honest: await createNewcomers({ url: api.url, passwordsEvery: 2 }),
+      attackers: [{
+        script: guesser,
+        order: {
+          ...{ url: api.url, parallel: 1, pauseMs: addresses * 1_000 / 400 },
+          addresses: Array.from({ length: addresses }, (_, index) => addressOf(1, index)),
+        },
+      }],
+      beginningMs,
+      siegeMs,
+    });
+    assertServed(siege);
+    assertPrompt(siege);
+    assertLess(siege.peakBytes - siege.idleBytes, 400 * 2 ** 20, "the service's memory grew");
+    assertRecovered(siege);
+  });
+}
 
 Deno.test("sixty good keys at once from one address, right after a restart, are all accepted", async () => {
   const backend = await anyBackend.open();

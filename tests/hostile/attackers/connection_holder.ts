@@ -8,6 +8,8 @@ export interface HolderOrder {
   /** Held at once, from each address. */
   readonly parallel: number;
   readonly sends: string;
+  /** How long one that was closed waits before it comes again. */
+  readonly pauseMs: number;
 }
 
 export interface HolderReport {
@@ -15,7 +17,7 @@ export interface HolderReport {
   readonly refused: number;
 }
 
-await attack<HolderOrder, HolderReport>(async ({ port, addresses, parallel, sends }, stop) => {
+await attack<HolderOrder, HolderReport>(async ({ port, addresses, parallel, sends, pauseMs }, stop) => {
   const counts = { opened: 0, refused: 0 };
   const hold = (localAddress: string): Promise<void> =>
     new Promise((resolve) => {
@@ -37,7 +39,7 @@ await attack<HolderOrder, HolderReport>(async ({ port, addresses, parallel, send
     while (!stop.aborted) {
       await hold(address);
       // wait: a place that was refused is asked for again soon, not at once
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   };
   await Promise.all(addresses.flatMap((address) => Array.from({ length: parallel }, () => keep(address))));

@@ -7,6 +7,8 @@ export interface GuesserOrder {
   readonly addresses: readonly string[];
   /** Guesses under way at once, from each address. */
   readonly parallel: number;
+  /** Between a guess and the next. */
+  readonly pauseMs: number;
 }
 
 /** How often each status was the answer. */
@@ -22,7 +24,7 @@ async function statusOf(call: () => Promise<Response>): Promise<string> {
   }
 }
 
-await attack<GuesserOrder, GuesserReport>(async ({ url, addresses, parallel }, stop) => {
+await attack<GuesserOrder, GuesserReport>(async ({ url, addresses, parallel, pauseMs }, stop) => {
   const statuses: Record<string, number> = {};
   const guess = async (client: Deno.HttpClient): Promise<void> => {
     while (!stop.aborted) {
@@ -32,6 +34,7 @@ await attack<GuesserOrder, GuesserReport>(async ({ url, addresses, parallel }, s
         fetch(`${url}/v1/accounts/keys`, { method: "POST", body, headers, client, signal: stop })
       );
       statuses[status] = (statuses[status] ?? 0) + 1;
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs)); // wait: a pace
     }
   };
   await Promise.all(addresses.map(async (localAddress) => {

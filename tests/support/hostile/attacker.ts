@@ -1,7 +1,9 @@
 /**
  * Attackers in processes of their own, so that neither their work nor their memory is taken for that of the service or of the
- * honest tenant. They run at a lower priority where `nice` is installed: a real one brings its own machine.
+ * honest tenant. A real one brings its own machine: they have one core, and in campaigns the service and the honest tenant have the
+ * others, where `taskset` is installed; elsewhere they run at a lower priority.
  */
+import { inCampaign } from "../campaign.ts";
 import { installed } from "../command.ts";
 import { TextLineStream } from "../lines.ts";
 
@@ -21,7 +23,7 @@ const tickMs = 10;
  */
 export async function launchAttacker<Report>(script: URL, order: unknown): Promise<Attacker<Report>> {
   const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", script.pathname, JSON.stringify(order)];
-  const [command = "", ...args] = installed("nice").met ? ["nice", "-n", "5", ...deno] : deno;
+  const [command = "", ...args] = besideOthers(deno);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).values();
   const next = async (): Promise<string> => {
@@ -49,6 +51,26 @@ export async function launchAttacker<Report>(script: URL, order: unknown): Promi
       await child.status;
     },
   };
+}
+
+const cores = navigator.hardwareConcurrency;
+const hasCores = inCampaign && cores > 1 && installed("taskset").met;
+
+function besideOthers(command: readonly string[]): readonly string[] {
+  if (hasCores) return ["taskset", "-c", String(cores - 1), ...command];
+  return installed("nice").met ? ["nice", "-n", "5", ...command] : command;
+}
+
+/** Keeps processes from the attackers' core, until it is disposed of. */
+export function keepApart(pids: readonly number[]): Disposable {
+  const keepOn = (list: string): void => {
+    for (const pid of hasCores ? pids : []) {
+      new Deno.Command("taskset", { args: ["-a", "-c", "-p", list, String(pid)], stdout: "null", stderr: "null" })
+        .outputSync();
+    }
+  };
+  keepOn(`0-${cores - 2}`);
+  return { [Symbol.dispose]: () => keepOn(`0-${cores - 1}`) };
 }
 
 function cpuMsOf(pid: number): number {

@@ -17,6 +17,11 @@ export function assertServed({ siege }: Pick<Siege<unknown>, "siege">, failedAtM
   assertLessOrEqual(siege.errors, failedAtMost, siege.reasons.join("\n"));
 }
 
+/** In the campaign, where attackers have a core of their own: as quickly as in peace, three times over. */
+export function assertPrompt({ peace, siege }: Pick<Siege<unknown>, "peace" | "siege">): void {
+  if (inCampaign) assertLess(siege.p99Ms, Math.max(p99Ms, 3 * peace.p99Ms));
+}
+
 /** Honest agents were all served, by a process that did not grow; in the campaign also in time, and as before within seconds. */
 export function assertHeld(held: Siege<unknown>): void {
   const { peace, siege, idleBytes, peakBytes } = held;

@@ -4,7 +4,7 @@
  */
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
 import { residentBytes, watchMemory } from "./memory.ts";
-import { type Attacker, launchAttacker } from "./attacker.ts";
+import { type Attacker, keepApart, launchAttacker } from "./attacker.ts";
 
 export interface SiegeOptions {
   readonly name: string;
@@ -16,6 +16,8 @@ export interface SiegeOptions {
   readonly attackers: readonly { readonly script: URL; readonly order: unknown }[];
   readonly peaceMs?: number;
   readonly siegeMs: number;
+  /** Counted apart: nobody can tell attackers from others before they have done something. */
+  readonly beginningMs?: number;
   /** The attackers are where they want to be; on a busy machine that may take longer than `siegeMs`. */
   readonly until?: () => Promise<boolean>;
   /** Afterwards, as long as the siege: somebody burns the processor time of the attackers and asks nothing of the service. */
@@ -25,6 +27,8 @@ export interface SiegeOptions {
 export interface Siege<Report> {
   readonly peace: Served;
   readonly siege: Served;
+  /** The first moments of the attack, if they were to be counted apart. */
+  readonly beginning?: Served;
   /** The service's memory before, and the most during the attack. */
   readonly idleBytes: number;
   readonly peakBytes: number;
@@ -45,6 +49,7 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   const meter = meterHonestTenant(honest, { everyMs: options.everyMs ?? 25 });
   const memory = watchMemory(pid);
   await using running = new AsyncDisposableStack();
+  running.use(keepApart([pid, Deno.pid]));
   running.defer(memory.stop);
   running.defer(async () => void await meter.stop());
   await pass(peaceMs / 3);
@@ -56,6 +61,8 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   for (const attacker of launched) running.use(attacker);
   meter.lap();
   const [beganMs, before] = [performance.now(), cpuOf(launched)];
+  if (options.beginningMs !== undefined) await pass(options.beginningMs);
+  const beginning = options.beginningMs === undefined ? undefined : meter.lap();
   await pass(siegeMs);
   for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) await pass(250);
   const cores = (cpuOf(launched) - before) / (performance.now() - beganMs);
@@ -73,7 +80,10 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     if (!isServed && passedMs < recoveryLimitMs) continue;
     const recoveryMs = isServed ? passedMs : Infinity;
     const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
-    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control };
+    const result = {
+      ...{ peace, siege, idleBytes, peakBytes, recoveryMs, reports, control },
+      ...(beginning !== undefined && { beginning }),
+    };
     console.log(describe(name, result));
     return result;
   }
@@ -98,12 +108,14 @@ async function pass(ms: number): Promise<void> {
 }
 
 function describe(name: string, held: Siege<unknown>): string {
-  const { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control } = held;
+  const { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control, beginning } = held;
   const served = ({ calls, errors, p50Ms, p99Ms }: Served): string =>
     `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, ${errors} of ${calls} failed`;
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
   return [
-    `${name}: peace ${served(peace)}; attack ${served(siege)}${
+    `${name}: peace ${served(peace)}${beginning === undefined ? "" : `; beginning ${served(beginning)}`}; attack ${
+      served(siege)
+    }${
       control === peace ? "" : `; control ${served(control)}`
     }`,
     `memory ${mib(idleBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
