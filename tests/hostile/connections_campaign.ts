@@ -27,16 +27,36 @@ interface Holders {
 
 const sieges: Readonly<Record<string, Holders>> = {
   "ten addresses, half a head": {
-    ...{ mode: "plain", openFiles: 400, addresses: 10, parallel: 200, sends: halfHead, pauseMs: 1_000 },
+    mode: "plain",
+    openFiles: 400,
+    addresses: 10,
+    parallel: 200,
+    sends: halfHead,
+    pauseMs: 1_000,
   },
   "ten addresses, no handshake": {
-    ...{ mode: "TLS", openFiles: 1_000, addresses: 10, parallel: 200, sends: "", pauseMs: 1_000 },
+    mode: "TLS",
+    openFiles: 1_000,
+    addresses: 10,
+    parallel: 200,
+    sends: "",
+    pauseMs: 1_000,
   },
   "four addresses, half a body": {
-    ...{ mode: "plain", openFiles: 2_000, addresses: 4, parallel: 600, sends: halfBody, pauseMs: 2_000 },
+    mode: "plain",
+    openFiles: 2_000,
+    addresses: 4,
+    parallel: 600,
+    sends: halfBody,
+    pauseMs: 2_000,
   },
   "a thousand addresses, half a body": {
-    ...{ mode: "plain", openFiles: 2_000, addresses: 1_000, parallel: 3, sends: halfBody, pauseMs: 3_000 },
+    mode: "plain",
+    openFiles: 2_000,
+    addresses: 1_000,
+    parallel: 3,
+    sends: halfBody,
+    pauseMs: 3_000,
   },
 };
 
