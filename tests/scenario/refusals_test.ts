@@ -104,6 +104,24 @@ Deno.test("without a running inviter joining times out, and the same token works
   await allAgree(alice, bob, carol);
 });
 
+Deno.test("an asker that had to make room for others at the relay asks again by itself", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const carol = await stage.actor("carol");
+  const { after } = carol;
+  carol.after = (ms, run) => after(ms / 100, run);
+  let rejected = 0;
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverJoinRequest" || rejected++ > 0) return [notice];
+    const { channelId, requestId } = notice.body;
+    void alice.session.call("RejectJoin", { channelId, requestId, code: "overloaded", message: "too many" });
+    return [];
+  };
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 6_000_000 });
+  assertEquals(rejected, 2);
+  await allAgree(alice, bob, carol);
+});
+
 Deno.test("when the quota is reached sends fail with its class, and later ones are not missed by anybody", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
