@@ -77,8 +77,11 @@ testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and re
     assertEquals((await call("GET", "/v1/keys", { key: apiKey })).status, 200);
     // No other host of the domain and no page without TLS can set a cookie of this name, and no other name is read.
     const session = await call("POST", "/v1/session", { body: { email, password } });
-    const [cookie = "", ...attributes] = (session.headers.get("set-cookie") ?? "").split("; ");
+    const [[cookie = "", ...attributes] = [], [device = "", ...of] = []] = session.headers.getSetCookie()
+      .map((text) => text.split("; "));
     assertEquals(attributes.sort(), ["HttpOnly", "Max-Age=3600", "Path=/", "SameSite=Strict", "Secure"]);
+    assertEquals(device, `__Host-static_device=${session.headers.get("static-device")}`);
+    assertEquals(of.sort(), ["HttpOnly", `Max-Age=${90 * 86_400}`, "Path=/", "SameSite=Strict", "Secure"]);
     assertEquals((await call("GET", "/v1/session", { headers: { cookie } })).status, 200);
     const planted = cookie.replace("__Host-", "");
     assert(planted !== cookie);
