@@ -2,16 +2,8 @@
  * How typed calls come to a session: GetChallenge opens one upstream, Authenticate finds it by the relay's nonce and answers
  * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
  */
-import {
-  decodeBase64url,
-  encodeBase64url,
-  limits,
-  RecentMap,
-  type ReplyBody,
-  type RequestBody,
-} from "../../proto/mod.ts";
+import { decodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
-import type { EndReason } from "../core/link.ts";
 import type { Caller } from "./caller.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, endedError, toConnectError } from "./errors.ts";
@@ -22,14 +14,11 @@ import { TypedSession } from "./typed_session.ts";
 /** The metadata entry that carries the session token. */
 export const sessionHeader = "static-session";
 
-/** More than places are given up in the time that a challenge lives, unless there is a siege. */
-const displacedAtMost = 10_000;
-
 interface Held {
   readonly session: TypedSession;
   readonly stranger: Stranger;
   /** The nonce of its challenge, until that is answered. */
-  nonce?: string;
+  nonce?: Uint8Array;
   /** The secret that names it, from its authentication on. */
   token?: Uint8Array;
   lastUseMs: number;
@@ -38,9 +27,7 @@ interface Held {
 
 export class TypedSessions {
   readonly #deps: GrpcDeps;
-  readonly #challenged = new Map<string, Held>();
-  /** Nonces of those that had to give their place up, so that they learn why. */
-  readonly #displaced = new RecentMap<string, EndReason>();
+  readonly #challenged = new SecretMap<Held>();
   readonly #sessions = new SecretMap<Held>();
 
   constructor(deps: GrpcDeps) {
@@ -54,21 +41,20 @@ export class TypedSessions {
   async challenge(body: RequestBody<"GetChallenge">, peer: Caller): Promise<ReplyBody<"GetChallenge">> {
     const held = this.#open(peer);
     const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
-    held.nonce = encodeBase64url(reply.nonce);
-    this.#challenged.set(held.nonce, held);
+    held.nonce = reply.nonce;
+    this.#challenged.add(reply.nonce, held);
     return reply;
   }
 
   async authenticate(body: RequestBody<"Authenticate">, peer: Caller): Promise<ReplyBody<"Authenticate">> {
-    const nonce = encodeBase64url(body.relayNonce);
-    const held = this.#challenged.get(nonce);
+    const held = this.#challenged.find(body.relayNonce);
     if (held === undefined) {
-      const displaced = this.#displaced.get(nonce);
-      if (displaced !== undefined) throw toConnectError(displaced);
+      const end = this.#challenged.findEnd(body.relayNonce);
+      if (end?.reason !== undefined) throw endedError(end.reason);
       const message = "The challenge is unknown, used or expired: call GetChallenge again";
       throw toConnectError({ code: "auth_failed", message });
     }
-    this.#challenged.delete(nonce);
+    this.#challenged.end(body.relayNonce, undefined);
     // Known before the reply, so that an end that comes right behind it is remembered.
     const sessionToken = this.#deps.randomBytes(secretBytes);
     held.token = sessionToken;
@@ -113,10 +99,7 @@ export class TypedSessions {
   }
 
   #open({ remoteAddress }: Caller): Held {
-    const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => {
-      if (held.nonce !== undefined) this.#remember(held.nonce, reason);
-      held.session.close(reason);
-    }));
+    const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => held.session.close(reason)));
     const session = new TypedSession(this.#deps.upstream, {
       remoteAddress: prefixOf(remoteAddress),
       onAuthenticated: () => {
@@ -127,21 +110,13 @@ export class TypedSessions {
         held.cancelTimer();
         stranger.gone();
         session.sockets.end();
-        if (held.nonce !== undefined) this.#challenged.delete(held.nonce);
+        if (held.nonce !== undefined) this.#challenged.end(held.nonce, reason);
         if (held.token !== undefined) this.#sessions.end(held.token, reason);
       },
     });
     const cancelTimer = this.#deps.after(limits.challengeMs, () => session.close(undefined));
     const held: Held = { session, stranger, lastUseMs: this.#deps.nowMs(), cancelTimer };
     return held;
-  }
-
-  #remember(nonce: string, reason: EndReason): void {
-    this.#displaced.set(nonce, reason);
-    for (const oldest of this.#displaced.keys()) {
-      if (this.#displaced.size <= displacedAtMost) return;
-      this.#displaced.delete(oldest);
-    }
   }
 
   #watch(held: Held, ms: number): void {

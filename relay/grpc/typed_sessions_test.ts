@@ -166,6 +166,22 @@ Deno.test("a refused Authenticate ends its session upstream", async () => {
   assertEquals([bench.closed, bench.sessions.size], [1, 0]);
 });
 
+Deno.test("a login for which there is no place is told so, before and while it answers its challenge", async () => {
+  const bench = new Bench();
+  const answer = { ...sampleRequest("Authenticate"), relayNonce: nonce };
+  const noPlace = { code: "overloaded", message: "no place", retryAfterMs: 5_000 } as const;
+  const retryOf = (error: ConnectError): unknown => error.findDetails(ErrorDetailSchema)[0]?.retryAfterMs;
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
+  bench.client.ended(noPlace);
+  const before = await assertRejects(() => bench.sessions.authenticate(answer, caller), ConnectError);
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
+  bench.answer = () => undefined;
+  const attempt = bench.sessions.authenticate(answer);
+  bench.client.ended(noPlace);
+  const meanwhile = await assertRejects(() => attempt, ConnectError);
+  for (const error of [before, meanwhile]) assertEquals([codeOf(error), retryOf(error)], ["overloaded", 5_000n]);
+});
+
 Deno.test("sessions that have not authenticated are limited, and authenticated ones do not count", async () => {
   const bench = new Bench(2);
   await bench.authenticate();
