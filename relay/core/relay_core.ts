@@ -158,10 +158,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const session = new Session(link, this);
     this.#sessions.add(session);
     this.deps.meter.sessionsOpened++;
-    const waiting = this.#sessions.size - this.#byAgent.size;
     if (this.#draining !== undefined || this.#closed) {
       session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
-    } else if (this.#level() >= 1 || waiting > this.config.maxUnauthenticated) {
+    } else if (this.#level() >= 1) {
       this.deps.meter.shed++;
       this.deps.meter.sessionsRefused++;
       session.end({ code: "overloaded", message: "The relay is busy; try again later", retryAfterMs: drainRetryMs });

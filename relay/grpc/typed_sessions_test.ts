@@ -176,7 +176,7 @@ Deno.test("a login for which there is no place is told so, before and while it a
   const before = await assertRejects(() => bench.sessions.authenticate(answer, caller), ConnectError);
   await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   bench.answer = () => undefined;
-  const attempt = bench.sessions.authenticate(answer);
+  const attempt = bench.sessions.authenticate(answer, caller);
   bench.client.ended(noPlace);
   const meanwhile = await assertRejects(() => attempt, ConnectError);
   for (const error of [before, meanwhile]) assertEquals([codeOf(error), retryOf(error)], ["overloaded", 5_000n]);
