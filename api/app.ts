@@ -38,7 +38,12 @@ export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
 }
 
 /** `peer` is the address of the other end, where the platform tells; `received` is called when the body has come whole. */
-export type Fetch = (request: Request, peer?: string, received?: () => void) => Response | Promise<Response>;
+export type Fetch = (
+  request: Request,
+  peer?: string,
+  received?: () => void,
+  givenUp?: Promise<unknown>,
+) => Response | Promise<Response>;
 
 export interface App {
   readonly fetch: Fetch;
@@ -56,7 +61,7 @@ export function createApp(deps: AppDeps): App {
     addRoutes(router);
     addHealthRoutes(router, deps);
     answerStrays(router);
-    return (request, peer, received) => router.hono.fetch(request, { peer, received });
+    return (request, peer, received, givenUp) => router.hono.fetch(request, { peer, received, givenUp });
   };
   return {
     fetch: serve((router) => {

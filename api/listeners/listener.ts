@@ -6,6 +6,8 @@ export type Handler = (
   request: Request,
   peer: string | undefined,
   received: () => void,
+  /** Resolves when the connection is closed for others. */
+  givenUp?: Promise<unknown>,
 ) => Response | Promise<Response>;
 
 /** A request of these methods is whole with its head. */

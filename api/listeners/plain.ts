@@ -70,9 +70,10 @@ export async function listenWith(
     if (place === undefined) return connection.close();
     const answer = (request: Request): Promise<Response> => {
       const reach = place.begin(firstStage(request.method));
-      const working = Promise.try(handler, request, hostname, () => reach("work"));
-      // The runtime does not tell when the client has read it.
-      return answers.give(working.finally(() => reach("over")));
+      return answers.give((givenUp) =>
+        // The runtime does not tell when the client has read it.
+        Promise.try(handler, request, hostname, () => reach("work"), givenUp).finally(() => reach("over"))
+      );
     };
     let server: ConnectionServer;
     try {
@@ -111,11 +112,11 @@ class Answers {
   #lastAtMs = -Infinity;
 
   /** Resolves with this answer, or with another when there is no time for it. */
-  give(answer: Promise<Response>): Promise<Response> {
+  give(work: (givenUp: Promise<unknown>) => Promise<Response>): Promise<Response> {
     const { promise: other, resolve } = Promise.withResolvers<Response>();
     const giveUp = (why: Ending): void => resolve(lastWords(why));
     this.#giveUps.add(giveUp);
-    return Promise.race([answer, other]).finally(() => {
+    return Promise.race([work(other), other]).finally(() => {
       this.#giveUps.delete(giveUp);
       this.#lastAtMs = performance.now();
     });

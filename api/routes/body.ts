@@ -9,7 +9,7 @@ export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes: number): Promise<Body<T>> {
-  const bytes = await readCapped(c.req.raw, maxBytes);
+  const bytes = await readCapped(c.req.raw, maxBytes, c.env.givenUp);
   if (bytes === "broken_off") {
     return { ok: false, response: refuse(c, "invalid_request", "The body did not arrive completely; send it again") };
   }
@@ -41,15 +41,22 @@ function tooLarge(c: ApiContext, maxBytes: number): Response {
   return refuse(c, "payload_too_large", `The body is larger than ${maxBytes} bytes`);
 }
 
-async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array | "too_large" | "broken_off"> {
+async function readCapped(
+  request: Request,
+  maxBytes: number,
+  givenUp: Promise<unknown> | undefined,
+): Promise<Uint8Array | "too_large" | "broken_off"> {
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let [length, isLate] = [0, false];
-  const timer = setTimeout(() => {
+  const stop = (): void => {
     isLate = true;
     void reader.cancel().catch(() => {});
-  }, waits.request.ms);
+  };
+  const timer = setTimeout(stop, waits.request.ms);
+  // Otherwise a request whose connection is closed would be held until its time is over.
+  void givenUp?.then(stop);
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       length += read.value.length;

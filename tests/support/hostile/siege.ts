@@ -115,9 +115,7 @@ function describe(name: string, held: Siege<unknown>): string {
   return [
     `${name}: peace ${served(peace)}${beginning === undefined ? "" : `; beginning ${served(beginning)}`}; attack ${
       served(siege)
-    }${
-      control === peace ? "" : `; control ${served(control)}`
-    }`,
+    }${control === peace ? "" : `; control ${served(control)}`}`,
     `memory ${mib(idleBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
     `attackers ${JSON.stringify(reports)}${siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`}`,
   ].join("; ");
