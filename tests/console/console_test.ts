@@ -244,3 +244,52 @@ async function makeRotateRevoke(tab: Tab, api: TestApi): Promise<string[]> {
   await tab.press("I have kept it");
   return [first, second];
 }
+
+testWhen(
+  chromium,
+  "a browser in which somebody signed in is a known place: strangers who guess do not keep it out",
+  async () => {
+    await using opened = new AsyncDisposableStack();
+    const backend = await anyBackend.open();
+    opened.defer(() => backend.close());
+    const api = await startTestApi({
+      ...backend.environment,
+      STATIC_TRUSTED_PROXIES: "127.0.0.1",
+      STATIC_RATE_PASSWORDS: "4/86400",
+    });
+    opened.defer(() => api.close());
+    const browser = opened.use(await openBrowser());
+    const tab = await browser.openTab();
+    const visitor = newVisitor();
+    const from = (host: number): Record<string, string> => ({ "x-forwarded-for": `198.51.100.${host}` });
+    const isStrangerLetIn = async (): Promise<boolean> =>
+      (await api.call("POST", "/v1/session", { body: visitor, headers: from(99) })).status === 200;
+
+    await signUp(tab, api, visitor);
+    await tab.press("I have kept it");
+    assert(await isStrangerLetIn());
+    for (let host = 1; host <= 10; host++) {
+      await api.call("POST", "/v1/session", {
+        body: { ...visitor, password: "not the password" },
+        headers: from(host),
+      });
+    }
+    assert(!await isStrangerLetIn());
+    await tab.press("Sign out");
+    await logIn(tab, visitor);
+    await tab.until(titled("Home"));
+    assertEquals(await tab.evaluate("document.cookie"), "");
+
+    // With another password it is one again.
+    await tab.press("Account");
+    const changed = "another long password";
+    await tab.fill("Present password", visitor.password);
+    await tab.fill("New password", changed);
+    await tab.press("Change the password");
+    await tab.until(`document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`);
+    await tab.open(`${api.url}/console`);
+    await logIn(tab, { ...visitor, password: changed });
+    await tab.until(titled("Home"));
+    assertClean(tab);
+  },
+);
