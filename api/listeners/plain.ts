@@ -34,8 +34,8 @@ const tickMs = 1_000;
 /** Errors of a client that left before it was accepted. Linux says `NotConnected` to the runtime, which asks for its address. */
 const { ConnectionAborted, ConnectionReset, NotConnected } = Deno.errors;
 const clientGone = [ConnectionAborted, ConnectionReset, NotConnected];
-/** For an answer that says why. */
-const lastWordsMs = 200;
+/** For an answer that says why. Somebody waits for the place of one that is displaced, and for its socket. */
+const lastWordsMs: Readonly<Record<Ending, number>> = { late: 200, stop: 200, displaced: 10 };
 
 export async function listenPlain(options: ListenOptions): Promise<Listener> {
   const serveConnection = findServeConnection();
@@ -64,7 +64,7 @@ export async function listenWith(
     const closeNow = (): void => quietly(() => abort());
     const place = connections.open({ peer: hostname, local: connection.localAddr.hostname }, (why) => {
       answers.giveUp(why);
-      if (answers.isOneLeaving) after(lastWordsMs, closeNow);
+      if (answers.isOneLeaving) after(lastWordsMs[why], closeNow);
       else closeNow();
     });
     if (place === undefined) return connection.close();
@@ -129,7 +129,7 @@ class Answers {
 
   /** It may not have been sent yet. */
   get isOneLeaving(): boolean {
-    return performance.now() - this.#lastAtMs < lastWordsMs;
+    return performance.now() - this.#lastAtMs < lastWordsMs.late;
   }
 }
 
@@ -142,12 +142,12 @@ async function endAll(
   connections: Connections,
   deadlineMs: number,
 ): Promise<void> {
-  if (servers.size > 0) await pause(lastWordsMs);
+  if (servers.size > 0) await pause(lastWordsMs.stop);
   connections.endIdle();
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
   const cancel = after(deadlineMs, () => {
     connections.endAll();
-    after(lastWordsMs, giveUp);
+    after(lastWordsMs.stop, giveUp);
   });
   const ended = [...servers].flatMap((server) => [server.shutdown(), server.finished]);
   await Promise.race([Promise.allSettled(ended), late]);
