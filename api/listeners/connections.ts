@@ -81,9 +81,10 @@ export class Connections {
     if (this.#sockets.size >= socketsFor(this.#limits.connections)) return undefined;
     const requests = { body: 0, work: 0, answer: 0 };
     const entry: Entry = { end, place: undefined, requests, hasServed: false, sinceMs: this.#nowMs() };
-    // A proxy speaks for many, and this machine for its operator: both come before everybody else.
-    const weight = peer === local || this.#limits.isProxy(peer) ? Infinity : 1;
-    const newcomer = { party: networkOf(peer), holder: entry, standing: standingOf(entry), weight };
+    // A proxy speaks for many, and this machine for its operator: both come before everybody else, but their networks do not.
+    const isTrusted = (peer === local && peer !== "") || this.#limits.isProxy(peer);
+    const [party, weight] = isTrusted ? [`trusted ${peer}`, Infinity] : [networkOf(peer), 1];
+    const newcomer = { party, holder: entry, standing: standingOf(entry), weight };
     const entered = this.#places.enter(newcomer, this.#nowMs());
     if (entered.kind === "refused") return undefined;
     entry.place = entered.place;
@@ -92,7 +93,8 @@ export class Connections {
     return {
       begin: (first) => this.#begin(entry, first),
       closed: () => {
-        this.#leave(entry);
+        // Browsers open connections to spare, and balancers to look: one that closes without a request has left nothing behind.
+        this.#leave(entry, hasRequests(entry));
         this.#sockets.delete(entry);
       },
     };
@@ -143,13 +145,13 @@ export class Connections {
 
   #end(entry: Entry, why: Ending): void {
     if (entry.place === undefined) return;
-    this.#leave(entry);
+    this.#leave(entry, why !== "stop");
     entry.end(why);
   }
 
-  #leave(entry: Entry): void {
+  #leave(entry: Entry, isBegun: boolean): void {
     if (entry.place === undefined) return;
-    const outcome = entry.place.standing === "unfinished" ? "unfinished" : "finished";
+    const outcome = isBegun && entry.place.standing === "unfinished" ? "unfinished" : "finished";
     this.#places.leave(entry.place, outcome, this.#nowMs());
     entry.place = undefined;
   }

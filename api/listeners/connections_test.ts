@@ -138,3 +138,25 @@ Deno.test("sockets that are being closed are bounded too", () => {
   opened[0]?.closed();
   assertEquals([open() !== undefined, open(), connections.size], [true, undefined, 8]);
 });
+
+Deno.test("connections that close without a request are held against nobody", () => {
+  const port = new Port({ connections: 5 });
+  const browser = "198.51.100.1";
+  for (let spare = 0; spare < 6; spare++) port.open("spare", browser).closed();
+  for (const name of ["a", "b"]) port.open(name, browser).begin("work")("over");
+  for (const name of ["c", "d", "e"]) port.open(name, "192.0.2.1").begin("body");
+  port.pass(minimumMs);
+  port.open("newcomer", "203.0.113.7");
+  assertEquals(port.ended, ["c displaced"]);
+});
+
+Deno.test("a neighbour of a listed proxy has neither its weight nor its places", () => {
+  const proxy = "2001:db8::1";
+  const port = new Port({ connections: 3, isProxy: (peer) => peer === proxy });
+  for (const name of ["a", "b"]) port.open(name, "2001:db8::2").begin("body");
+  port.open("proxy", proxy).begin("body");
+  port.pass(minimumMs);
+  port.open("newcomer", "203.0.113.7");
+  port.open("another", "203.0.113.8");
+  assertEquals(port.ended, ["a displaced", "b displaced"]);
+});

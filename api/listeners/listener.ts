@@ -10,11 +10,10 @@ export type Handler = (
   givenUp?: Promise<unknown>,
 ) => Response | Promise<Response>;
 
-/** A request of these methods is whole with its head. */
-const bodiless: readonly string[] = ["GET", "HEAD"];
-
-export function firstStage(method: string): "body" | "work" {
-  return bodiless.includes(method) ? "work" : "body";
+/** A request without a body is whole with its head. */
+export function firstStage(header: (name: string) => string | undefined): "body" | "work" {
+  const hasBody = header("transfer-encoding") !== undefined || Number(header("content-length") ?? 0) !== 0;
+  return hasBody ? "body" : "work";
 }
 
 export interface Listener {

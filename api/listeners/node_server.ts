@@ -34,7 +34,7 @@ export async function listenNode(server: NodeServer, options: NodeOptions): Prom
   const places = admitSockets(server, connections);
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const place = places.get(connectionKey(incoming.socket));
-    const reach = place?.begin(firstStage(incoming.method ?? "GET")) ?? (() => {});
+    const reach = place?.begin(firstStage((name) => incoming.headers[name]?.toString())) ?? (() => {});
     // Without it the client has not read all, and its connection is over.
     outgoing.once("finish", () => reach("over"));
     void answer(options, { incoming, outgoing, reach });

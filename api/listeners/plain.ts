@@ -69,7 +69,7 @@ export async function listenWith(
     });
     if (place === undefined) return connection.close();
     const answer = (request: Request): Promise<Response> => {
-      const reach = place.begin(firstStage(request.method));
+      const reach = place.begin(firstStage((name) => request.headers.get(name) ?? undefined));
       return answers.give((givenUp) =>
         // The runtime does not tell when the client has read it.
         Promise.try(handler, request, hostname, () => reach("work"), givenUp).finally(() => reach("over"))

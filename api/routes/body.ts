@@ -8,13 +8,21 @@ export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes: number): Promise<Body<T>> {
+/** The bytes of a body as far as they came. */
+export type Received = Uint8Array | "too_large" | "broken_off";
+
+/** Never rejects. */
+export async function receiveBody(c: ApiContext, maxBytes: number): Promise<Received> {
   const bytes = await readCapped(c.req.raw, maxBytes, c.env.givenUp);
+  if (bytes !== "broken_off") c.env.received?.();
+  return bytes;
+}
+
+export function parseBody<T>(c: ApiContext, bytes: Received, schema: z.ZodType<T>, maxBytes: number): Body<T> {
   if (bytes === "broken_off") {
     return { ok: false, response: refuse(c, "invalid_request", "The body did not arrive completely; send it again") };
   }
   if (bytes === "too_large") return { ok: false, response: tooLarge(c, maxBytes) };
-  c.env.received?.();
   if (bytes.length > 0 && !jsonType.test(c.req.header("content-type") ?? "")) {
     return {
       ok: false,
@@ -45,9 +53,9 @@ async function readCapped(
   request: Request,
   maxBytes: number,
   givenUp: Promise<unknown> | undefined,
-): Promise<Uint8Array | "too_large" | "broken_off"> {
+): Promise<Received> {
   if (request.body === null) return new Uint8Array();
-  const reader = request.body.getReader();
+  const reader = readerOf(request.body);
   const chunks: Uint8Array[] = [];
   let [length, isLate] = [0, false];
   const stop = (): void => {
@@ -77,6 +85,31 @@ async function readCapped(
     offset += chunk.length;
   }
   return all;
+}
+
+interface BodyReader {
+  read(): Promise<{ readonly done: false; readonly value: Uint8Array } | { readonly done: true }>;
+  cancel(): Promise<void>;
+}
+
+/** Small, because the runtime never frees the buffer of a read that is under way when its connection is closed. */
+const pieceBytes = 1024;
+
+function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
+  try {
+    const reader = body.getReader({ mode: "byob" });
+    return {
+      read: async () => {
+        const { done, value } = await reader.read(new Uint8Array(pieceBytes));
+        return done || value === undefined ? { done: true } : { done: false, value };
+      },
+      cancel: () => reader.cancel(),
+    };
+  } catch (error) {
+    // A stream of pieces that somebody else makes: there are no buffers of ours.
+    if (error instanceof TypeError) return body.getReader();
+    throw error;
+  }
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -7,7 +7,7 @@ import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
 import type { Caller } from "../domain/authentication.ts";
 import type { Scope } from "../domain/powers.ts";
 import { authorizeRelay, identifyCaller, identifySession } from "./authorization.ts";
-import { readBody, tooLargeByHeader } from "./body.ts";
+import { parseBody, receiveBody, tooLargeByHeader } from "./body.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
 import { errorBody } from "./errors.ts";
 import { deviceHeader } from "./known_places.ts";
@@ -101,6 +101,8 @@ function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: A
     c.set("route", operation.path);
     const tooLarge = tooLargeByHeader(c, deps.maxBodyBytes);
     if (tooLarge !== undefined) return tooLarge;
+    // While the caller is identified, so that a client that has sent everything waits for us alone.
+    const received = schema === undefined ? c.env.received?.() : receiveBody(c, deps.maxBodyBytes);
     if (operation.credential === "api_key") {
       const refusal = await identifyCaller(c, deps, { scope, evenSuspended });
       if (refusal !== undefined) return refusal;
@@ -116,8 +118,11 @@ function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: A
       if (caller === undefined) throw new TypeError(`${operation.path} asks for a caller but needs no credential`);
       return caller;
     };
-    if (schema === undefined) return await operation.handle(c, { body: noBody<Body>(), caller });
-    const body = await readBody(c, schema, deps.maxBodyBytes);
+    const bytes = await received;
+    if (schema === undefined || bytes === undefined) {
+      return await operation.handle(c, { body: noBody<Body>(), caller });
+    }
+    const body = parseBody(c, bytes, schema, deps.maxBodyBytes);
     return body.ok ? await operation.handle(c, { body: body.value, caller }) : body.response;
   };
 }
