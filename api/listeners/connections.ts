@@ -5,7 +5,7 @@
 import { networkOf, type Place, Places, type Standing } from "../../server/limits/mod.ts";
 
 export interface ConnectionLimits {
-  /** Places. For a moment there are more sockets, an eighth at most: those of connections that lost theirs and are being closed. */
+  /** Places. For a moment there are more sockets, a quarter at most: those of connections that lost theirs and are being closed. */
   readonly connections: number;
   /** How long a newcomer is safe. */
   readonly minimumMs: number;
@@ -23,7 +23,7 @@ export interface ConnectionLimits {
 export const patience = { minimumMs: 3_000, headMs: 10_000, idleMs: 75_000, requestMs: 60_000 } as const;
 
 /** Of the places: sockets that are being closed. */
-const closingShare = 1 / 8;
+const closingShare = 1 / 4;
 
 /** How many sockets there may be in all. */
 export function socketsFor(connections: number): number {

@@ -35,7 +35,7 @@ const tickMs = 1_000;
 const { ConnectionAborted, ConnectionReset, NotConnected } = Deno.errors;
 const clientGone = [ConnectionAborted, ConnectionReset, NotConnected];
 /** For an answer that says why. Somebody waits for the place of one that is displaced, and for its socket. */
-const lastWordsMs: Readonly<Record<Ending, number>> = { late: 200, stop: 200, displaced: 10 };
+const lastWordsMs: Readonly<Record<Ending, number>> = { late: 200, stop: 200, displaced: 0 };
 
 export async function listenPlain(options: ListenOptions): Promise<Listener> {
   const serveConnection = findServeConnection();
