@@ -5,7 +5,7 @@ import type { ClusterListener, SharedJoin } from "./cluster.ts";
 import type { PendingJoin } from "./pending_joins.ts";
 import { Refusal } from "./refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
-import { hold, joinNotice, tellDisplaced } from "./requests/join_requests.ts";
+import { hold, tellDisplaced, tellInviter } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_claims.ts";
 import { tellReaders } from "./requests/rejoin_requests.ts";
 import { isReplaced } from "./requests/session_requests.ts";
@@ -57,7 +57,7 @@ function takeJoin(core: CoreParts, shared: SharedJoin): void {
     (shared.kind === "join" ? shared : { ...shared, leafSenders: new Set(), toldAtMs: 0 });
   if (known === undefined && !holds(core, request)) return;
   if (request.kind === "join") {
-    core.sessionOf(request.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
+    tellInviter(core, request);
     return;
   }
   const channel = core.channels.loaded(request.channelId);
@@ -83,6 +83,6 @@ async function welcome(core: CoreParts, channelId: ChannelId, agentIds: readonly
     const session = core.sessionOf(agentId);
     if (session === undefined || !channel?.hasWelcomeFor(agentId)) continue;
     session.welcomes.add(channel);
-    core.nextWelcome(session);
+    core.pushWaiting(session);
   }
 }

@@ -4,7 +4,7 @@ import { type ChannelId, type InviteId, type JoinRequestId, parseChannelName } f
 import { Actor, joinRequest, registerInvite } from "./testing/actors.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { idOf, type World } from "./testing/world.ts";
+import { idOf, startMs, type World } from "./testing/world.ts";
 
 /** For so long a request is safe. */
 const minimumMs = 10_000;
@@ -42,6 +42,24 @@ worldTest("many that wait in one channel keep nobody out of another one of the s
   await ask(await Actor.connect(world, 5, 9), second);
   assertEquals(alice.client.pushed("DeliverJoinRequest").length, 3);
 }, { config: { joinRequestsPerChannel: 2 } });
+
+worldTest("an inviter is sent requests as fast as it reads, when it connects and later", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const [channelId] = await inviteInto(alice, 1);
+  alice.client.close();
+  const askers = await connectAll(world, [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], 9);
+  for (const asker of askers.slice(2)) await ask(asker, channelId);
+  const back = new Actor(world, 1);
+  back.client.stall();
+  await back.client.authenticate(back.agent, `${back.accountId} ${startMs + 86_400_000}`);
+  for (const asker of askers.slice(0, 2)) await ask(asker, channelId);
+  await settle();
+  const pushed = back.client.pushed("DeliverJoinRequest").length;
+  assert(pushed > 0 && pushed < 12, `${pushed} were sent to a client that does not read`);
+  back.client.resume();
+  await settle();
+  assertEquals(back.client.pushed("DeliverJoinRequest").length, askers.length);
+}, { config: { highWaterBytes: 2_000 } });
 
 worldTest("who holds an invite cannot flood its channel", async (world) => {
   const alice = await Actor.connect(world, 1);

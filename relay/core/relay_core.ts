@@ -38,7 +38,7 @@ import { type Need, Relief } from "./relief.ts";
 import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { close } from "./requests/channel_requests.ts";
-import { joinNotice } from "./requests/join_requests.ts";
+import { pushJoins } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_claims.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import type { Agent } from "./agent.ts";
@@ -340,7 +340,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.#relief.begin(account, need);
   }
 
-  nextWelcome(session: Session): void {
+  pushWaiting(session: Session): void {
+    pushJoins(session, this.joins);
     pushWelcomes(session, this.#background);
   }
 
@@ -381,9 +382,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   /** Delivers everything that waited for an agent while it was away. */
   async #greet(session: Session, agentId: AgentId): Promise<void> {
     await askForMore(this, agentId);
-    for (const request of this.joins.ofInviter(agentId)) {
-      if (request.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
-    }
+    for (const { requestId } of this.joins.ofInviter(agentId)) session.joins.add(requestId);
+    this.pushWaiting(session);
     const limit = 500;
     for (let page = await this.deps.engine.listJoining({ agentId, limit });;) {
       await this.#background.each("greeting", page.channels, async (channelId) => {
@@ -391,7 +391,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
         if (!session.isEnded && channel?.hasWelcomeFor(agentId)) session.welcomes.add(channel);
       });
       if (session.isEnded) return;
-      this.nextWelcome(session);
+      this.pushWaiting(session);
       const after = page.channels.at(-1);
       if (!page.more || after === undefined) return;
       page = await this.deps.engine.listJoining({ agentId, limit, after });
@@ -426,7 +426,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       const session = this.#byAgent.get(agentId);
       if (session === undefined) continue;
       session.welcomes.add(channel);
-      this.nextWelcome(session);
+      this.pushWaiting(session);
     }
   }
 }

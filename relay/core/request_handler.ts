@@ -42,8 +42,8 @@ export interface CoreParts {
   tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void;
   /** Resolves when all that any relay has answered before the call is known here; undefined for a relay that is alone. */
   catchUp(): Promise<void> | undefined;
-  /** Sends the next Welcome that waits for this session, if there is one. */
-  nextWelcome(session: Session): void;
+  /** Sends requests to join and Welcomes that wait for this session, as far as its link has room. */
+  pushWaiting(session: Session): void;
   /** Why an account may not have sessions. */
   suspension(account: AccountId): EndReason | undefined;
   /** Whether an agent is a member of a channel; not asked while there is place for everybody. */

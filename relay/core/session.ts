@@ -13,6 +13,7 @@ import {
   encodeError,
   encodeNotice,
   encodeReply,
+  type JoinRequestId,
   limits,
   type NoticeBody,
   type NoticeName,
@@ -51,8 +52,8 @@ export interface SessionHost {
   sentElsewhere(session: Session): boolean;
   /** Its client knows that it is authenticated: tell it what waited for it. */
   greet(session: Session): void;
-  /** Sends the next Welcome that waits for this session, if there is one. */
-  nextWelcome(session: Session): void;
+  /** Sends requests to join and Welcomes that wait for this session, as far as its link has room. */
+  pushWaiting(session: Session): void;
 }
 
 const refusedPauseMs = 100;
@@ -76,6 +77,8 @@ export class Session implements RelaySession, DeliverySink {
   readonly link: Link;
   readonly openedAtMs: number;
   readonly #subscriptions = new Map<ChannelId, Reading>();
+  /** Requests to join that its agent has not been sent. Some may have ended. */
+  readonly joins = new Set<JoinRequestId>();
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
@@ -158,7 +161,7 @@ export class Session implements RelaySession, DeliverySink {
     if (this.#ended) return;
     this.#blocked = false;
     this.#cancelSlow();
-    this.#host.nextWelcome(this);
+    this.#host.pushWaiting(this);
     this.#run();
   }
 
@@ -422,6 +425,7 @@ export class Session implements RelaySession, DeliverySink {
     this.#cancelSlow();
     this.#room?.resolve();
     for (const channelId of [...this.#subscriptions.keys()]) this.unsubscribe(channelId);
+    this.joins.clear();
     this.welcomes.clear();
     this.#host.ended(this);
     const { nowMs, log } = this.#host.deps;

@@ -10,9 +10,10 @@ import {
 } from "../../../proto/mod.ts";
 import { findInvite, isInviteGood } from "../invite_records.ts";
 import { joinMinimumMs } from "../join_places.ts";
-import { isSameKeyPackage, type JoinRequest, type PendingJoin } from "../pending_joins.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingJoin, type PendingJoins } from "../pending_joins.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { Session } from "../session.ts";
 import { openAsMember } from "./channel_access.ts";
 import { checkOwn } from "./key_package_requests.ts";
 
@@ -45,7 +46,7 @@ export async function requestJoin(
   hold(core, request, open);
   core.deps.meter.joinRequests++;
   core.deps.cluster?.shareJoin(request);
-  core.sessionOf(invite.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
+  tellInviter(core, request);
   return { requestId: request.requestId, expiresAtMs: request.expiresAtMs, inviterOnline };
 }
 
@@ -77,7 +78,29 @@ export function rejectRequestsOf(
   }
 }
 
-export function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
+export function tellInviter(core: CoreParts, { inviter, requestId }: JoinRequest): void {
+  const session = core.sessionOf(inviter);
+  if (session === undefined) return;
+  session.joins.add(requestId);
+  if (session.joins.size > core.config.joinRequestsPerInviter) forgetEnded(session, core.joins);
+  core.pushWaiting(session);
+}
+
+/** While the link has room: all that wait for one inviter are more than a link may hold. */
+export function pushJoins(session: Session, joins: PendingJoins): void {
+  for (const requestId of session.joins) {
+    if (!session.hasRoom) return;
+    session.joins.delete(requestId);
+    const request = joins.find(requestId);
+    if (request?.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
+  }
+}
+
+function forgetEnded(session: Session, joins: PendingJoins): void {
+  for (const requestId of session.joins) if (joins.find(requestId) === undefined) session.joins.delete(requestId);
+}
+
+function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
   const { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs } = request;
   return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
 }
