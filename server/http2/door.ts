@@ -91,7 +91,7 @@ export class Door {
   #enter(socket: Socket, address: string): void {
     const leave = this.#peers.admitsSocket(address) ? this.#admission.admit(address) : undefined;
     if (leave === undefined) return this.#refuse(socket);
-    const place = new SocketPlace(leave, () => this.#admission.enter(address));
+    const place = new SocketPlace(leave, this.#admission.countsOf(address));
     socket.once("close", () => place.close());
     const guest: Guest = { socket, client: { address, place } };
     if (this.#waiting.size === 0 && this.#mayBegin()) return this.#begin(guest);

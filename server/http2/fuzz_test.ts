@@ -117,7 +117,7 @@ class Target {
       },
       remoteAddress: "",
       peer: new PeerBudgets(defaultBudgets, () => clock.nowMs).of(""),
-      place: new SocketPlace(() => {}, () => () => {}),
+      place: new SocketPlace(() => {}, { count: () => () => {}, carry: () => () => {} }),
       standingOf: (_, isVouched) => isVouched ? "member" : "stranger",
     });
     this.connection.receive(concat(preface, settings(), settingsAck));

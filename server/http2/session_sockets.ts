@@ -1,7 +1,7 @@
 /**
  * Places of sockets among those of their address. A socket that a member's session carries does not count for its address, so an
  * office behind one address needs places only for those who log in. A session carries few, so that one member cannot hold a crowd
- * of sockets.
+ * of sockets, and only one when many are open.
  */
 
 /** An agent has two at most, and two more while it changes over to new ones. */
@@ -15,8 +15,7 @@ export class SessionSockets {
   /** Of a socket that it carries already, and of one too many, nothing changes. */
   carry(place: SocketPlace): void {
     if (this.#isOver || this.#places.has(place) || this.#places.size >= maxSockets) return;
-    this.#places.add(place);
-    place.carriedBy(this);
+    if (place.carriedBy(this, this.#places.size)) this.#places.add(place);
   }
 
   closed(place: SocketPlace): void {
@@ -31,27 +30,41 @@ export class SessionSockets {
   }
 }
 
+/** Each returns a function that takes it back. */
+export interface SocketCounts {
+  /** Counts a socket for its address, whatever the limits are. */
+  count(): () => void;
+  /** Counts it as carried by a session that carries so many others, or returns undefined: it stays counted for its address. */
+  carry(others: number): (() => void) | undefined;
+}
+
 export class SocketPlace {
-  readonly #count: () => () => void;
+  readonly #counts: SocketCounts;
   readonly #sessions = new Set<SessionSockets>();
-  #leave: (() => void) | undefined;
+  /** Takes back how it is counted now. */
+  #leave: () => void;
   #isClosed = false;
 
-  /** It is counted already, until `leave` is called; `count` counts it again, whatever the limits are. */
-  constructor(leave: () => void, count: () => () => void) {
+  /** It is counted for its address already, until `leave` is called. */
+  constructor(leave: () => void, counts: SocketCounts) {
     this.#leave = leave;
-    this.#count = count;
+    this.#counts = counts;
   }
 
-  carriedBy(session: SessionSockets): void {
-    if (this.#isClosed) return session.closed(this);
+  /** Returns whether the session, which carries so many others, carries this one too from now on. */
+  carriedBy(session: SessionSockets, others: number): boolean {
+    if (this.#isClosed) return false;
+    if (this.#sessions.size === 0) {
+      const leave = this.#counts.carry(others);
+      if (leave === undefined) return false;
+      this.#countAs(leave);
+    }
     this.#sessions.add(session);
-    this.#leave?.();
-    this.#leave = undefined;
+    return true;
   }
 
   droppedBy(session: SessionSockets): void {
-    if (this.#sessions.delete(session) && this.#sessions.size === 0) this.#leave ??= this.#count();
+    if (this.#sessions.delete(session) && this.#sessions.size === 0) this.#countAs(this.#counts.count());
   }
 
   /** The socket is gone. */
@@ -59,7 +72,11 @@ export class SocketPlace {
     this.#isClosed = true;
     for (const session of this.#sessions) session.closed(this);
     this.#sessions.clear();
-    this.#leave?.();
-    this.#leave = undefined;
+    this.#countAs(() => {});
+  }
+
+  #countAs(leave: () => void): void {
+    this.#leave();
+    this.#leave = leave;
   }
 }

@@ -5,11 +5,11 @@ import { SessionSockets, SocketPlace } from "./session_sockets.ts";
 const address = "192.0.2.1";
 
 /** Sockets of one address, of which three may count. */
-function openDoor(): { readonly admission: Admission; came(): SocketPlace | undefined } {
-  const admission = new Admission({ connections: 1_000, connectionsPerAddress: 3 });
+function openDoor(connections = 10_000): { readonly admission: Admission; came(): SocketPlace | undefined } {
+  const admission = new Admission({ connections, connectionsPerAddress: 3 });
   const came = (): SocketPlace | undefined => {
     const leave = admission.admit(address);
-    return leave && new SocketPlace(leave, () => admission.enter(address));
+    return leave && new SocketPlace(leave, admission.countsOf(address));
   };
   return { admission, came };
 }
@@ -40,6 +40,38 @@ Deno.test("a session carries four sockets; those beyond count for their address"
   assert(counted !== undefined);
   session.carry(counted);
   assertEquals(admission.total, 2);
+});
+
+Deno.test("many sessions of one address leave sockets to others", () => {
+  const { admission, came } = openDoor(40);
+  const places: SocketPlace[] = [];
+  for (let session = 0; session < 40; session++) {
+    const sockets = new SessionSockets();
+    for (let i = 0; i < 4; i++) {
+      const place = came();
+      if (place === undefined) continue;
+      places.push(place);
+      sockets.carry(place);
+    }
+  }
+  // Of 40: at most seven eighths are carried, and three count for the address.
+  assert(places.length >= 20 && places.length <= 35 + 3, `one address has ${places.length} sockets of 40`);
+  assert(admission.admit("192.0.2.9") !== undefined);
+  for (const place of places) place.close();
+  assertEquals(admission.total, 1);
+});
+
+Deno.test("when half of all sockets are open, a session carries one only", () => {
+  const { admission, came } = openDoor(8);
+  const carry = (session: SessionSockets): void => {
+    const place = came();
+    assert(place !== undefined);
+    session.carry(place);
+  };
+  const [first, second] = [new SessionSockets(), new SessionSockets()];
+  for (let i = 0; i < 4; i++) carry(first);
+  for (let i = 0; i < 2; i++) carry(second);
+  assertEquals(admission.total, 1);
 });
 
 Deno.test("sockets count again when their session ends, however many there are, and never twice", () => {

@@ -58,7 +58,7 @@ export class Peer {
       budgets: all,
       now,
       peer: shared?.peer ?? new PeerBudgets(all, now).of("192.0.2.1"),
-      place: new SocketPlace(() => {}, () => () => {}),
+      place: new SocketPlace(() => {}, { count: () => () => {}, carry: () => () => {} }),
       standingOf: () => stranger ? "stranger" : "member",
       defer: (task) => this.#tasks.push(task),
       onFault: (error) => this.faults.push(error),
