@@ -69,6 +69,7 @@ Deno.test("parseProxyHeader() refuses what is no header, as soon as it can tell"
     "an address of another family": line("TCP4 2001:db8::1 2001:db8::2 50000 5000"),
     "families that differ": line("TCP6 2001:db8::1 192.0.2.1 50000 5000"),
     "a number that is no address": line("TCP4 192.0.2.256 192.0.2.1 50000 5000"),
+    "a number with leading zeros": line("TCP4 192.0.02.7 192.0.2.1 50000 5000"),
     "a zone": line("TCP6 fe80::1%eth0 fe80::2 50000 5000"),
     "a name": line("TCP4 localhost 192.0.2.1 50000 5000"),
     "no ports": line("TCP4 192.0.2.7 192.0.2.1"),

@@ -33,12 +33,16 @@ function parseAddress(text: string): { readonly family: 4 | 6; readonly value: b
   const ipv4 = parseIpv4(mapped ?? text);
   if (ipv4 !== undefined) return { family: 4, value: ipv4 };
   const ipv6 = parseIpv6(text);
-  return ipv6 === undefined ? undefined : { family: 6, value: ipv6 };
+  if (ipv6 === undefined) return undefined;
+  return ipv6 >> 32n === 0xffffn ? { family: 4, value: ipv6 & 0xffff_ffffn } : { family: 6, value: ipv6 };
 }
 
+/** Without leading zeros: some programs read such numbers as octal. */
 function parseIpv4(text: string): bigint | undefined {
   const parts = text.split(".");
-  if (parts.length !== 4 || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)) return undefined;
+  if (parts.length !== 4 || parts.some((part) => !/^(?:0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255)) {
+    return undefined;
+  }
   return parts.reduce((value, part) => value << 8n | BigInt(part), 0n);
 }
 

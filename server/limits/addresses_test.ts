@@ -29,14 +29,8 @@ Deno.test("parseAddressRange() accepts addresses and ranges of both families and
 Deno.test("a range contains its own family's addresses, IPv4 also mapped into IPv6, and shows as its text", () => {
   const contained = (text: string, addresses: readonly string[]): boolean[] =>
     addresses.map((address) => parseAddressRange(text)?.contains(address) ?? false);
-  assertEquals(contained("10.0.0.0/8", ["10.1.2.3", "::ffff:10.1.2.3", "11.0.0.1", "::a01:203", "x", ""]), [
-    true,
-    true,
-    false,
-    false,
-    false,
-    false,
-  ]);
+  assertEquals(contained("10.0.0.0/8", ["10.1.2.3", "::ffff:10.1.2.3", "::ffff:a01:203"]), [true, true, true]);
+  assertEquals(contained("10.0.0.0/8", ["11.0.0.1", "::a01:203", "x", ""]), [false, false, false, false]);
   assertEquals(contained("2001:db8::/32", ["2001:db8:7::1", "2001:0DB8::", "2001:db9::1"]), [true, true, false]);
   assertEquals(contained("::1", ["::1", "0:0:0:0:0:0:0:1", "::2", "127.0.0.1"]), [true, true, false, false]);
   assertEquals(JSON.stringify(parseAddressRange("10.0.0.0/8")), '{"text":"10.0.0.0/8"}');
