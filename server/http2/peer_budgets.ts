@@ -173,7 +173,7 @@ export class PeerBudget {
 
   /** Returns the status of a call that must be refused. A balancer itself may ask for nothing but health. */
   refusalOf(standing: Standing): 403 | 429 | undefined {
-    if (this.key === balancerAddress && standing !== "check") return 403;
+    if (this.#isBalancer && standing !== "check") return 403;
     if (this.#admits(standing)) return undefined;
     this.#all.callRefused();
     return 429;
@@ -181,9 +181,16 @@ export class PeerBudget {
 
   #admits(standing: Standing): boolean {
     if (standing === "member") return true;
-    if (standing === "check") return this.#spend(this.#checks) && this.#all.checksInAll.spend(this.#party);
+    if (standing === "check") {
+      return this.#spend(this.#checks) && (this.#isBalancer || this.#all.checksInAll.spend(this.#party));
+    }
     return !this.isOffender && this.#all.hasRoomFor(this) && this.#spend(this.#calls) &&
       this.#all.callsInAll.spend(this.#party);
+  }
+
+  /** Takes no part of what all have: its checks decide whether this process gets clients at all. */
+  get #isBalancer(): boolean {
+    return this.key === balancerAddress;
   }
 
   /** Takes its part of what all have: a network has one, not one for each of its addresses. */

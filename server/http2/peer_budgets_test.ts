@@ -92,6 +92,9 @@ Deno.test("a balancer itself may ask for health and nothing else, whatever clien
     [undefined, 403, 403],
   );
   assert(peers.admitsSocket(balancerAddress));
+  // Nor do crowds of other addresses that ask for health.
+  count(8 * defaultBudgets.checksInAll, (i) => peers.of(`198.51.100.${i % 250}`).refusalOf("check") === undefined);
+  assertEquals([peers.of("192.0.2.1").refusalOf("check"), balancer.refusalOf("check")], [429, undefined]);
 });
 
 Deno.test("a /56 resets as many streams as four addresses", () => {
