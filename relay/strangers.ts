@@ -2,19 +2,29 @@
  * Connections and sessions that have not proved who they are: few in all, by the rule of fair places. Each port counts its own, so
  * that a crowd at one leaves the other free.
  */
+import type { ErrorCode } from "../proto/mod.ts";
 import { networkOf, Places } from "../server/limits/mod.ts";
 import type { EndReason } from "./core/link.ts";
 
 /** How long a stranger is safe: a login takes less on any line that is of use. */
 const minimumMs = 3_000;
 
+/** Ends that are the relay's own doing: its load, its limits, its disk, its faults. */
+const ownEnds: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "overloaded",
+  "rate_limited",
+  "relay_draining",
+  "storage_full",
+  "internal",
+]);
+
 export type EndStranger = (reason: EndReason) => void;
 
 export interface Stranger {
   /** It has proved who it is, or was never meant to. */
   known(): void;
-  /** It is gone. If it was not known before, it has left its login unfinished. */
-  gone(): void;
+  /** If it was not known before, it has left its login unfinished, unless the relay ended it for a reason of its own. */
+  gone(reason: EndReason | undefined): void;
 }
 
 export class Strangers {
@@ -51,7 +61,10 @@ export class Strangers {
     }
     const leave = (outcome: "finished" | "unfinished"): void =>
       this.#places.leave(entered.place, outcome, this.#nowMs());
-    return { known: () => leave("finished"), gone: () => leave("unfinished") };
+    return {
+      known: () => leave("finished"),
+      gone: (reason) => leave(reason !== undefined && ownEnds.has(reason.code) ? "finished" : "unfinished"),
+    };
   }
 }
 

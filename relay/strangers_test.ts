@@ -47,10 +47,23 @@ Deno.test("a newcomer has three seconds to authenticate, and others learn when t
   assertEquals(world.ended, []);
 });
 
+Deno.test("a login that the relay broke off itself is not blamed on its address", () => {
+  const world = new World(4);
+  for (let count = 0; count < 3; count++) {
+    world.enter("192.0.2.1").gone({ code: "relay_draining", message: "The relay stops" });
+    world.enter("203.0.113.9").gone({ code: "auth_failed", message: "No such key" });
+  }
+  for (let count = 0; count < 2; count++) world.enter("192.0.2.1");
+  for (let count = 0; count < 2; count++) world.enter("203.0.113.9");
+  world.wait(1);
+  world.enter("198.51.100.7");
+  assertEquals(world.ended, [["203.0.113.9", "overloaded"]]);
+});
+
 Deno.test("an address that authenticates keeps its crowd; one whose logins break off does not", () => {
   const world = new World(4);
   for (let count = 0; count < 3; count++) world.enter("192.0.2.1").known();
-  for (let count = 0; count < 3; count++) world.enter("203.0.113.9").gone();
+  for (let count = 0; count < 3; count++) world.enter("203.0.113.9").gone(undefined);
   for (let count = 0; count < 2; count++) world.enter("192.0.2.1");
   for (let count = 0; count < 2; count++) world.enter("203.0.113.9");
   world.wait(1);

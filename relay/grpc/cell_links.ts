@@ -81,7 +81,7 @@ class CellLink {
     this.#vouches = [stranger.known, vouch];
     this.#onFault = deps.onFault;
     this.#onEnded = (reason) => {
-      stranger.gone();
+      stranger.gone(reason);
       this.#sockets.end();
       onEnded(reason);
     };

@@ -21,6 +21,11 @@ export class CellQueue {
     this.#wake();
   }
 
+  /** Why it has ended. */
+  get reason(): EndReason | undefined {
+    return this.#end?.reason;
+  }
+
   /** Nobody takes cells any more. */
   abort(): void {
     this.#cells = [];

@@ -59,7 +59,7 @@ export class CellStreams {
     } finally {
       signal.removeEventListener("abort", abort);
       abort();
-      stranger.gone();
+      stranger.gone(queue.reason);
       sockets.end();
       this.#size--;
     }

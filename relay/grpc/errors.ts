@@ -18,6 +18,12 @@ export function endedError(reason: EndReason | undefined): ConnectError {
   return toConnectError(reason ?? { code: "auth_failed", message: "The session has ended: authenticate again" });
 }
 
+/** Why a call was refused; undefined when the relay did not say it. */
+export function reasonOf(error: unknown): EndReason | undefined {
+  const [detail] = error instanceof ConnectError ? error.findDetails(ErrorDetailSchema) : [];
+  return detail !== undefined && isErrorCode(detail.code) ? { code: detail.code, message: detail.message } : undefined;
+}
+
 /** The stranger that has a place. Throws a ConnectError when it has none. */
 export function admitted(stranger: Stranger | { readonly refused: EndReason }): Stranger {
   if ("refused" in stranger) throw toConnectError(stranger.refused);

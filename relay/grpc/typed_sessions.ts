@@ -6,7 +6,7 @@ import { decodeBase64url, limits, type ReplyBody, type RequestBody } from "../..
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { Caller } from "./caller.ts";
 import type { GrpcDeps } from "./deps.ts";
-import { admitted, endedError, toConnectError } from "./errors.ts";
+import { admitted, endedError, reasonOf, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
 import type { Stranger } from "../strangers.ts";
 import { TypedSession } from "./typed_session.ts";
@@ -108,7 +108,7 @@ export class TypedSessions {
       },
       onEnded: (reason) => {
         held.cancelTimer();
-        stranger.gone();
+        stranger.gone(reason);
         session.sockets.end();
         if (held.nonce !== undefined) this.#challenged.end(held.nonce, reason);
         if (held.token !== undefined) this.#sessions.end(held.token, reason);
@@ -135,7 +135,7 @@ async function closingOnError<Result>(session: TypedSession, run: () => Promise<
   try {
     return await run();
   } catch (error) {
-    session.close(undefined);
+    session.close(reasonOf(error));
     throw error;
   }
 }

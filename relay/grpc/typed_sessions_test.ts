@@ -129,6 +129,32 @@ Deno.test("a login that gave its place up is told that the relay is full, not th
   await failsWith("overloaded", () => bench.sessions.authenticate(late, caller));
 });
 
+Deno.test("a login that the relay refuses because of its own load is not blamed on its address", async () => {
+  const bench = new Bench(4);
+  const challenge = (remoteAddress: string): Promise<unknown> =>
+    bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress });
+  bench.answer = () => undefined;
+  for (const [address, code] of [["192.0.2.1", "overloaded"], ["203.0.113.9", "auth_failed"]] as const) {
+    for (let count = 0; count < 3; count++) {
+      const attempt = challenge(address);
+      bench.client.receive({ kind: "error", id: 1, body: { code, message: "no" } }, 10);
+      await failsWith(code, () => attempt);
+    }
+  }
+  let number = 0;
+  bench.answer = (operation) => ({ ...bench.sample(operation) as object, nonce: nonce.map(() => number) });
+  for (const address of ["192.0.2.1", "192.0.2.1", "203.0.113.9", "203.0.113.9", "198.51.100.7"]) {
+    number++;
+    await challenge(address);
+    await bench.clock.advance(1);
+  }
+  const kept = await Promise.all([1, 2, 3, 4].map((which) => {
+    const answer = { ...sampleRequest("Authenticate"), relayNonce: nonce.map(() => which) };
+    return bench.sessions.authenticate(answer, caller).then(() => true, () => false);
+  }));
+  assertEquals([kept[0], kept[1], kept[2] === kept[3]], [true, true, false]);
+});
+
 Deno.test("a session is found by the token that Authenticate answered, and by nothing else", async () => {
   const bench = new Bench();
   const { session, header } = await bench.authenticate();

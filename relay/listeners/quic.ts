@@ -11,7 +11,7 @@ import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
 import { Strangers } from "../strangers.ts";
 import { quicOptions } from "./quic_options.ts";
-import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
+import { carrySession, type QuicClient, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import { serveWebTransport } from "./webtransport.ts";
 
 export interface QuicLimits {
@@ -194,19 +194,26 @@ class Door {
     const stranger = this.#strangers.admit(address, (reason) => closeConnection(conn, reason));
     if ("refused" in stranger) return closeConnection(conn, stranger.refused);
     this.#connections++;
-    const authenticated = stranger.known;
+    let reason: EndReason | undefined;
+    const client: QuicClient = {
+      remoteAddress: address,
+      authenticated: stranger.known,
+      ended: (why) => {
+        reason = why;
+      },
+    };
     try {
-      if (conn.protocol === "h3") await serveWebTransport(conn, { ...this.#options, address, authenticated });
-      else await this.#serveNative(conn, address, authenticated);
+      if (conn.protocol === "h3") await serveWebTransport(conn, { ...this.#options, client });
+      else await this.#serveNative(conn, client);
       await conn.closed;
     } finally {
-      stranger.gone();
+      stranger.gone(reason);
       this.#connections--;
       if (this.#connections === 0) this.#idle?.resolve();
     }
   }
 
-  async #serveNative(conn: Deno.QuicConn, address: string, authenticated: () => void): Promise<void> {
+  async #serveNative(conn: Deno.QuicConn, client: QuicClient): Promise<void> {
     const { host } = this.#options;
     const late: EndReason = { code: "auth_failed", message: "No session was opened in time" };
     const cancel = host.after(this.#options.limits.openingMs, () => closeConnection(conn, late));
@@ -217,10 +224,9 @@ class Door {
     void refuseStreams(streams);
     await carrySession(host, {
       transport: "quic",
-      remoteAddress: address,
+      ...client,
       next: readWithOneBuffer(first.value.readable),
       writable: first.value.writable,
-      authenticated,
       close: (reason) => closeConnection(conn, reason),
     });
   }

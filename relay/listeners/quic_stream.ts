@@ -3,13 +3,19 @@ import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason, Transport } from "../core/link.ts";
 
-export interface CellStream {
-  readonly transport: Transport;
+/** At the other end of a connection. */
+export interface QuicClient {
   readonly remoteAddress: string;
+  readonly authenticated: () => void;
+  /** The session has ended; its peer may still have to read why. */
+  readonly ended: (reason: EndReason | undefined) => void;
+}
+
+export interface CellStream extends QuicClient {
+  readonly transport: Transport;
   /** The next bytes of the peer; undefined when it will send no more. They are used before the next call. */
   readonly next: () => Promise<Uint8Array | undefined>;
   readonly writable: WritableStream<Uint8Array>;
-  readonly authenticated: () => void;
   /** The peer has read everything or had its time for it: close what carries the stream. */
   readonly close: (reason: EndReason | undefined) => void;
 }
@@ -28,7 +34,10 @@ export function carrySession(host: LinkHost, stream: CellStream): Promise<void> 
     remoteAddress: stream.remoteAddress,
     authenticated: stream.authenticated,
     write: (cells) => writer.write(cells),
-    close: (reason) => void goodbye(reason),
+    close: (reason) => {
+      stream.ended(reason);
+      void goodbye(reason);
+    },
   });
   const read = readAll(stream, session);
 

@@ -9,14 +9,13 @@ import type { EndReason } from "../core/link.ts";
 import { ByteSource, Http3Error } from "./http3/byte_source.ts";
 import { encodeCloseSession, encodeControlStream, encodeResponse, frameType, http3Code } from "./http3/frames.ts";
 import { decodeFields, type Status } from "./http3/qpack.ts";
-import { carrySession, readWithOneBuffer } from "./quic_stream.ts";
+import { carrySession, type QuicClient, readWithOneBuffer } from "./quic_stream.ts";
 
 export interface WebTransportOptions {
   readonly host: LinkHost;
-  readonly address: string;
+  readonly client: QuicClient;
   readonly limits: { readonly openingMs: number };
   readonly allowsOrigin: (origin: string) => boolean;
-  readonly authenticated: () => void;
 }
 
 /** The session's address is `https://host:port/`. */
@@ -132,10 +131,9 @@ class Http3Connection {
     this.#carrying = true;
     await carrySession(this.#options.host, {
       transport: "webtransport",
-      remoteAddress: this.#options.address,
+      ...this.#options.client,
       next: readWithOneBuffer(stream.readable, source.release()),
       writable: stream.writable,
-      authenticated: this.#options.authenticated,
       close: (reason) => void this.#goodbye(connect, reason),
     });
   }
