@@ -66,6 +66,11 @@ export class TypedSession implements TypedClient {
     return this.#pendingBytes;
   }
 
+  /** Undefined while it lives. */
+  get end(): { readonly reason: EndReason | undefined } | undefined {
+    return this.#end;
+  }
+
   /** A call waits for its reply, or a stream for notices: the client is there. */
   get inUse(): boolean {
     return this.#callsUnderWay > 0 || this.#stream !== undefined;

@@ -155,6 +155,18 @@ Deno.test("a login that the relay refuses because of its own load is not blamed 
   assertEquals([kept[0], kept[1], kept[2] === kept[3]], [true, true, false]);
 });
 
+Deno.test("a session that ends right behind its challenge is not kept", async () => {
+  const bench = new Bench();
+  bench.answer = () => undefined;
+  const attempt = bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
+  const body = bench.sample("GetChallenge") as ReplyBody<"GetChallenge">;
+  bench.client.receive({ kind: "reply", id: 1, operation: "GetChallenge", body }, 10);
+  bench.client.ended({ code: "relay_draining", message: "The relay stops" });
+  await failsWith("relay_draining", () => attempt);
+  const answer = { ...sampleRequest("Authenticate"), relayNonce: nonce };
+  await failsWith("auth_failed", () => bench.sessions.authenticate(answer, caller));
+});
+
 Deno.test("a session is found by the token that Authenticate answered, and by nothing else", async () => {
   const bench = new Bench();
   const { session, header } = await bench.authenticate();
