@@ -3,11 +3,13 @@ import type { AppDeps } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./domain/deps.ts";
 import { type BeginGuess, createGuesses } from "./domain/guesses.ts";
-import { createAddressLimiter, createRateLimiter } from "./domain/rate_limit.ts";
+import { createAddressLimiter, createRateLimiter, type RateLimit, type RateLimiter } from "./domain/rate_limit.ts";
 
 const dayMs = 86_400_000;
 /** A client may ask for mail to several addresses. */
 const mailClientShare = 4;
+/** To a mailbox, whatever accounts it has and had. */
+const resetMails = { limit: 3, windowMs: 3_600_000 };
 /** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
 const sharedKeyShare = 0.1;
 /** Of all known places of an account together. */
@@ -25,12 +27,23 @@ export function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps[
     ),
     changes: createRateLimiter("changes", rateLimits.changes, clock),
     mail: createRateLimiter("mail", rateLimits.mail, clock),
-    mailClients: createAddressLimiter(
-      "mail",
-      { ...rateLimits.mail, limit: mailClientShare * rateLimits.mail.limit },
-      clock,
-    ),
+    mailClients: createAddressLimiter("mail", mailsOfClient(rateLimits.mail), clock),
   };
+}
+
+/** Limits of requests for a reset, which no answer shows: they would tell whether there is an account. */
+export function createResetLimits(
+  { rateLimits }: Config,
+  clock: Clock,
+): { readonly clients: RateLimiter; readonly mails: RateLimiter } {
+  return {
+    clients: createAddressLimiter("resets", mailsOfClient(rateLimits.mail), clock),
+    mails: createRateLimiter("reset-mails", resetMails, clock),
+  };
+}
+
+function mailsOfClient(mail: RateLimit): RateLimit {
+  return { ...mail, limit: mailClientShare * mail.limit };
 }
 
 export function createPasswordGuesses({ rateLimits: { failures, passwords } }: Config, clock: Clock): BeginGuess {

@@ -51,7 +51,7 @@ import { createHashingPool, type HashingPool, platformWorker } from "./hashing/p
 import { createFileMailer, mailFolder } from "./mail/file_mailer.ts";
 import { createSmtpMailer } from "./mail/smtp_mailer.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { createPasswordGuesses, createRateLimits } from "./rate_limits.ts";
+import { createPasswordGuesses, createRateLimits, createResetLimits } from "./rate_limits.ts";
 import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -250,7 +250,9 @@ function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, 
   const rateLimits = createRateLimits(config, clock);
   const plan = config.defaultPlan;
   const devices = createDevices({ secret: relaySecret, store, clock, randomBytes });
-  const life = createAccountLife({ store, passwords, keys, devices, clock, newId, randomBytes, plan });
+  const resetLimits = createResetLimits(config, clock);
+  const resetMails = resetLimits.mails;
+  const life = createAccountLife({ store, passwords, keys, devices, clock, newId, randomBytes, plan, resetMails });
   return {
     accounts: createAccounts({ store, passwords, keys, devices, clock, newId, plan, logIn: life.logIn }),
     life,
@@ -275,7 +277,7 @@ function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, 
       places: maxWaitingResets,
       elapsedMs: () => performance.now(),
       askReset: life.askReset,
-      mailClients: rateLimits.mailClients,
+      clients: resetLimits.clients,
       onDropped: (reason, error) =>
         log("warn", "reset_not_sent", { reason, ...(error !== undefined && { error: describeFailure(error) }) }),
     }),

@@ -6,7 +6,7 @@ import { type KnownPlace, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
 import type { Account, Act, Clock, Hasher, NewId, Party, RandomBytes } from "./deps.ts";
 import type { Devices } from "./devices.ts";
-import { emailKeyOf } from "./emails.ts";
+import { emailKeyOf, mailSubject } from "./emails.ts";
 import { Fault } from "./fault.ts";
 import { defaultKeyName, type IssuedKey, type Keys } from "./keys.ts";
 import {
@@ -20,6 +20,7 @@ import {
   resetPauseMs,
 } from "./mail_codes.ts";
 import { plainTraits } from "./powers.ts";
+import { orRefund, type RateLimiter } from "./rate_limit.ts";
 
 export interface AccountLifeDeps {
   readonly store: AccountLifeStore;
@@ -31,6 +32,8 @@ export interface AccountLifeDeps {
   readonly randomBytes: RandomBytes;
   /** Of accounts that are made. */
   readonly plan: string;
+  /** Mails for a reset to one mailbox. Nobody is told of it. */
+  readonly resetMails: RateLimiter;
 }
 
 /** A warning is worth reading for longer than a code is good. */
@@ -66,7 +69,7 @@ export interface AccountLife {
   ): Promise<({ readonly outcome: "changed" } & Endings & KnownPlace) | Outcome<"wrong_password" | "conflict">>;
   remove(caller: Caller, attempt: Attempt): Promise<"deleted" | "wrong_password" | "conflict">;
   /** False when no mail is to be sent, or one was sent lately. */
-  askReset(email: string): Promise<boolean>;
+  askReset(email: string): Promise<void>;
   reset(
     proof: { email: string; code: string; newPassword: Secret; revokeKeys: boolean; party: Party },
   ): Promise<(Endings & KnownPlace & { id: AccountId }) | "code_invalid">;
@@ -183,17 +186,22 @@ type LifeByMail = Pick<AccountLife, "askReset" | "reset" | "askClaim" | "claim">
 
 /** For somebody with a mailbox and nothing else. */
 function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByMail {
-  const { store, clock, newId, keys, devices, plan } = deps;
+  const { store, clock, newId, keys, devices, plan, resetMails } = deps;
   const act = (): Act => ({ atMs: clock(), actor: "mail" });
   return {
     askReset: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
-      if (login === undefined || login.email === null) return false;
+      if (login === undefined || login.email === null) return;
       // To the address on file, not to the spelling that was sent.
       const about = { purpose: "reset", email: login.email, accountId: login.id } as const;
       // An account that never proved the address is not the mailbox owner's to open: nobody is told the code, which is only counted.
       const letter = login.isVerified ? {} : { letter: hintLetters.reset };
-      return await send({ ...about, ...letter }, { quietMs: resetPauseMs }) === "added";
+      // Codes end with a password, and each alias has codes of its own: only this bounds what one mailbox gets.
+      const subject = mailSubject("reset", login.email);
+      if (!resetMails.take(subject).allowed) return;
+      const giveBack = (): void => resetMails.refund(subject);
+      const outcome = await orRefund(send({ ...about, ...letter }, { quietMs: resetPauseMs }), giveBack);
+      if (outcome !== "added") giveBack();
     },
     reset: async ({ email, code, newPassword, revokeKeys, party }) => {
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };

@@ -1,4 +1,5 @@
 /** E-mail addresses: when two are the same, and which mailbox one leads to. */
+import type { CodePurpose } from "./account_store.ts";
 
 /**
  * Addresses are compared without regard to case; Unicode is put in one form first, and the host in the form in which mail
@@ -16,6 +17,12 @@ export function emailKeyOf(email: string): string {
 export function mailboxOf(email: string): string {
   const [name, host] = splitEmail(emailKeyOf(email));
   return `${name.replace(/(?<=.)\+.*$/s, "")}@${host}`;
+}
+
+/** All aliases of a mailbox are one. Its plain address is apart from them: anybody can make up aliases and use up what they have. */
+export function mailSubject(purpose: CodePurpose, email: string): string {
+  const [key, mailbox] = [emailKeyOf(email), mailboxOf(email)];
+  return key === mailbox ? `${purpose} ${key}` : `${purpose} aliases of ${mailbox}`;
 }
 
 /** Undefined when it is no host's name. */

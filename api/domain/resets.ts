@@ -17,11 +17,11 @@ export interface ResetsDeps {
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number;
   readonly askReset: AccountLife["askReset"];
-  /** Mails that a client may cause. One that was not sent is given back. */
-  readonly mailClients: RateLimiter;
+  /** Requests of a client, whatever comes of them. No answer shows what is left, and no other limit takes of it. */
+  readonly clients: RateLimiter;
   /** Nobody else hears of it. */
   readonly onDropped: (
-    reason: "too many wait" | "too many mails of its client" | "failed" | "the service stops",
+    reason: "too many wait" | "too many of its client" | "failed" | "the service stops",
     error?: unknown,
   ) => void;
 }
@@ -32,20 +32,16 @@ export interface Resets {
   stop(): Promise<void>;
 }
 
-export function createResets({ places: total, elapsedMs, askReset, mailClients, onDropped }: ResetsDeps): Resets {
+export function createResets({ places: total, elapsedMs, askReset, clients, onDropped }: ResetsDeps): Resets {
   // Nobody is told when to come again.
   const places = new Places<ResetRequest>({ total, minimumMs: 0, random: () => 0 });
   let working: Promise<void> | undefined;
 
-  const work = async ({ email, address }: ResetRequest): Promise<void> => {
-    if (!mailClients.take(address).allowed) return onDropped("too many mails of its client");
-    let isSent = false;
+  const work = async ({ email }: ResetRequest): Promise<void> => {
     try {
-      isSent = await askReset(email);
+      await askReset(email);
     } catch (error) {
       onDropped("failed", error);
-    } finally {
-      if (!isSent) mailClients.refund(address);
     }
   };
   const workOff = async (): Promise<void> => {
@@ -56,6 +52,7 @@ export function createResets({ places: total, elapsedMs, askReset, mailClients, 
   };
   return {
     ask: (request) => {
+      if (!clients.take(request.address).allowed) return onDropped("too many of its client");
       const newcomer = { party: networkOf(request.address), holder: request, standing: "unfinished" } as const;
       const entered = places.enter(newcomer, elapsedMs());
       if (entered.kind === "refused" || entered.displaced !== undefined) onDropped("too many wait");

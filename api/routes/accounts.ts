@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { unknownKey } from "../domain/authentication.ts";
 import type { Account } from "../domain/deps.ts";
+import { mailSubject } from "../domain/emails.ts";
 import { Fault } from "../domain/fault.ts";
 import type { IssuedKey, KeyRefusal } from "../domain/keys.ts";
 import { strangerAt } from "../domain/guesses.ts";
@@ -15,7 +16,7 @@ import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
 import { email, id, keyName, keyPrefix, newPassword, parseUuid, password, secretKey } from "./fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
-import { mailSubject, tryPassword } from "./passwords.ts";
+import { tryPassword } from "./passwords.ts";
 
 const examplePassword = "correct horse battery staple";
 

@@ -4,7 +4,7 @@ import { Secret } from "../../server/mod.ts";
 import type { Attempt } from "../domain/account_life.ts";
 import type { CodePurpose } from "../domain/account_store.ts";
 import type { Caller } from "../domain/authentication.ts";
-import { emailKeyOf, mailboxOf } from "../domain/emails.ts";
+import { mailboxOf, mailSubject } from "../domain/emails.ts";
 import type { Guess } from "../domain/guesses.ts";
 import { orRefund } from "../domain/rate_limit.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
@@ -55,10 +55,4 @@ export function limitMail(
   if (!byClient.allowed) return rateLimited(c, byClient);
   const byAddress = rateLimits.mail.take(mailSubject(purpose, email));
   return byAddress.allowed ? undefined : rateLimited(c, byAddress);
-}
-
-/** All aliases of a mailbox are one. Its plain address is apart from them: anybody can make up aliases and use up what they have. */
-export function mailSubject(purpose: CodePurpose, email: string): string {
-  const [key, mailbox] = [emailKeyOf(email), mailboxOf(email)];
-  return key === mailbox ? `${purpose} ${key}` : `${purpose} aliases of ${mailbox}`;
 }

@@ -314,6 +314,23 @@ Deno.test("requests for a reset are always 202, and send at most three mails in 
   });
 });
 
+Deno.test("a client learns from no budget of mails whether a reset was for an account", async () => {
+  await onStage(async ({ api, backend }) => {
+    const headers = { "x-forwarded-for": "198.51.100.1" };
+    const users = [await signUp(api.call), await signUp(api.call), await signUp(api.call)];
+    for (const { email } of users) {
+      await api.call("POST", "/v1/accounts/reset", { body: { email }, headers });
+      await mailTo(backend, email, 2);
+    }
+    const claims: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const body = { email: `claim-${crypto.randomUUID()}@example.com` };
+      claims.push((await api.call("POST", "/v1/accounts/claim", { body, headers })).status);
+    }
+    assertEquals(claims, Array(20).fill(204));
+  });
+});
+
 Deno.test("a stranger's requests for a reset never leave the owner without a good code, and one use ends all codes", async () => {
   await onStage(async (scene) => {
     const { api, backend, logIn } = scene;
