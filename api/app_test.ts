@@ -58,6 +58,7 @@ function createBrokenApp(
     beginGuess: createGuesses({
       known: limiter,
       addresses: limiter,
+      pairs: limiter,
       newcomers: limiter,
       subjects: limiter,
       keptForNewcomers: 0,

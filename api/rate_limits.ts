@@ -12,7 +12,10 @@ const mailClientShare = 4;
 const resetMails = { limit: 3, windowMs: 3_600_000 };
 /** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
 const sharedKeyShare = 0.1;
-/** Of all known places of an account together. */
+/** Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of it with time. */
+const pairShare = 0.5;
+const pairWindows = 10;
+/** Of all known places of an account together, and of its keys and sessions together. */
 const knownFailuresADay = 100;
 
 export function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLimits"] {
@@ -50,8 +53,13 @@ export function createPasswordGuesses({ rateLimits: { failures, passwords } }: C
   return createGuesses({
     known: createRateLimiter("known-places", { limit: knownFailuresADay, windowMs: dayMs }, clock),
     addresses: createAddressLimiter("failures", failures, clock),
+    pairs: createRateLimiter("passwords", ofPair(passwords), clock),
     newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, clock),
     subjects: createRateLimiter("passwords", passwords, clock),
     keptForNewcomers: Math.floor(passwords.limit / 2),
   });
+}
+
+function ofPair({ limit, windowMs }: RateLimit): RateLimit {
+  return { limit: Math.max(1, Math.floor(limit * pairShare)), windowMs: windowMs * pairWindows };
 }

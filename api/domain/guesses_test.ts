@@ -22,6 +22,7 @@ function createScene(): Scene {
   const begin = createGuesses({
     known: createRateLimiter("known", { limit: 100, windowMs: dayMs }, now),
     addresses: createAddressLimiter("failures", { limit: 30, windowMs: minuteMs }, now),
+    pairs: createRateLimiter("passwords", { limit: 5, windowMs: 10 * minuteMs }, now),
     newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, now),
     subjects: createRateLimiter("passwords", { limit: 10, windowMs: minuteMs }, now),
     keptForNewcomers: 5,
@@ -95,7 +96,7 @@ Deno.test("an attempt that is refused or good costs nothing, and a failure costs
 
 Deno.test("a known place has what strangers cannot take, is a party of its account, and a stranger when that is used up", () => {
   const { begin, fail } = createScene();
-  const known = { address: "192.0.2.1", subject: "victim", knownTo: account };
+  const known = { address: "192.0.2.1", subject: "victim", knownTo: { accountId: account, by: "place" } } as const;
   for (let i = 0; i < 40; i++) fail("192.0.2.1", `other ${i}`);
   for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
   assertEquals(begin({ address: "203.0.113.1", subject: "victim" }).outcome, "limited");
@@ -106,4 +107,42 @@ Deno.test("a known place has what strangers cannot take, is a party of its accou
   assertEquals(begin(known).outcome, "limited");
   const elsewhere = begin({ ...known, address: "203.0.113.2", subject: "own" });
   assertEquals(elsewhere.outcome === "begun" && elsewhere.party, { key: "203.0.113.2", isKnown: false });
+});
+
+Deno.test("an owner who has mistyped is let in at once, each time, beside one address that guesses every 1.5 s for an hour", () => {
+  const { clock, fail, succeed } = createScene();
+  const result = { judged: 0, mistyped: 0, letIn: 0 };
+  for (let guess = 0; guess < 2400; guess++) {
+    if (fail("198.51.100.1")) result.judged++;
+    // Every five minutes: a typo, and then the password.
+    if (guess % 200 === 150) {
+      if (fail("192.0.2.1")) result.mistyped++;
+      if (succeed("192.0.2.1")) result.letIn++;
+    }
+    clock.now += 1500;
+  }
+  assertEquals(result, { judged: 34, mistyped: 12, letIn: 12 });
+});
+
+Deno.test("a refusal tells the longest wait of all budgets, and takes of none", () => {
+  const { clock, begin, fail, succeed } = createScene();
+  for (let i = 0; i < 5; i++) assertEquals(fail("192.0.2.1"), true);
+  for (let i = 0; i < 25; i++) fail("192.0.2.1", `other ${i}`);
+  for (let i = 0; i < 50; i++) {
+    const guessing = begin({ address: "192.0.2.1", subject: "victim" });
+    assertEquals(guessing.outcome === "limited" && guessing.decision.resetMs, 2 * minuteMs);
+  }
+  clock.now += 2 * minuteMs;
+  assertEquals([fail("192.0.2.1"), fail("192.0.2.1"), succeed("192.0.2.2")], [true, false, true]);
+});
+
+Deno.test("keys and sessions of an account use up nothing of its known places, and are a party of it", () => {
+  const { begin } = createScene();
+  const caller = { address: "192.0.2.1", subject: account, knownTo: { accountId: account, by: "caller" } } as const;
+  const last = Array.from({ length: 100 }, () => begin(caller)).at(-1);
+  assertEquals(last?.outcome === "begun" && last.party, { key: account, isKnown: true });
+  const beyond = begin(caller);
+  assertEquals(beyond.outcome === "begun" && beyond.party, { key: "192.0.2.1", isKnown: false });
+  const place = begin({ address: "192.0.2.2", subject: "victim", knownTo: { accountId: account, by: "place" } });
+  assertEquals(place.outcome === "begun" && place.party.isKnown, true);
 });

@@ -32,10 +32,17 @@ async function guessOf(c: ApiContext, deps: RouteDeps, target: Target): Promise<
   const address = c.get("clientAddress");
   if (target === "code") return { address };
   if ("id" in target) return { address, subject: target.id };
-  if ("caller" in target) return { address, subject: target.caller.accountId, knownTo: target.caller.accountId };
+  if ("caller" in target) {
+    const { accountId } = target.caller;
+    return { address, subject: accountId, knownTo: { accountId, by: "caller" } };
+  }
   const device = shownDevice(c, deps);
-  const knownTo = device === undefined ? undefined : await deps.devices.find(device, target.email);
-  return { address, subject: mailboxOf(target.email), knownTo };
+  const accountId = device === undefined ? undefined : await deps.devices.find(device, target.email);
+  return {
+    address,
+    subject: mailboxOf(target.email),
+    ...(accountId !== undefined && { knownTo: { accountId, by: "place" } }),
+  };
 }
 
 export function wrongPassword(c: ApiContext): Response {
