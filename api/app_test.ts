@@ -78,6 +78,7 @@ function createBrokenApp(
       mail: limiter,
       mailClients: limiter,
       sharedKeys: limiter,
+      publishableKeys: limiter,
       changes: limiter,
     },
     log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),

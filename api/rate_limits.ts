@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 const mailClientShare = 4;
 /** To a mailbox, whatever accounts it has and had. */
 const resetMails = { limit: 3, windowMs: 3_600_000 };
-/** The part of an account's rate of requests that each of its publishable keys and guest passes has. */
+/** The part of an account's rate of requests that each of its guest passes has, and each network with a publishable key. */
 const sharedKeyShare = 0.1;
 /** Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of it with time. */
 const pairShare = 0.5;
@@ -28,6 +28,7 @@ export function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps[
       { ...rateLimits.account, limit: Math.max(1, Math.floor(rateLimits.account.limit * sharedKeyShare)) },
       clock,
     ),
+    publishableKeys: createRateLimiter("key", rateLimits.account, clock),
     changes: createRateLimiter("changes", rateLimits.changes, clock),
     mail: createRateLimiter("mail", rateLimits.mail, clock),
     mailClients: createAddressLimiter("mail", mailsOfClient(rateLimits.mail), clock),

@@ -4,6 +4,8 @@ import { equalBytes } from "../../proto/mod.ts";
 import { type Caller, mayUse } from "../domain/authentication.ts";
 import { isSameCsrf, isSessionForm } from "../domain/sessions.ts";
 import type { Scope } from "../domain/powers.ts";
+import type { RateDecision } from "../domain/rate_limit.ts";
+import { networkOf } from "../../server/limits/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { readCookie } from "./cookies.ts";
 import { rateLimited, refuse, showRateLimit } from "./errors.ts";
@@ -90,9 +92,8 @@ function admit(
   { caller, evenSuspended, isChange }: { caller: Caller; evenSuspended: boolean; isChange: boolean },
 ): Response | undefined {
   c.set("caller", caller);
-  const { accountId, keyId, traits } = caller;
-  const isShared = keyId !== undefined && traits !== undefined && traits.kind !== "secret";
-  const decision = isShared ? rateLimits.sharedKeys.take(keyId) : rateLimits.account.take(accountId);
+  const { accountId } = caller;
+  const decision = takeRequest(caller, c.get("clientAddress"), rateLimits);
   if (!decision.allowed) return rateLimited(c, decision);
   showRateLimit(c, decision);
   if (isChange) {
@@ -103,6 +104,23 @@ function admit(
   if (caller.addressLost) c.header("Static-Notice", "address_claimed");
   if (caller.nearLimit !== undefined) c.header("Static-Usage", caller.nearLimit);
   return undefined;
+}
+
+/** A visitor does not use up what a publishable key has for all of them. A guest pass is one guest's. */
+function takeRequest(
+  { accountId, keyId, traits }: Caller,
+  address: string,
+  { account, sharedKeys, publishableKeys }: RouteDeps["rateLimits"],
+): RateDecision {
+  if (keyId === undefined || traits === undefined || traits.kind === "secret") return account.take(accountId);
+  if (traits.kind === "guest") return sharedKeys.take(keyId);
+  const visitor = `${keyId} ${networkOf(address)}`;
+  const ofVisitor = sharedKeys.take(visitor);
+  if (!ofVisitor.allowed) return ofVisitor;
+  const ofKey = publishableKeys.take(keyId);
+  if (ofKey.allowed) return ofVisitor;
+  sharedKeys.refund(visitor);
+  return ofKey;
 }
 
 export function suspended(c: ApiContext): Response {

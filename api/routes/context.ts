@@ -70,8 +70,10 @@ export interface RouteDeps {
     readonly failures: RateLimiter;
     /** Per account. */
     readonly account: RateLimiter;
-    /** Per key that strangers may have: publishable keys and guest passes spend nothing of the account's. */
+    /** Per guest pass, and per publishable key and network: keys that strangers have spend nothing of the account's. */
     readonly sharedKeys: RateLimiter;
+    /** Per publishable key, over all networks. */
+    readonly publishableKeys: RateLimiter;
     /** Per account: what changes something stays in the audit for ever. */
     readonly changes: RateLimiter;
     /** Per address that mail is sent to, over all clients, and per client address. */

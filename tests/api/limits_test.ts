@@ -111,9 +111,16 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
       const { apiKey } = await signUp(api.call);
       const channels = [{ pattern: "acme/ops/*", allow: ["send"] }];
       const { json } = await api.call("POST", "/v1/keys", { key: apiKey, body: { kind: "publishable", channels } });
+      const visit = async (host: number): Promise<number> =>
+        (await api.call("POST", "/v1/tokens", { key: json.key, ...from(`198.51.100.${host}`) })).status;
       const statuses: number[] = [];
-      for (let i = 0; i < 12; i++) statuses.push((await api.call("POST", "/v1/tokens", { key: json.key })).status);
+      for (let i = 0; i < 12; i++) statuses.push(await visit(1));
       assertEquals(new Set(statuses), new Set([200, 429]));
+      // Nor of what other visitors have, until all of them have used it up.
+      assertEquals(await visit(2), 200);
+      const others: number[] = [];
+      for (let host = 3; host <= 20; host++) others.push(await visit(host));
+      assert(others.includes(429));
       assertEquals((await api.call("GET", "/v1/usage", { key: apiKey })).status, 200);
     });
 
