@@ -185,16 +185,19 @@ export async function save(
 }
 
 /**
- * A new password ends the tokens that were given before. The new one is kept where the key of this API is kept, or would be. Returns
- * everything that is saved then.
+ * A new password ends the tokens that were given before. The new one is kept where the key of this account is kept, or would be. Without
+ * an e-mail address it is for the account of the key that was used. Returns everything that is saved then.
  */
 export async function saveDevice(
   { platform }: Context,
-  { saved, apiUrl }: Settings,
+  { saved, apiUrl, key }: Settings,
   { device, email }: KnownPlace & { readonly email?: string },
 ): Promise<Credentials> {
-  const isOwn = saved.api_url === undefined ? email !== undefined : isSameApi(saved.api_url, apiUrl);
-  if (device === undefined || !isOwn) return saved;
+  const isSavedAccount = email === undefined
+    ? key !== undefined && key.apiKey === saved.api_key
+    : saved.email?.toLowerCase() === email.toLowerCase() && isSameApi(saved.api_url ?? apiUrl, apiUrl);
+  const isNothingSaved = email !== undefined && saved.api_url === undefined && saved.api_key === undefined;
+  if (device === undefined || !(isSavedAccount || isNothingSaved)) return saved;
   const kept = { api_url: apiUrl, ...(email !== undefined && { email }), ...saved, device };
   await writeCredentials(platform, kept);
   return kept;
