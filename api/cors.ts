@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./routes/context.ts";
 
-const exposed = "x-request-id, Retry-After, RateLimit, RateLimit-Policy, Static-Usage, Static-Notice, Static-Device";
+const exposed = "x-request-id, Retry-After, RateLimit, RateLimit-Policy, Static-Usage, Static-Notice";
 const methods = "GET, HEAD, POST, PATCH, DELETE";
 const requestHeaders = "authorization, content-type, static-device";
 const preflightSeconds = "600";

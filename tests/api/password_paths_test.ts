@@ -206,6 +206,13 @@ Deno.test("sign-up, login, a changed password and a reset make a place known; a 
       headers: { cookie, "x-forwarded-for": "203.0.113.8" },
     });
     assertEquals(byCookie.status, 200);
+    const inBrowser = await api.call("POST", "/v1/session", {
+      body: { email, password: old },
+      headers: { cookie, "sec-fetch-site": "same-origin" },
+    });
+    // A script reads headers.
+    assertEquals([inBrowser.status, inBrowser.headers.get("static-device")], [200, null]);
+    assert(inBrowser.headers.getSetCookie().some((text) => text.startsWith("static_device=")));
 
     const key = created.json.api_key;
     const code = await codeTo(backend, email, 1);
