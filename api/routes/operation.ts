@@ -135,8 +135,9 @@ function noBody<Body>(): Body {
 const shown = z.string().optional().openapi({
   description: "The token of a known place. Its attempts have a budget that strangers cannot use up.",
 });
-const given = z.string().openapi({
-  description: "The token that makes this place a known one, for 90 days or until the password changes.",
+const given = z.string().optional().openapi({
+  description:
+    "The token that makes this place a known one, for 90 days or until the password changes. A browser has it as a cookie only.",
 });
 
 function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): void {
