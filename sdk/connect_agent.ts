@@ -42,7 +42,7 @@ async function connectBy(
 ): Promise<Agent> {
   const patience = { untilMs: runtime.nowMs() + patienceMs, signal: given.signal };
   const { options, remember, explain } = await whileBusy(
-    () => readLinkOptions(given, store, runtime),
+    (signal) => readLinkOptions({ ...given, signal }, store, runtime),
     patience,
     runtime,
   );
@@ -82,7 +82,11 @@ async function connectWith(
     sign: (message: Uint8Array) => signatures.sign(identity.signingSeed, message),
     untilMs,
   };
-  const session = await whileBusy(() => openRelaySession(options, self, runtime), { untilMs, signal }, runtime);
+  const session = await whileBusy(
+    (ending) => openRelaySession({ ...options, signal: ending }, self, runtime),
+    { untilMs, signal },
+    runtime,
+  );
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
     const agent = await Agent.open({ store, session, runtime, signatures, identity, ...internals });

@@ -2,7 +2,7 @@
 import { createError, StaticError } from "../base/errors.ts";
 import { pause, type Runtime, uniform } from "../base/runtime.ts";
 import type { RelaySession, SessionState } from "./relay_session.ts";
-import { afterFailure, startAttempts } from "./retrying.ts";
+import { afterFailure, attemptMs, refusalOf, startAttempts } from "./retrying.ts";
 
 /** A service that is busy or restarts is asked again for so long, and the caller sees nothing of it. */
 export const patienceMs = 60_000;
@@ -14,25 +14,44 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks again while the service says that it is busy. Throws what it said last, and the signal's reason. */
+/**
+ * Asks again while the service says that it is busy. Each time ends with the time there is. Throws what it said last, and the
+ * signal's reason.
+ */
 export async function whileBusy<T>(
-  ask: () => Promise<T>,
+  ask: (signal: AbortSignal) => Promise<T>,
   { untilMs, signal }: Patience,
   runtime: Runtime,
 ): Promise<T> {
   let attempts = startAttempts(untilMs);
   for (;;) {
     try {
-      return await ask();
+      return await askWithin(attemptMs(attempts, runtime.nowMs()), ask, signal, runtime);
     } catch (error) {
       if (!(error instanceof StaticError)) throw error;
       const moment = { nowMs: runtime.nowMs(), random: uniform(runtime) };
-      const verdict = afterFailure(attempts, error, retryTimes, moment);
+      const verdict = afterFailure(attempts, refusalOf(error), retryTimes, moment);
       if (verdict.kind === "tell") throw error;
       attempts = verdict.attempts;
       await pause(runtime, verdict.ms, signal);
       signal?.throwIfAborted();
     }
+  }
+}
+
+async function askWithin<T>(
+  ms: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal | undefined,
+  { after }: Pick<Runtime, "after">,
+): Promise<T> {
+  const late = new AbortController();
+  const text = `The API has not answered within the ${patienceMs / 1000} s of connect; try again later`;
+  const cancel = after(ms, () => late.abort(createError("connection_error", text)));
+  try {
+    return await ask(signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
+  } finally {
+    cancel();
   }
 }
 

@@ -71,6 +71,42 @@ Deno.test("a relay that stays busy is told to the caller with its own code", asy
   await bench.close();
 });
 
+Deno.test("a relay that was busy and never answers then is told when the time is over, however slow the network may be", async () => {
+  const bench: Bench = new Bench({
+    ...waited,
+    relay: {
+      script: (link, { id, operation }) => {
+        if (operation !== "GetChallenge") return false;
+        if (bench.relay.links.length === 1) link.error(id, "overloaded", { retryAfterMs: 100 });
+        return true;
+      },
+    },
+  });
+  const beganMs = bench.clock.nowMs();
+  assertEquals(await outcomeOf(bench), "connection_error");
+  assert(bench.clock.nowMs() - beganMs <= patienceMs + 2_050, `${bench.clock.nowMs() - beganMs} ms`);
+  await bench.close();
+});
+
+Deno.test("a relay that cuts connections off in their opening is tried again; one that refuses them is told at once", async () => {
+  for (
+    const [reason, afterMs, outcome, tries] of [
+      ["tls handshake eof", 2_500, "online", undefined],
+      ["tls handshake eof", Infinity, "connection_error", 9],
+      ["Connection refused (os error 111)", 2_500, "connection_error", 1],
+    ] as const
+  ) {
+    const bench = new Bench(waited);
+    const beganMs = bench.clock.nowMs();
+    bench.relay.unreachable = new Error(reason);
+    if (afterMs !== Infinity) bench.clock.after(afterMs, () => bench.relay.unreachable = undefined);
+    assertEquals(await outcomeOf(bench), outcome, reason);
+    if (tries !== undefined) assertEquals(bench.relay.refused, tries);
+    assert(bench.clock.nowMs() - beganMs <= 27_500);
+    await bench.close();
+  }
+});
+
 Deno.test("a relay that wants to be asked after that time, and every other refusal, are told at once", async () => {
   const refusals = [["overloaded", patienceMs + 1], ["rate_limited", patienceMs + 1], ["quota_exceeded", 100]] as const;
   for (const [code, retryAfterMs] of refusals) {
@@ -131,6 +167,30 @@ Deno.test("an API that stays busy is told with its own words, and one that refus
     outcome: "in an hour",
     tookMs: 50,
   });
+});
+
+Deno.test("an API that cuts connections off in their opening is asked again, as often as a relay", async () => {
+  const cause = new TypeError("fetch failed", { cause: new Error("tls handshake eof") });
+  const cutOff = createError("connection_error", "Cannot reach the API", { cause });
+  assertEquals((await askingApi(cutOff, cutOff, cutOff, "token")).outcome, "token");
+  const { outcome, tookMs } = await askingApi(cutOff);
+  assertEquals(outcome, "Cannot reach the API");
+  assert(tookMs >= 13_500 && tookMs <= 27_500, String(tookMs));
+});
+
+Deno.test("an API that never answers is told when the time of connect is over", async () => {
+  const clock = new SimulatedClock();
+  const runtime = { ...clock, randomBytes: (length: number) => new Uint8Array(length) };
+  const ask = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const waiting = assertRejects(
+    () => whileBusy(ask, { untilMs: clock.nowMs() + patienceMs }, runtime),
+    StaticError,
+    "within the 60 s of connect",
+  );
+  await clock.advance(patienceMs);
+  await waiting;
+  assertEquals(clock.timers, 0);
 });
 
 Deno.test("a signal ends the wait for a busy API with its reason", async () => {

@@ -37,6 +37,8 @@ interface Attempt {
   readonly signal: AbortSignal;
   /** The handshake may take all the time there is: no other way waits. */
   readonly isPatient: boolean;
+  /** When it has to be over. */
+  readonly endMs: number;
 }
 
 interface Failure {
@@ -99,17 +101,19 @@ export class Opening {
     return this.#choice.hasFresh && (waysFault.has(code) || relaysFault.has(code));
   }
 
-  /** Returns a connection, for which `onOnline` was called, or why there is none. */
-  async open(signal: AbortSignal): Promise<Connection | StaticError> {
+  /** Returns a connection, for which `onOnline` was called, or why there is none within this time. */
+  async open(signal: AbortSignal, withinMs = Infinity): Promise<Connection | StaticError> {
+    const endMs = this.#deps.nowMs() + withinMs;
     const failed = new Map<Way, Failure>();
     const ways = this.#choice.round();
     for (const [index, way] of ways.entries()) {
       if ([...failed].some(([other, failure]) => other.relay === way.relay && failure.of === "relay")) continue;
-      const done = await this.#attempt(way, { signal, isPatient: index === ways.length - 1 }, failed);
+      if (this.#deps.nowMs() >= endMs) break;
+      const done = await this.#attempt(way, { signal, endMs, isPatient: index === ways.length - 1 }, failed);
       if (done !== undefined) return done;
     }
-    const hurried = this.#hurriedWay(ways, failed);
-    const done = hurried && await this.#attempt(hurried, { signal, isPatient: true }, failed);
+    const hurried = this.#deps.nowMs() < endMs ? this.#hurriedWay(ways, failed) : undefined;
+    const done = hurried && await this.#attempt(hurried, { signal, endMs, isPatient: true }, failed);
     if (done !== undefined) return done;
     this.#restAll(failed);
     this.#patience = Math.min(this.#patience * 2, maxPatience);
@@ -183,13 +187,14 @@ export class Opening {
   async #connect(
     { connector, target, origin }: Way,
     token: string,
-    { signal, isPatient }: Attempt,
+    { signal, isPatient, endMs }: Attempt,
   ): Promise<Connection | Failure> {
     const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
     const cover = this.#deps.cover();
-    const connectMs = this.#deps.connectMs * this.#patience +
-      (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const startedMs = nowMs();
+    const usualMs = this.#deps.connectMs * this.#patience +
+      (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
+    const connectMs = Math.max(0, Math.min(usualMs, endMs - startedMs));
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
     const giveUp = (ms: number): void => attempt.abort(createError("connection_error", `no answer within ${ms} ms`));

@@ -6,6 +6,8 @@
  * was refused together must not come back together.
  */
 import type { ErrorCode } from "../../proto/mod.ts";
+import type { StaticError } from "../base/errors.ts";
+import { wasCutOff } from "../transport/reason.ts";
 
 /** How far an agent is with connecting. */
 export type Attempts =
@@ -35,14 +37,28 @@ export interface Moment {
 export interface Refusal {
   readonly code: ErrorCode;
   readonly retryAfterMs?: number | undefined;
+  /** It was there and closed the connection before it was open, as a service does that has no room for more of one address. */
+  readonly isCutOff?: boolean | undefined;
 }
 
 /** A service cannot send its clients away for longer than twice this. */
 const maxNamedMs = 5 * 60 * 1000;
 /** While somebody waits, nobody is slower by itself. */
 const maxFirstMs = 4_000;
+/**
+ * A balancer in front of a service that is down cuts connections off too, so this is told sooner than the service's own word: after
+ * about twenty seconds. By then a fleet over TCP is in that is twice as large as its address has room for at once.
+ */
+const maxCutOffs = 8;
+const cutOffTimes: RetryTimes = { minMs: 1_000, maxMs: maxFirstMs };
+const minAttemptMs = 2_000;
 const final: ReadonlySet<string> = new Set(["auth_failed", "auth_key_invalid", "session_replaced", "listener_died"]);
 const busy: ReadonlySet<string> = new Set(["overloaded", "rate_limited", "relay_draining"]);
+
+export function refusalOf(error: StaticError): Refusal {
+  const { code, retryAfterMs } = error;
+  return { code, retryAfterMs, isCutOff: code === "connection_error" && wasCutOff(error) };
+}
 
 export function startAttempts(untilMs: number | undefined): Attempts {
   return untilMs === undefined
@@ -63,12 +79,19 @@ export function afterFailure(attempts: Attempts, error: Refusal, times: RetryTim
     return { kind: "wait", ms, attempts: { kind: "again", failures } };
   }
   // A service that was busy and is out of reach then is restarting.
-  const mayCome = busy.has(error.code) || (attempts.isBusy && error.code === "connection_error");
+  const isBusy = busy.has(error.code) || (attempts.isBusy && error.code === "connection_error");
+  const mayCome = isBusy || (error.isCutOff === true && failures <= maxCutOffs);
+  const ownTimes = isBusy ? { ...times, maxMs: Math.min(times.maxMs, maxFirstMs) } : cutOffTimes;
   const leftMs = attempts.untilMs - moment.nowMs;
-  const window = windowOf(error, attempts.failures, { ...times, maxMs: Math.min(times.maxMs, maxFirstMs) });
+  const window = windowOf(error, attempts.failures, ownTimes);
   if (!mayCome || window.fromMs > leftMs) return { kind: "tell" };
   const ms = within({ ...window, toMs: Math.min(window.toMs, leftMs) }, moment.random);
-  return { kind: "wait", ms, attempts: { ...attempts, failures, isBusy: true } };
+  return { kind: "wait", ms, attempts: { ...attempts, failures, isBusy } };
+}
+
+/** An attempt that `connect` waits for ends with its time, but is never too short to succeed. */
+export function attemptMs(attempts: Attempts, nowMs: number): number {
+  return attempts.kind === "first" ? Math.max(minAttemptMs, attempts.untilMs - nowMs) : Infinity;
 }
 
 /** For work that is always tried again. */

@@ -1,5 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { afterConnection, afterFailure, type Attempts, type Refusal, startAttempts } from "./retrying.ts";
+import { createError } from "../base/errors.ts";
+import {
+  afterConnection,
+  afterFailure,
+  attemptMs,
+  type Attempts,
+  type Refusal,
+  refusalOf,
+  startAttempts,
+} from "./retrying.ts";
 
 const times = { minMs: 250, maxMs: 15_000 };
 const limitMs = 60_000;
@@ -15,7 +24,8 @@ const busyAnswers: readonly Refusal[] = [
 const finalAnswers: readonly Refusal[] = [{ code: "auth_failed" }, { code: "auth_key_invalid" }];
 const otherAnswers: readonly Refusal[] = [{ code: "quota_exceeded" }, { code: "unsupported_version" }];
 const away: Refusal = { code: "connection_error" };
-const answers = [...busyAnswers, ...finalAnswers, ...otherAnswers, away];
+const cutOff: Refusal = { code: "connection_error", isCutOff: true };
+const answers = [...busyAnswers, ...finalAnswers, ...otherAnswers, away, cutOff];
 
 /** Every way in which a service may answer so many attempts in a row. */
 function* orders(length: number): Generator<readonly Refusal[]> {
@@ -33,9 +43,10 @@ Deno.test("connect, whatever a service answers in whatever order: a busy one is 
         const isBusy = busyAnswers.includes(answer);
         const verdict = afterFailure(attempts, answer, times, { nowMs, random });
         const fits = code === "relay_draining" || retryAfterMs <= limitMs - nowMs;
-        const ownMs = Math.min(4_000, 250 * 2 ** attempts.failures);
+        const mayRestart = wasBusy && code === "connection_error";
+        const ownMs = Math.min(4_000, (isBusy || mayRestart ? 250 : 1_000) * 2 ** attempts.failures);
         const isLate = (retryAfterMs === 0 || code === "relay_draining") && ownMs / 2 > limitMs - nowMs;
-        const waits = (isBusy || (answer === away && wasBusy)) && fits && !isLate;
+        const waits = (isBusy || mayRestart || answer === cutOff) && fits && !isLate;
         assertEquals(verdict.kind, waits ? "wait" : "tell", `${JSON.stringify(order)} at ${nowMs}`);
         if (verdict.kind === "tell") {
           told++;
@@ -44,11 +55,54 @@ Deno.test("connect, whatever a service answers in whatever order: a busy one is 
         if (code !== "relay_draining") assert(verdict.ms >= retryAfterMs, "before the time that was named");
         assert(verdict.ms <= retryAfterMs + Math.max(retryAfterMs, ownMs), "more than as much again");
         assert(verdict.ms > 0 && nowMs + verdict.ms <= limitMs, "an attempt after the caller's time");
-        [attempts, nowMs, wasBusy] = [verdict.attempts, nowMs + verdict.ms, true];
+        [attempts, nowMs, wasBusy] = [verdict.attempts, nowMs + verdict.ms, wasBusy || isBusy];
       }
     }
   }
   assert(told > 1_000);
+});
+
+Deno.test("a service that cuts every connection off is told to connect after nine attempts, in about twenty seconds", () => {
+  const tookMs = chances.map((random) => {
+    let [attempts, nowMs] = [startAttempts(limitMs), 0];
+    for (let tries = 1;; tries++) {
+      const verdict = afterFailure(attempts, cutOff, times, { nowMs, random });
+      if (verdict.kind === "tell") {
+        assertEquals(tries, 9);
+        return Math.round(nowMs);
+      }
+      [attempts, nowMs] = [verdict.attempts, nowMs + verdict.ms];
+    }
+  });
+  assertEquals(tookMs, [13_500, 20_250, 27_000]);
+});
+
+Deno.test("an error says whether the connection was cut off in its opening, in its own words or in those of its causes", () => {
+  const opening = "client error (Connect): ";
+  const texts: readonly (readonly [string, boolean])[] = [
+    [`${opening}tls handshake eof`, true],
+    [`${opening}tcp connect error: Connection reset by peer (os error 104)`, true],
+    ["An existing connection was forcibly closed by the remote host. (os error 10054)", true],
+    ["Client network socket disconnected before secure TLS connection was established", true],
+    ["connect ECONNRESET 127.0.0.1:5000", true],
+    [`${opening}tcp connect error: Connection refused (os error 111)`, false],
+    [`${opening}dns error: failed to lookup address information: Name or service not known`, false],
+    [`${opening}invalid peer certificate: UnknownIssuer`, false],
+    ["connect ECONNREFUSED 127.0.0.1:5000", false],
+    ["no answer within 8000 ms", false],
+  ];
+  for (const [text, isCutOff] of texts) {
+    const cause = new TypeError("fetch failed", { cause: new Error(text) });
+    assertEquals(refusalOf(createError("connection_error", text)).isCutOff, isCutOff, text);
+    assertEquals(refusalOf(createError("connection_error", "Cannot reach it", { cause })).isCutOff, isCutOff, text);
+    assertEquals(refusalOf(createError("auth_failed", text)).isCutOff, false);
+  }
+});
+
+Deno.test("an attempt has no more than the time of connect, and never less than two seconds", () => {
+  const first = startAttempts(limitMs);
+  assertEquals([0, 50_000, 59_000, 70_000].map((nowMs) => attemptMs(first, nowMs)), [60_000, 10_000, 2_000, 2_000]);
+  assertEquals(attemptMs(startAttempts(undefined), 0), Infinity);
 });
 
 Deno.test("a service that stays busy is told to connect once its time is over, whatever time it names", () => {

@@ -22,7 +22,15 @@ import { CoverKeeper } from "./cover_keeper.ts";
 import { type Online, Opening } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
-import { afterConnection, afterFailure, type Attempts, type RetryTimes, startAttempts } from "./retrying.ts";
+import {
+  afterConnection,
+  afterFailure,
+  attemptMs,
+  type Attempts,
+  refusalOf,
+  type RetryTimes,
+  startAttempts,
+} from "./retrying.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const defaultTiming: SessionTiming = { connectMs: 8_000, callMs: 30_000, minRetryMs: 250, maxRetryMs: 15_000 };
@@ -180,7 +188,7 @@ class ReconnectingSession implements RelaySession {
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;
       // Another relay need not wait until this one is back.
-      const refusal = this.#opening.leave(error) ? { code: error.code } : error;
+      const refusal = this.#opening.leave(error) ? { code: error.code } : refusalOf(error);
       const moment = { nowMs: this.#deps.nowMs(), random: this.#random() };
       const verdict = afterFailure(this.#attempts, refusal, this.#retryTimes, moment);
       if (verdict.kind === "tell") return this.#finish(error);
@@ -192,7 +200,7 @@ class ReconnectingSession implements RelaySession {
 
   /** Returns the reason why it is not, or no longer, connected. */
   async #connectAndServe(): Promise<StaticError> {
-    const connection = await this.#opening.open(this.#closing.signal);
+    const connection = await this.#opening.open(this.#closing.signal, attemptMs(this.#attempts, this.#deps.nowMs()));
     if (connection instanceof StaticError) return connection;
     const sinceMs = this.#deps.nowMs();
     const error = await connection.ended;

@@ -7,3 +7,12 @@ export function reasonOf(error: unknown): string {
   }
   return parts.join(": ");
 }
+
+/** As Deno, Node and the systems below them say it. A browser does not say why it failed. */
+const cutOff = /ECONNRESET|reset by peer|forcibly closed|tls handshake eof|disconnected before secure TLS/i;
+
+/** Whether somebody took the connection and closed it before it was open. A port that nobody listens on refuses it instead. */
+export function wasCutOff(error: Error): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) if (cutOff.test(at.message)) return true;
+  return false;
+}

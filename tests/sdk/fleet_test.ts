@@ -10,6 +10,8 @@ import { node, runInNode } from "../support/runtime/node.ts";
 const agents = 60;
 /** On each port. */
 const places = 6;
+/** In a second, and four times as many at once. */
+const newSockets = 8;
 
 Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
   await using opened = new AsyncDisposableStack();
@@ -95,4 +97,38 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
       assertEquals(JSON.parse(await runInNode(bundle, JSON.stringify(fleet))), []);
     },
   });
+});
+
+Deno.test("all agents of a fleet over TCP are in, at a relay that closes connections of an address that opens many", async () => {
+  await using opened = new AsyncDisposableStack();
+  const backend = await anyBackend.open();
+  opened.defer(() => backend.close());
+  const api = await startTestApi(backend.environment);
+  opened.defer(() => api.close());
+  const folder = await Deno.makeTempDir({ prefix: "static-fleet-" });
+  opened.defer(() => Deno.remove(folder, { recursive: true }));
+  const relay = await startRelayProcess({
+    STATIC_DATA_DIR: `${folder}/relay`,
+    STATIC_API_URL: api.url,
+    STATIC_API_INTERNAL_URL: api.internalUrl,
+    STATIC_RELAY_SECRET: relaySecret,
+    STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS: String(newSockets),
+  });
+  opened.defer(() => relay.stop());
+  const { apiKey } = await api.signUp();
+  const caCerts = [await Deno.readTextFile(relay.caFile)];
+  const fleet = await Promise.allSettled(Array.from({ length: 5 * newSockets }, (_, agent) =>
+    StaticClient.connect({
+      apiUrl: api.url,
+      apiKey,
+      endpoint: relay.grpcUrl,
+      tls: { caCerts },
+      cover: "off",
+      dataDir: `${folder}/${agent}`,
+      identity: `agent-${agent}`,
+    })));
+  await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
+  assertEquals(fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]), []);
+  const [, refused = "0"] = /^static_relay_sockets_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
+  assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
 });
