@@ -46,18 +46,18 @@ export const source =
   "Addressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,c" +
   "ontentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:1" +
   "6777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIn" +
-  "tervalMs:10,maxCoverIntervalMs:36e5});var v=3,p=4,P=2,$={control:0,data:1};function O(t){if(!Number.isInteger(" +
+  "tervalMs:10,maxCoverIntervalMs:36e5});var v=3,p=4,P=2,N={control:0,data:1};function O(t){if(!Number.isInteger(" +
   "t)||t<g.minCellBytes||t>g.maxCellBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCe" +
   "llBytes} bytes, not ${t}`);return t}function R(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\"," +
   "`Cannot send an envelope of ${t} bytes; 1 to ${g.envelopeBytes} are allowed`)}var S=class{#e;#r=[];#t=[];#n=[0" +
   ",0];#o=0;constructor(e){this.#e=O(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell" +
   " size while envelopes are waiting\");this.#e=O(e)}get cellBytes(){return this.#e}get pendingBytes(){return this" +
   ".#o}push(e,r){R(r.length),(e===\"control\"?this.#r:this.#t).push(r),this.#o+=r.length+p}next(e){let r=this.#r.le" +
-  "ngth>0?$.control:$.data,n=r===$.control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new" +
+  "ngth>0?N.control:N.data,n=r===N.control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new" +
   " Uint8Array(this.#e);return this.#i(o,n,r),o}#i(e,r,n){let o=v,i=0,f=this.#n[n]??0;for(let l of r){if(f===0){i" +
   "f(e.length-o<=p)break;Pe(e,o,l.length),o+=p,f=p}let a=f-p,u=l.subarray(a,a+e.length-o);if(e.set(u,o),o+=u.leng" +
   "th,f+=u.length,f-p<l.length)break;i++,f=0}let c=o-v;i===1?r.shift():r.splice(0,i),this.#n[n]=f,this.#o-=c,e[0]" +
-  "=n,e[1]=c>>8,e[2]=c&255,e.fill(0,o)}};function N(t,e,r){let n=e+P;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r." +
+  "=n,e[1]=c>>8,e[2]=c&255,e.fill(0,o)}};function $(t,e,r){let n=e+P;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r." +
   "length&255,n+r.length}function Pe(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Me=64*1024,ae=.5," +
   "Te=2,M=class{#e;#r;#t=[];#n=0;#o=0;#i=new Uint8Array(0);#a=\"off\";#s=0;#c;#u=0;#d=!0;#y=!1;#p=!1;#l=!1;#h=new S" +
   "et;#f={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new S(e.cellBytes)}g" +
@@ -81,7 +81,7 @@ export const source =
   "xt(e)===void 0)return!1;let n=r-this.#r.pendingBytes;return this.#o+=n,this.#f.cells++,this.#f.paddingBytes+=e" +
   ".length-v-n,this.#w(e,v+n),!0}#v(e){return this.#f.cells++,this.#f.coverCells++,this.#f.coverBytes+=e.length,t" +
   "his.#w(e.fill(0),v),e}#w(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>P;){let i=n(e.length-o" +
-  "-P);if(i===void 0)return;o=N(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#a===\"poisson\"?this" +
+  "-P);if(i===void 0)return;o=$(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#a===\"poisson\"?this" +
   ".#U():this.#S(e),()=>{this.#y=this.#d||this.#a===\"constant\"&&this.#r.pendingBytes>0,this.#A(),this.#m()})}#U()" +
   "{return-Math.log(1-this.#e.random())*this.#s}#S(e){this.#u=Oe(this.#u,this.#s,e);let r=this.#e.random()*ae*thi" +
   "s.#s;return Math.max((1-ae)*this.#s,this.#u-r-e)}#C(){for(;this.#r.pendingBytes===0&&this.#t.length>0;){let e=" +
@@ -123,19 +123,19 @@ export const source =
   "=(r&7)===0?ge(t,e+1):me(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function ge(t,e){let r=0;for(let[n,o]=[1,e]" +
   ";o<t.length&&n<2**63;n*=128){let i=t[o++]??0;if(r+=(i&127)*n,i<128)return{value:r,end:o}}throw be()}function b" +
   "e(){return new m(\"protocol_error\",\"A field goes beyond the end of its message\")}function Ke(t,e,r){new DataVie" +
-  "w(t.buffer,t.byteOffset).setUint32(e,r)}var De=\"static.relay.v1.ErrorDetail\",He=1024;function oe(t,e){let r=$e" +
+  "w(t.buffer,t.byteOffset).setUint32(e,r)}var De=\"static.relay.v1.ErrorDetail\",He=1024;function oe(t,e){let r=Ne" +
   "(t),{message:n,details:o}=ne(r.error??r);for(let i of Array.isArray(o)?o:[]){let{type:f,value:c}=ne(i),l=f===D" +
   "e&&typeof c==\"string\"?Fe(()=>qe(c)):void 0;if(l!==void 0)return l}return{message:typeof n==\"string\"?n.slice(0," +
   "He):e}}function xe(t,e,{message:r,...n}){let o=de(t);if(o===void 0)return{message:r};if(n.code!==void 0)return" +
   "{message:r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:r,...i>=0&&{retryAfterMs:i}}" +
   "}function Fe(t){try{let{code:e,message:r,retryAfterMs:n}=he(t());return B(e)?{code:e,message:r,...n!==void 0&&" +
   "{retryAfterMs:n}}:void 0}catch{return}}function qe(t){return Uint8Array.from(atob(t),e=>e.charCodeAt(0))}funct" +
-  "ion $e(t){try{return ne(JSON.parse(t))}catch{return{}}}function ne(t){return typeof t==\"object\"&&t!==null?t:{}" +
+  "ion Ne(t){try{return ne(JSON.parse(t))}catch{return{}}}function ne(t){return typeof t==\"object\"&&t!==null?t:{}" +
   "}function k(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:void 0){let n=r instan" +
-  "ceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var Ne=32,je=1" +
+  "ceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var $e=32,je=1" +
   "e3,Ve=64*1024,Je={\"connect-protocol-version\":\"1\"};function we(t){let{openHttp:e,unusable:r,randomBytes:n}=t;re" +
   "turn{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,i)=>{let f=e(o.trust),c=new AbortController;c.signa" +
-  "l.addEventListener(\"abort\",()=>f.close());let l=ze(f,o,c.signal),a=n(Ne),u=l(\"CellDown\",\"application/connect+p" +
+  "l.addEventListener(\"abort\",()=>f.close());let l=ze(f,o,c.signal),a=n($e),u=l(\"CellDown\",\"application/connect+p" +
   "roto\",ue(pe(a))),w=(C,F)=>l(\"CellUp\",\"application/proto\",ye(a,C,F)),A=new ie(u,w,c,t);return i.aborted&&A.clos" +
   "e(),Promise.resolve(A)}}}function ze(t,{host:e,port:r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return as" +
   "ync(i,f,c)=>{let l=await t.request(`https://${o}/static.relay.v1.Relay/${i}`,{method:\"POST\",headers:{...Je,\"co" +

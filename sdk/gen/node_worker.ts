@@ -51,7 +51,7 @@ export const source =
   "ontentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmati" +
   "onBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs" +
   ":6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5})" +
-  ";var b=3,y=4,k=2,D={control:0,data:1};function P(n){if(!Number.isInteger(n)||n<p.minCellBytes||n>p.maxCellByte" +
+  ";var v=3,y=4,k=2,D={control:0,data:1};function P(n){if(!Number.isInteger(n)||n<p.minCellBytes||n>p.maxCellByte" +
   "s)throw new f(\"protocol_error\",`A cell has ${p.minCellBytes} to ${p.maxCellBytes} bytes, not ${n}`);return n}f" +
   "unction M(n){if(n===0||n>p.envelopeBytes)throw new f(\"payload_too_large\",`Cannot send an envelope of ${n} byte" +
   "s; 1 to ${p.envelopeBytes} are allowed`)}var _=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=P(e)}" +
@@ -59,9 +59,9 @@ export const source =
   "his.#r=P(e)}get cellBytes(){return this.#r}get pendingBytes(){return this.#n}push(e,r){M(r.length),(e===\"contr" +
   "ol\"?this.#e:this.#t).push(r),this.#n+=r.length+y}next(e){let r=this.#e.length>0?D.control:D.data,t=r===D.contr" +
   "ol?this.#e:this.#t;if(t.length===0)return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#i(o" +
-  ",t,r),o}#i(e,r,t){let o=b,s=0,l=this.#o[t]??0;for(let h of r){if(l===0){if(e.length-o<=y)break;Ie(e,o,h.length" +
+  ",t,r),o}#i(e,r,t){let o=v,s=0,l=this.#o[t]??0;for(let h of r){if(l===0){if(e.length-o<=y)break;Ie(e,o,h.length" +
   "),o+=y,l=y}let d=l-y,c=h.subarray(d,d+e.length-o);if(e.set(c,o),o+=c.length,l+=c.length,l-y<h.length)break;s++" +
-  ",l=0}let x=o-b;s===1?r.shift():r.splice(0,s),this.#o[t]=l,this.#n-=x,e[0]=t,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}}" +
+  ",l=0}let x=o-v;s===1?r.shift():r.splice(0,s),this.#o[t]=l,this.#n-=x,e[0]=t,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}}" +
   ";function F(n,e,r){let t=e+k;return n.set(r,t),n[e]=r.length>>8,n[e+1]=r.length&255,t+r.length}function Ie(n,e" +
   ",r){n[e]=r>>>24,n[e+1]=r>>>16,n[e+2]=r>>>8,n[e+3]=r}var Ke=64*1024,ie=.5,Le=2,U=class{#r;#e;#t=[];#o=0;#n=0;#i" +
   "=new Uint8Array(0);#s=\"off\";#a=0;#u;#h=0;#d=!0;#l=!1;#f=!1;#c=!1;#p=new Set;#y={cells:0,coverCells:0,coverByte" +
@@ -78,13 +78,13 @@ export const source =
   "();){let e=this.#s===\"constant\"?this.#_():this.#k();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this" +
   ".#c)break;this.#w(),this.#r.onWritten?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(" +
   "e)}this.#f=!1,this.#B()}#B(){if(!(this.#c||this.pendingBytes>0)){this.#i.length>Le*this.#e.cellBytes&&(this.#i" +
-  "=new Uint8Array(0));for(let e of this.#p)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#v(e)?e:this.#b(e" +
-  ")}#k(){let{cellBytes:e,pendingBytes:r}=this.#e;if(r===0)return this.#l=!1,this.#b(this.#g(1));let t=Math.ceil(" +
-  "r/(e-b))+1,o=this.#g(Math.min(t,Math.max(1,Math.floor(Ke/e)))),s=0;for(;s<o.length&&this.#v(o.subarray(s,s+e))" +
+  "=new Uint8Array(0));for(let e of this.#p)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#v(e" +
+  ")}#k(){let{cellBytes:e,pendingBytes:r}=this.#e;if(r===0)return this.#l=!1,this.#v(this.#g(1));let t=Math.ceil(" +
+  "r/(e-v))+1,o=this.#g(Math.min(t,Math.max(1,Math.floor(Ke/e)))),s=0;for(;s<o.length&&this.#b(o.subarray(s,s+e))" +
   ";)s+=e;return o.subarray(0,s)}#g(e){let r=e*this.#e.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array" +
-  "(r)),this.#i.subarray(0,r)}#v(e){let r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let t=r-this." +
-  "#e.pendingBytes;return this.#n+=t,this.#y.cells++,this.#y.paddingBytes+=e.length-b-t,this.#E(e,b+t),!0}#b(e){r" +
-  "eturn this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#E(e.fill(0),b),e}#E(e,r){let{rid" +
+  "(r)),this.#i.subarray(0,r)}#b(e){let r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let t=r-this." +
+  "#e.pendingBytes;return this.#n+=t,this.#y.cells++,this.#y.paddingBytes+=e.length-v-t,this.#E(e,v+t),!0}#v(e){r" +
+  "eturn this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#E(e.fill(0),v),e}#E(e,r){let{rid" +
   "er:t}=this.#r;if(t!==void 0)for(let o=r;e.length-o>k;){let s=t(e.length-o-k);if(s===void 0)return;o=F(e,o,s)}}" +
   "#A(){let e=this.#r.nowMs();this.#u=this.#r.after(this.#s===\"poisson\"?this.#U():this.#S(e),()=>{this.#l=this.#d" +
   "||this.#s===\"constant\"&&this.#e.pendingBytes>0,this.#A(),this.#m()})}#U(){return-Math.log(1-this.#r.random())*" +
@@ -98,12 +98,12 @@ export const source =
   "cludes(t))&&e.push(t)}return e.join(\": \")}var T=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)" +
   "}take(e){for(let[r,t]of this.#r)if(!(t.length>e))return this.#r.delete(r),t}};var De=2e3;function se(n,e){let " +
   "r,t,o=0,s=new T,l=d=>{n.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},x=async({transport" +
-  ":d,target:c,isTapped:H})=>{let re=e.connectors.find(v=>v.transport===d);if(re===void 0)throw new Error(`no way" +
+  ":d,target:c,isTapped:H})=>{let re=e.connectors.find(b=>b.transport===d);if(re===void 0)throw new Error(`no way" +
   " to connect by ${d} in a thread of its own`);let te=r=await re.connect(c,new AbortController().signal),ke=t=ne" +
-  "w U({cellBytes:p.cellBytes,write:(v,ne)=>(H&&n.post({kind:\"sent\",cells:v.slice(),cellBytes:ne}),te.write(v,ne)" +
-  "),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:v=>s.t" +
-  "ake(v),onWritten:()=>l(ke),onFailed:()=>n.post({kind:\"failed\"})});te.closed.then(v=>n.post({kind:\"closed\",end:" +
-  "v})),n.post({kind:\"connected\"})},h=async()=>{let d=await r?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n." +
+  "w U({cellBytes:p.cellBytes,write:(b,ne)=>(H&&n.post({kind:\"sent\",cells:b.slice(),cellBytes:ne}),te.write(b,ne)" +
+  "),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:b=>s.t" +
+  "ake(b),onWritten:()=>l(ke),onFailed:()=>n.post({kind:\"failed\"})});te.closed.then(b=>n.post({kind:\"closed\",end:" +
+  "b})),n.post({kind:\"connected\"})},h=async()=>{let d=await r?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n." +
   "listen(d=>{switch(d.kind){case\"connect\":return void x(d).catch(c=>n.post({kind:\"refused\",message:A(c)}));case\"" +
   "push\":return o+=d.envelope.length+y,t?.push(d.lane,d.envelope);case\"offer\":return s.offer(d.key,d.envelope);ca" +
   "se\"cellBytes\":return t?.setCellBytes(d.cellBytes);case\"configure\":return t?.configure(d.mode,d.intervalMs);cas" +
@@ -113,17 +113,17 @@ export const source =
   "taticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;members;constructor(e,r,t={}){super(r,t.caus" +
   "e===void 0?void 0:{cause:t.cause}),this.code=e,this.retryable=t.retryable??B[e].retryable,this.retryAfterMs=t." +
   "retryAfterMs,this.epoch=t.epoch,this.channel=t.channel,this.unreachable=t.unreachable,this.members=t.members}}" +
-  ",S=class extends g{name=\"TransportError\"},q=class extends S{name=\"UnavailableError\"},N=class extends S{name=\"I" +
+  ",S=class extends g{name=\"TransportError\"},N=class extends S{name=\"UnavailableError\"},q=class extends S{name=\"I" +
   "nternalError\"},j=class extends g{name=\"AuthError\"},R=class extends g{name=\"ChannelError\"},$=class extends R{na" +
   "me=\"RemovedError\";by;atMs;constructor(e,r,t={}){super(e,r,t),this.by=t.by,this.atMs=t.atMs}},V=class extends g" +
   "{name=\"QuotaExceededError\"},z=class extends g{name=\"MlsError\"},J=class extends g{name=\"InvalidArgumentError\"}," +
   "G=class extends g{name=\"StoreError\"},Q=class extends g{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode" +
   ":r=\"failed\",...t}={}){super(\"remote_error\",e,t),this.remoteCode=r}};function m(n){return(e,r,t)=>new n(e,r,t)}" +
   "var Cr={TransportError:m(S),AuthError:m(j),ChannelError:m(R),QuotaExceededError:m(V),MlsError:m(z),InvalidArgu" +
-  "mentError:m(J),StoreError:m(G),UnavailableError:m(q),RemovedError:m($),RemoteError:(n,e,r)=>new Q(e,r),Interna" +
-  "lError:m(N)};function ae(n,e){return e!==void 0&&C(e)?e:n===429?\"rate_limited\":n===503?\"overloaded\":void 0}var" +
+  "mentError:m(J),StoreError:m(G),UnavailableError:m(N),RemovedError:m($),RemoteError:(n,e,r)=>new Q(e,r),Interna" +
+  "lError:m(q)};function ae(n,e){return e!==void 0&&C(e)?e:n===429?\"rate_limited\":n===503?\"overloaded\":void 0}var" +
   " w=5,Fe=64*1024,de=10,Y=new TextDecoder;function le(n,e){let r=We(de,e),t=w+r.length+e,o=new Uint8Array(n.leng" +
-  "th/e*t);for(let s=0;s<n.length/e;s++){let l=s*t;qe(o,l+1,r.length+e),o.set(r,l+w),o.set(n.subarray(s*e,(s+1)*e" +
+  "th/e*t);for(let s=0;s<n.length/e;s++){let l=s*t;Ne(o,l+1,r.length+e),o.set(r,l+w),o.set(n.subarray(s*e,(s+1)*e" +
   "),l+w+r.length)}return o}function ce(n){let{value:e,end:r}=fe(n,0,de);if(r!==n.length)throw new f(\"protocol_er" +
   "ror\",\"A cell's message holds more than a cell\");return e}function ue(n){let e={code:\"\",message:\"\"};for(let{fie" +
   "ld:r,value:t}of X(n))r===4&&typeof t==\"number\"&&(e={...e,retryAfterMs:t}),typeof t!=\"number\"&&(r===1&&(e={...e" +
@@ -143,20 +143,20 @@ export const source =
   "),end:o+t}}function*X(n){for(let e=0;e<n.length;){let r=n[e]??0,{value:t,end:o}=(r&7)===0?pe(n,e+1):fe(n,e,r&-" +
   "8|2);yield{field:r>>3,value:t},e=o}}function pe(n,e){let r=0;for(let[t,o]=[1,e];o<n.length&&t<2**63;t*=128){le" +
   "t s=n[o++]??0;if(r+=(s&127)*t,s<128)return{value:r,end:o}}throw me()}function me(){return new f(\"protocol_erro" +
-  "r\",\"A field goes beyond the end of its message\")}function qe(n,e,r){new DataView(n.buffer,n.byteOffset).setUin" +
-  "t32(e,r)}var Ne=\"static.relay.v1.ErrorDetail\";function ge(n,e){try{for(let{type:r,value:t}of he($e(n))){let o=" +
-  "r===Ne?je(()=>t):void 0;if(o!==void 0)return o}}catch{}return{message:e}}function xe(n,e,{message:r,...t}){let" +
+  "r\",\"A field goes beyond the end of its message\")}function Ne(n,e,r){new DataView(n.buffer,n.byteOffset).setUin" +
+  "t32(e,r)}var qe=\"static.relay.v1.ErrorDetail\";function ge(n,e){try{for(let{type:r,value:t}of he($e(n))){let o=" +
+  "r===qe?je(()=>t):void 0;if(o!==void 0)return o}}catch{}return{message:e}}function xe(n,e,{message:r,...t}){let" +
   " o=ae(n);if(o===void 0)return{message:r};if(t.code!==void 0)return{message:r,...t};let s=typeof e==\"string\"?Nu" +
   "mber(e)*1e3:NaN;return{code:o,message:r,...s>=0&&{retryAfterMs:s}}}function je(n){try{let{code:e,message:r,ret" +
   "ryAfterMs:t}=ue(n());return C(e)?{code:e,message:r,...t!==void 0&&{retryAfterMs:t}}:void 0}catch{return}}funct" +
-  "ion $e(n){return Uint8Array.from(atob(n),e=>e.charCodeAt(0))}var ve=require(\"node:crypto\"),be=require(\"node:ne" +
+  "ion $e(n){return Uint8Array.from(atob(n),e=>e.charCodeAt(0))}var be=require(\"node:crypto\"),ve=require(\"node:ne" +
   "t\"),I=require(\"node:tls\");function Ee({host:n,port:e,trust:r},t,o){return new Promise((s,l)=>{o.throwIfAborted" +
-  "();let x=r.certificateHashes.length>0,h=(0,I.connect)({host:n,port:e,...(0,be.isIP)(n)===0&&{servername:n},ALP" +
+  "();let x=r.certificateHashes.length>0,h=(0,I.connect)({host:n,port:e,...(0,ve.isIP)(n)===0&&{servername:n},ALP" +
   "NProtocols:[t],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...I.rootCertificates,...r.caCerts]},rejectUna" +
   "uthorized:!x}),d=H=>{o.removeEventListener(\"abort\",c),h.destroy(),l(H)},c=()=>d(o.reason);o.addEventListener(\"" +
   "abort\",c),h.on(\"error\",d),h.once(\"secureConnect\",()=>{if(x&&!Ve(h,r))return d(new Error(\"the relay's certifica" +
   "te is none of tls.certificateHashes\"));if(h.alpnProtocol!==t)return d(new Error(`the server does not speak ${t" +
-  "}`));o.removeEventListener(\"abort\",c),s(h)})})}function Ve(n,{certificateHashes:e}){let r=(0,ve.createHash)(\"s" +
+  "}`));o.removeEventListener(\"abort\",c),s(h)})})}function Ve(n,{certificateHashes:e}){let r=(0,be.createHash)(\"s" +
   "ha256\").update(n.getPeerCertificate().raw).digest();return e.some(t=>W(t,r))}var K=class{#r=new Map;#e;#t=1/0;" +
   "#o=0;after(e,r){let t=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#r.get(t);return s===void 0?this.#" +
   "r.set(t,new Set([o])):s.add(o),this.#o++,t<this.#t?this.#s(t):this.#o===1&&this.#i(!0),()=>{this.#n(t,o)}}#n(e" +
