@@ -17,13 +17,15 @@ const denied = "PermissionViolationError";
 const unavailable = 503;
 /** The code of NATS for a stream that has no place now: its leader does not know yet that the other nodes are there. */
 const noPeers = 10005;
+const noStream = 10059;
 
 /** Asks again while there is no answer. An election takes up to nine seconds, and a busy machine longer. A node's refusal is thrown at once. */
 export async function patiently<Answer>(
   ask: () => Promise<Answer>,
-  { nowMs = () => performance.now(), forMs = waits.nodeElection.ms }: {
+  { nowMs = () => performance.now(), forMs = waits.nodeElection.ms, isPassing = isUnanswered }: {
     readonly nowMs?: () => number;
     readonly forMs?: number;
+    readonly isPassing?: (error: unknown) => boolean;
   } = {},
 ): Promise<Answer> {
   const deadlineMs = nowMs() + forMs;
@@ -31,7 +33,7 @@ export async function patiently<Answer>(
     try {
       return await ask();
     } catch (error) {
-      if (!isUnanswered(error) || nowMs() >= deadlineMs) throw error;
+      if (!isPassing(error) || nowMs() >= deadlineMs) throw error;
     }
     await new Promise<void>((resolve) => void after(pauseMs, resolve));
   }
@@ -43,6 +45,11 @@ export function isUnanswered(error: unknown): boolean {
   if (error.cause instanceof Error && error.cause.name === denied) return false;
   const code: unknown = Reflect.get(error, "code");
   return unanswered.has(error.name) || isLeaderless(error) || code === noPeers || isUnanswered(error.cause);
+}
+
+/** Whether nodes have answered that there is no such stream. Of one that was just made, they may not have heard yet. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && Reflect.get(error, "code") === noStream;
 }
 
 /** Whether the client has not sent something because it is more than its node takes at once. Another node may take it. */

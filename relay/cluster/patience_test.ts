@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { eventually, natsInstalled, startNats, testWhen } from "../../tests/support/mod.ts";
 import { EngineError } from "../engine/mod.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
-import { isUnanswered, patiently, untilAnswered, whileMoving } from "./patience.ts";
+import { isMissing, isUnanswered, patiently, untilAnswered, whileMoving } from "./patience.ts";
 import { SharedLog } from "./shared_log.ts";
 
 function named(name: string): Error {
@@ -76,6 +76,18 @@ testWhen(natsInstalled, "a relay that begins while the nodes elect a leader wait
   } finally {
     await nodes.close();
   }
+});
+
+Deno.test("a stream that was just made may be unknown for a moment, and any other refusal is told at once", async () => {
+  const missing = Object.assign(new Error("stream not found"), { code: 10059 });
+  const answers = [missing, missing, undefined];
+  const ask = (): Promise<string> => {
+    const error = answers.shift();
+    return error === undefined ? Promise.resolve("here") : Promise.reject(error);
+  };
+  assertEquals(await patiently(ask, { isPassing: isMissing }), "here");
+  answers.push(Object.assign(new Error("no"), { code: 10003 }));
+  await assertRejects(() => patiently(ask, { isPassing: isMissing }), Error, "no");
 });
 
 Deno.test("an entry is lost when the leader says so for long, not when the nodes are slow to read it", async () => {

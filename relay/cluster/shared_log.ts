@@ -9,7 +9,7 @@ import { after, waits, within } from "../../server/mod.ts";
 import { readPage } from "./log_page.ts";
 import { makeStream } from "./make_stream.ts";
 import type { Nodes } from "./nodes.ts";
-import { isTooLargeForNode, isUnanswered, patiently } from "./patience.ts";
+import { isMissing, isTooLargeForNode, isUnanswered, patiently } from "./patience.ts";
 
 export interface SharedLogOptions {
   readonly nodes: Nodes;
@@ -94,7 +94,7 @@ export class SharedLog {
     if (keptBytes !== undefined && found.max_bytes !== keptBytes) {
       await patiently(() => nodes.manager.streams.update(name, { ...found, max_bytes: keptBytes }));
     }
-    await patiently(() => this.end());
+    await patiently(() => this.end(), { isPassing: (error) => isUnanswered(error) || isMissing(error) });
   }
 
   /** Hands on every entry behind a position, from now on; resolves when all that was there at the call has been. */
