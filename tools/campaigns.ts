@@ -153,6 +153,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/docs/samples_campaign.ts",
       "tests/host",
       "tests/mcp/mcp_test.ts",
+      "tests/sdk/fleet_test.ts",
       "tests/sdk/package_campaign.ts",
       "tests/sdk/session_test.ts",
       "tests/story/story_test.ts",

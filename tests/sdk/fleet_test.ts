@@ -3,15 +3,16 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { StaticClient } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
 import { anyBackend, relaySecret, startTestApi } from "../support/api/harness.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
 import { freePorts } from "../support/mod.ts";
 import { startRelayProcess } from "../support/relay/process.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 
-const agents = 60;
+const agents = inCampaign ? 60 : 18;
 /** On each port. */
 const places = 6;
 /** In a second, and four times as many at once. */
-const newSockets = 8;
+const newSockets = inCampaign ? 8 : 2;
 
 Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
   await using opened = new AsyncDisposableStack();
@@ -59,6 +60,7 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
     assertEquals(await connect("both", `quic://localhost:${quicPort},${tcp}`), []);
     const [, refused = "0"] = /^static_relay_quic_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
     assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
+    tried(`fleets of ${agents} and ${5 * newSockets} agents`);
   });
 
   await t.step("by the TCP port alone", async () => {
@@ -131,4 +133,5 @@ Deno.test("all agents of a fleet over TCP are in, at a relay that closes connect
   assertEquals(fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]), []);
   const [, refused = "0"] = /^static_relay_sockets_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
   assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
+  tried(`fleets of ${agents} and ${5 * newSockets} agents`);
 });
