@@ -12,8 +12,8 @@
  *   times the newcomer's and that of all others whose places may go: such a crowd could stay young for ever.
  * - Free accounts make room for paying ones, safe or not, as long as they hold more than a quarter; as long as they hold less, paying
  *   accounts with a higher score make room for them.
- * - Inside a party, what waits for the client goes first, the slowest of it before others; then idle places, then sessions without a
- *   subscription, the youngest first.
+ * - Inside a party, things that have been unfinished for longer than the minimum go first, the slowest before others; then idle places,
+ *   then things begun since, then sessions without a subscription, then those with one, the youngest first.
  *
  * A place that is displaced while it is unfinished counts as left unfinished. There are no clocks, timers or sockets in here.
  */

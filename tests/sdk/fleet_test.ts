@@ -1,11 +1,10 @@
 // Fleets that start at once from one address, at a relay that has few places for agents that have not authenticated yet.
 import { assertEquals, assertGreater } from "@std/assert";
-import { StaticClient } from "../../sdk/mod.ts";
+import { type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
-import { anyBackend, relaySecret, startTestApi } from "../support/api/harness.ts";
+import { anyBackend, relaySecret, startTestApi, type TestApi } from "../support/api/harness.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
-import { freePorts } from "../support/mod.ts";
-import { startRelayProcess } from "../support/relay/process.ts";
+import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 
 const agents = inCampaign ? 60 : 18;
@@ -14,7 +13,8 @@ const places = 6;
 /** In a second, and four times as many at once. */
 const newSockets = inCampaign ? 8 : 2;
 
-Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
+/** An API, and a relay with limits of its own. */
+async function startService(limits: Readonly<Record<string, string>>): Promise<Service & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
@@ -22,15 +22,12 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
   opened.defer(() => api.close());
   const folder = await Deno.makeTempDir({ prefix: "static-fleet-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
-  const [quicPort = 0, grpcPort = 0] = freePorts(2);
   const relay = await startRelayProcess({
     STATIC_DATA_DIR: `${folder}/relay`,
     STATIC_API_URL: api.url,
     STATIC_API_INTERNAL_URL: api.internalUrl,
     STATIC_RELAY_SECRET: relaySecret,
-    STATIC_RELAY_QUIC_PORT: String(quicPort),
-    STATIC_RELAY_GRPC_PORT: String(grpcPort),
-    STATIC_RELAY_UNAUTHENTICATED: String(places),
+    ...limits,
   });
   opened.defer(() => relay.stop());
   const { apiKey } = await api.signUp();
@@ -40,31 +37,50 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
     tls: { caCerts: [await Deno.readTextFile(relay.caFile)] },
     cover: "off" as const,
   };
-  const tcp = `https://localhost:${grpcPort}`;
+  const running = opened.move();
+  return { api, relay, folder, options, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
 
-  /** Returns why those that did not get in were refused. */
-  const connect = async (name: string, endpoint: string, apiUrl = api.url): Promise<string[]> => {
-    const fleet = await Promise.allSettled(Array.from({ length: agents }, (_, agent) =>
-      StaticClient.connect({
-        ...options,
-        endpoint,
-        apiUrl,
-        dataDir: `${folder}/${name}-${agent}`,
-        identity: `agent-${agent}`,
-      })));
-    await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
-    return fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]);
-  };
+interface Service {
+  readonly api: TestApi;
+  readonly relay: RelayProcess;
+  readonly folder: string;
+  readonly options: Pick<ConnectOptions, "apiUrl" | "apiKey" | "tls" | "cover">;
+}
+
+interface Fleet {
+  readonly name: string;
+  readonly agents: number;
+  readonly endpoint: string;
+  readonly apiUrl?: string;
+}
+
+/** Returns why those that did not get in were refused. */
+async function connect({ options, folder }: Service, { name, agents, ...more }: Fleet): Promise<string[]> {
+  const fleet = await Promise.allSettled(Array.from({ length: agents }, (_, agent) =>
+    StaticClient.connect({
+      ...options,
+      ...more,
+      dataDir: `${folder}/${name}-${agent}`,
+      identity: `agent-${agent}`,
+    })));
+  await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
+  return fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]);
+}
+
+Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
+  await using service = await startService({ STATIC_RELAY_UNAUTHENTICATED: String(places) });
+  const { api, relay, options } = service;
+  const both = `${relay.quicUrl},${relay.grpcUrl}`;
 
   await t.step("by both ports", async () => {
-    assertEquals(await connect("both", `quic://localhost:${quicPort},${tcp}`), []);
+    assertEquals(await connect(service, { name: "both", agents, endpoint: both }), []);
     const [, refused = "0"] = /^static_relay_quic_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
     assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
-    tried(`fleets of ${agents} and ${5 * newSockets} agents`);
   });
 
   await t.step("by the TCP port alone", async () => {
-    assertEquals(await connect("tcp", tcp), []);
+    assertEquals(await connect(service, { name: "tcp", agents, endpoint: relay.grpcUrl }), []);
   });
 
   await t.step("through a proxy that passes few requests at once to the API", async () => {
@@ -83,8 +99,8 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
         underWay--;
       }
     });
-    const both = `quic://localhost:${quicPort},${tcp}`;
-    assertEquals(await connect("proxy", both, `http://127.0.0.1:${proxy.addr.port}`), []);
+    const apiUrl = `http://127.0.0.1:${proxy.addr.port}`;
+    assertEquals(await connect(service, { name: "proxy", agents, endpoint: both, apiUrl }), []);
     assertGreater(refused, 0, "nobody was refused, so this shows nothing");
   });
 
@@ -95,42 +111,17 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
       await using project = await createProject();
       const bundle = await project.bundle(new URL("fleet_node.ts", import.meta.url), "node");
       // Fewer, because one thread of Node computes all their handshakes, and each has its time.
-      const fleet = { ...options, endpoint: tcp, agents: 3 * places };
+      const fleet = { ...options, endpoint: relay.grpcUrl, agents: 3 * places };
       assertEquals(JSON.parse(await runInNode(bundle, JSON.stringify(fleet))), []);
     },
   });
 });
 
 Deno.test("all agents of a fleet over TCP are in, at a relay that closes connections of an address that opens many", async () => {
-  await using opened = new AsyncDisposableStack();
-  const backend = await anyBackend.open();
-  opened.defer(() => backend.close());
-  const api = await startTestApi(backend.environment);
-  opened.defer(() => api.close());
-  const folder = await Deno.makeTempDir({ prefix: "static-fleet-" });
-  opened.defer(() => Deno.remove(folder, { recursive: true }));
-  const relay = await startRelayProcess({
-    STATIC_DATA_DIR: `${folder}/relay`,
-    STATIC_API_URL: api.url,
-    STATIC_API_INTERNAL_URL: api.internalUrl,
-    STATIC_RELAY_SECRET: relaySecret,
-    STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS: String(newSockets),
-  });
-  opened.defer(() => relay.stop());
-  const { apiKey } = await api.signUp();
-  const caCerts = [await Deno.readTextFile(relay.caFile)];
-  const fleet = await Promise.allSettled(Array.from({ length: 5 * newSockets }, (_, agent) =>
-    StaticClient.connect({
-      apiUrl: api.url,
-      apiKey,
-      endpoint: relay.grpcUrl,
-      tls: { caCerts },
-      cover: "off",
-      dataDir: `${folder}/${agent}`,
-      identity: `agent-${agent}`,
-    })));
-  await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
-  assertEquals(fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]), []);
+  await using service = await startService({ STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS: String(newSockets) });
+  const { relay } = service;
+  const fleet = { name: "tcp", agents: 5 * newSockets, endpoint: relay.grpcUrl };
+  assertEquals(await connect(service, fleet), []);
   const [, refused = "0"] = /^static_relay_sockets_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
   assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
   tried(`fleets of ${agents} and ${5 * newSockets} agents`);

@@ -21,7 +21,8 @@ export async function createNewcomers({ url, caCerts = [], passwordsEvery }: New
     using client = Deno.createHttpClient({ caCerts, localAddress: addressOf(2, calls++), poolMaxIdlePerHost: 0 });
     await use(createCall(url, { client }));
   };
-  const { email, password, apiKey } = await signUp(createCall(url));
+  using first = Deno.createHttpClient({ caCerts });
+  const { email, password, apiKey } = await signUp(createCall(url, { client: first }));
   return () =>
     asNewcomer(async (call) => {
       const turn = calls % passwordsEvery;
