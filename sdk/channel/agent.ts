@@ -32,7 +32,7 @@ import { createPace, type HealingPace } from "./healing_pace.ts";
 import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
-import { createAtRelay, created, findAtRelay } from "./names_at_relay.ts";
+import { createAtRelay, findAtRelay } from "./names_at_relay.ts";
 import { type ChannelRecord, deleteChannel, listChannels } from "./records.ts";
 import { checkWelcome, Welcomes } from "./welcomes.ts";
 
@@ -171,7 +171,6 @@ export class Agent {
     this.#checkOther(channelId, name);
     await this.#eraseStored(name);
     const parts = await createChannel(channelId, name, this.#deps);
-    await created(name, this.parts);
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
 

@@ -19,6 +19,7 @@ import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_ge
 import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
+import { created } from "./names_at_relay.ts";
 import {
   type ChannelRecord,
   type CounterRecord,
@@ -81,7 +82,7 @@ export async function createChannel(
   const own = await createOwnLeaf(deps);
   const trust = new ChannelTrust([]);
   const group = await Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
-  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [] }, deps), trust, 0);
+  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [created(name)] }, deps), trust, 0);
 }
 
 /** The leaf of somebody that begins a group. */
@@ -177,7 +178,10 @@ export interface Entrance {
   readonly trust: ChannelTrust;
   /** Where the log is read from; undefined when the relay knows better. */
   readonly position: number | undefined;
-  /** Changes to the KeyPackage's record: kept longer than the Welcome is useful, it could open the Welcome again. */
+  /**
+   * Of what led here: the KeyPackage, which could open the Welcome again; the nonce of a creation, which would lead into this channel
+   * again.
+   */
   readonly used: readonly RecordChange[];
   /** An owner vouches for the members that are in it. */
   readonly byOwner?: boolean;

@@ -3,7 +3,7 @@ import { type ChannelId, type ChannelName, limits } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
-import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
 const [creating, nonceBytes] = ["creating", 16] as const;
 
@@ -27,9 +27,9 @@ export async function createAtRelay(name: ChannelName, { store, session, runtime
   }
 }
 
-/** The channel is on disk: nothing is open any more. */
-export async function created(name: ChannelName, { store }: Pick<NamingParts, "store">): Promise<void> {
-  await store.delete(creating, name);
+/** To be written with the channel: nothing is open any more, and the next creation of that name is another one. */
+export function created(name: ChannelName): RecordChange {
+  return { type: "delete", kind: creating, id: name };
 }
 
 /** Among those that this account owns. Throws `not_found`. */
