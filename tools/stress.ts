@@ -44,7 +44,7 @@ async function run({ name, paths }: Campaign): Promise<{ line: string; code: Ver
     const files = await findTestFiles(root, { paths, kinds: ["test", "campaign"] });
     const env = { STATIC_STRESS: "1", STATIC_TEST_SEED: seed, STATIC_TRIED: tried };
     const print = (text: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(text));
-    const result = await runTests({ name, files, lanes: 1, apart: true, env, maxMinutes }, print);
+    const result = await runTests({ name, files, lanes: 1, apart: true, env, maxMinutes, shows: true }, print);
     const { passed, failed, skipped, isUnjudged = false } = result;
     const code = exitCodeOf({ failed, notJudged: skipped.length + (isUnjudged ? 1 : 0) });
     const counts = (await Deno.readTextFile(tried)).split("\n").filter((line) => line !== "");

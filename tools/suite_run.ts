@@ -16,17 +16,20 @@ export interface TestRun {
   readonly apart: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly maxMinutes: number;
+  /** Shows the lines that tests print, not only their verdicts. */
+  readonly shows?: boolean;
 }
 
 export async function runTests(
-  { name, files, lanes, apart, env = {}, maxMinutes }: TestRun,
+  { name, files, lanes, apart, env = {}, maxMinutes, shows = false }: TestRun,
   print: Print,
 ): Promise<SuiteResult> {
   const folder = await Deno.makeTempDir({ prefix: "suite-" });
   try {
     const programs = await writeTestPrograms({ root, folder, files, lanes: apart ? files.length : lanes });
     const report = `${folder}/report.xml`;
-    const flags = ["-A", "--no-check", "--quiet", `--config=${root}/deno.json`, `--junit-path=${report}`];
+    const flags = ["-A", "--no-check", `--config=${root}/deno.json`, `--junit-path=${report}`];
+    if (!shows) flags.push("--quiet");
     if (lanes > 1) flags.push("--parallel");
     const { result: ended, names } = await withTemporaryFolder((TMPDIR) =>
       runDeno(["test", ...flags, ...programs], { env: { ...env, TMPDIR }, maxMinutes }, print)

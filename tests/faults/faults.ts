@@ -1,4 +1,5 @@
 /** Faults, one function each: the fault happens, and ends when everybody is heard again. */
+import { residentBytes } from "../support/process_memory.ts";
 import type { Actor } from "./actor.ts";
 import { vandalize } from "./vandals.ts";
 import { channel, type Exchange, pause, until } from "./exchange.ts";
@@ -143,25 +144,22 @@ export const faults: readonly Fault[] = [
     name: "noise, floods and silent connections on every port; messages go on, memory stays bounded",
     happen: async (exchange) => {
       const { stack, random } = exchange;
-      const before = await memoryOf(exchange);
+      const before = memoryOf(exchange);
       const tcp = [stack.api.url, stack.relay.grpcUrl].map((url) => Number(new URL(url).port));
       await vandalize({ tcp, udp: [stack.relayPort] }, random, async () => {
         await exchange.progress();
         const { status } = await stack.api.call("GET", "/v1/usage", { key: stack.account.apiKey });
         if (status !== 200) throw new Error(`The API answers ${status} while strangers are at the door`);
       });
-      const grown = await memoryOf(exchange) - before;
+      const grown = memoryOf(exchange) - before;
       if (grown > maxGrowthMb) throw new Error(`Strangers cost ${grown.toFixed(0)} MB of memory`);
     },
   },
 ];
 
-/** Resident memory of both servers, in megabytes. */
-async function memoryOf({ stack }: Exchange): Promise<number> {
-  const statuses = await Promise.all(
-    [stack.api, stack.relay].map(({ pid }) => Deno.readTextFile(`/proc/${pid}/status`)),
-  );
-  return statuses.reduce((sum, status) => sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024, 0);
+/** Of both servers, in MiB. */
+function memoryOf({ stack: { api, relay } }: Exchange): number {
+  return (residentBytes(api.pid) + residentBytes(relay.pid)) / 2 ** 20;
 }
 
 /** The relay takes a commit, and its sender hears nothing. Returns the sender's pending call. */

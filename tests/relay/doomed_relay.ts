@@ -1,6 +1,7 @@
 /** A relay in a process of its own, on a file: it can be killed and started again, and its memory is nobody else's. */
 import { linesOf } from "../support/http2/server_process.ts";
 import { createCertificate, freePort, type TestCertificate } from "../support/mod.ts";
+import { residentBytes } from "../support/process_memory.ts";
 
 const script = new URL("doomed_relay_process.ts", import.meta.url).pathname;
 
@@ -43,9 +44,8 @@ export class DoomedRelay implements AsyncDisposable {
   }
 
   /** Of the whole process, as the system counts it. */
-  async memoryBytes(): Promise<number> {
-    const status = await Deno.readTextFile(`/proc/${this.#child?.pid}/status`);
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  memoryBytes(): number {
+    return this.#child === undefined ? NaN : residentBytes(this.#child.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

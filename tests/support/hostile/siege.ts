@@ -3,7 +3,7 @@
  * in peace again. The figures are printed, because a note wants them; what they must be is for each test to say.
  */
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
-import { residentBytes, watchMemory } from "./memory.ts";
+import { residentBytes, watchMemory } from "../process_memory.ts";
 import { type Attacker, keepApart, launchAttacker } from "./attacker.ts";
 
 export interface SiegeOptions {
