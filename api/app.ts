@@ -42,7 +42,6 @@ export type Fetch = (
   request: Request,
   peer?: string,
   received?: () => void,
-  givenUp?: Promise<unknown>,
 ) => Response | Promise<Response>;
 
 export interface App {
@@ -61,7 +60,7 @@ export function createApp(deps: AppDeps): App {
     addRoutes(router);
     addHealthRoutes(router, deps);
     answerStrays(router);
-    return (request, peer, received, givenUp) => router.hono.fetch(request, { peer, received, givenUp });
+    return (request, peer, received) => router.hono.fetch(request, { peer, received });
   };
   return {
     fetch: serve((router) => {

@@ -19,7 +19,7 @@ import { createRangeCheck } from "./client_address.ts";
 import type { Config } from "./config.ts";
 import { type ConnectionLimits, patience, socketsFor } from "./listeners/connections.ts";
 import type { Handler, Listener } from "./listeners/listener.ts";
-import { findServeConnection, listenPlain } from "./listeners/plain.ts";
+import { listenPlain } from "./listeners/plain.ts";
 import { listenTls } from "./listeners/tls.ts";
 
 export interface Sockets {
@@ -42,8 +42,7 @@ const internalShare = 8;
 export function connectionLimits(config: Config): ConnectionLimits {
   const { maxConnections, databaseConnections, dataDir } = config;
   const limit = openFileLimit({ atMost: 2 * maxConnections, path: dataDir });
-  const isNode = config.tls !== undefined || findServeConnection() === undefined;
-  const burst = isNode ? 2 * backlog : 0;
+  const burst = config.tls === undefined ? 0 : 2 * backlog;
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
   const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
   const files = socketsFor(maxConnections) / maxConnections;
@@ -59,6 +58,7 @@ export interface SocketOptions {
   readonly tls: CertificateFiles | undefined;
   readonly limits: ConnectionLimits;
   readonly handler: Handler;
+  readonly maxBodyBytes: number;
   readonly log: Log;
 }
 
@@ -68,9 +68,9 @@ export function internalLimits({ connections, ...limits }: ConnectionLimits): Co
 }
 
 export async function openSockets(
-  { host, port, variable, tls, limits, handler, log }: SocketOptions,
+  { host, port, variable, tls, limits, handler, maxBodyBytes, log }: SocketOptions,
 ): Promise<Sockets> {
-  const options = { host, port, handler, limits };
+  const options = { host, port, handler, limits, maxBodyBytes };
   const at = { port, variable };
   if (tls !== undefined) {
     const certificate = await openCertificateFiles(tls);

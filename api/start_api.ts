@@ -175,7 +175,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   await using opened = new AsyncDisposableStack();
   opened.defer(api.close);
   const { log, metrics } = api;
-  const port = { ...config.listen, variable: "STATIC_API_PORT", tls: config.tls, limits, log };
+  const port = { ...config.listen, variable: "STATIC_API_PORT", tls: config.tls, limits, maxBodyBytes, log };
   const sockets = await openSockets({ ...port, handler: api.app.fetch });
   opened.defer(sockets.close);
   const internal = await openSockets({

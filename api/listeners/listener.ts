@@ -6,8 +6,6 @@ export type Handler = (
   request: Request,
   peer: string | undefined,
   received: () => void,
-  /** Resolves when the connection is closed for others. */
-  givenUp?: Promise<unknown>,
 ) => Response | Promise<Response>;
 
 /** A request without a body is whole with its head. */
@@ -37,4 +35,11 @@ export interface ListenOptions {
   readonly port: number;
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
+  /** Of a request's body. */
+  readonly maxBodyBytes: number;
+}
+
+/** The body of a refusal that the app never hears of, in the shape of every refusal (`routes/errors.ts`). */
+export function refusalText(error: string): string {
+  return JSON.stringify({ error, code: "invalid_request", request_id: crypto.randomUUID() });
 }

@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { connectionKey, listen, type NodeServer, takeSockets } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections, type Stage } from "./connections.ts";
-import { acceptFailed, firstStage, type Listener, type ListenOptions } from "./listener.ts";
+import { acceptFailed, firstStage, type Listener, type ListenOptions, refusalText } from "./listener.ts";
 
 const tickMs = 1_000;
 export interface NodeOptions extends ListenOptions {
@@ -122,10 +122,9 @@ function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefin
   return hosts > 1 ? "Send one Host header" : undefined;
 }
 
-/** In the shape of every refusal (`routes/errors.ts`). Nothing more is read from this connection. */
+/** Nothing more is read from this connection. */
 function refuse(outgoing: ServerResponse, error: string): void {
-  const body = JSON.stringify({ error, code: "invalid_request", request_id: crypto.randomUUID() });
-  outgoing.writeHead(400, { "content-type": "application/json", connection: "close" }).end(body);
+  outgoing.writeHead(400, { "content-type": "application/json", connection: "close" }).end(refusalText(error));
 }
 
 function toRequest(scheme: string, incoming: IncomingMessage): Request {

@@ -13,7 +13,7 @@ export type Received = Uint8Array | "too_large" | "broken_off";
 
 /** Never rejects. */
 export async function receiveBody(c: ApiContext, maxBytes: number): Promise<Received> {
-  const bytes = await readCapped(c.req.raw, maxBytes, c.env.givenUp);
+  const bytes = await readCapped(c.req.raw, maxBytes);
   if (bytes !== "broken_off") c.env.received?.();
   return bytes;
 }
@@ -49,22 +49,15 @@ function tooLarge(c: ApiContext, maxBytes: number): Response {
   return refuse(c, "payload_too_large", `The body is larger than ${maxBytes} bytes`);
 }
 
-async function readCapped(
-  request: Request,
-  maxBytes: number,
-  givenUp: Promise<unknown> | undefined,
-): Promise<Received> {
+async function readCapped(request: Request, maxBytes: number): Promise<Received> {
   if (request.body === null) return new Uint8Array();
-  const reader = readerOf(request.body);
+  const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let [length, isLate] = [0, false];
-  const stop = (): void => {
+  const timer = setTimeout(() => {
     isLate = true;
     void reader.cancel().catch(() => {});
-  };
-  const timer = setTimeout(stop, waits.request.ms);
-  // Otherwise a request whose connection is closed would be held until its time is over.
-  void givenUp?.then(stop);
+  }, waits.request.ms);
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       length += read.value.length;
@@ -85,31 +78,6 @@ async function readCapped(
     offset += chunk.length;
   }
   return all;
-}
-
-interface BodyReader {
-  read(): Promise<{ readonly done: false; readonly value: Uint8Array } | { readonly done: true }>;
-  cancel(): Promise<void>;
-}
-
-/** Small, because the runtime never frees the buffer of a read that is under way when its connection is closed. */
-const pieceBytes = 1024;
-
-function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
-  try {
-    const reader = body.getReader({ mode: "byob" });
-    return {
-      read: async () => {
-        const { done, value } = await reader.read(new Uint8Array(pieceBytes));
-        return done || value === undefined ? { done: true } : { done: false, value };
-      },
-      cancel: () => reader.cancel(),
-    };
-  } catch (error) {
-    // A stream of pieces that somebody else makes: there are no buffers of ours.
-    if (error instanceof TypeError) return body.getReader();
-    throw error;
-  }
 }
 
 function parseJson(bytes: Uint8Array): unknown {

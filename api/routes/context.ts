@@ -25,8 +25,6 @@ export interface AppEnv {
     readonly peer: string | undefined;
     /** To be called when the body has come whole. */
     readonly received?: (() => void) | undefined;
-    /** Resolves when the connection is closed for others: nobody reads the answer. */
-    readonly givenUp?: Promise<unknown> | undefined;
   };
   readonly Variables: {
     requestId: string;

@@ -1,0 +1,100 @@
+/**
+ * The head of a request of HTTP/1.1, and the lines of a body in chunks. A proxy in front might read some of them differently than this
+ * service, so all of these are refused: a second Host or Content-Length, a length beside chunks, folded lines, a lone CR or LF.
+ */
+
+export interface RequestHead {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Its length in bytes. */
+  readonly body: number | "chunked";
+  /** The client sends the body when it is told to. */
+  readonly awaitsContinue: boolean;
+  /** The client may send another request after the answer. */
+  readonly isKept: boolean;
+}
+
+export interface MalformedHead {
+  /** In words for its sender. */
+  readonly fault: string;
+}
+
+const maxHeaders = 100;
+const token = String.raw`[!#$%&'*+.^_|~0-9A-Za-z\x60-]+`;
+const requestLine = new RegExp(String.raw`^(${token}) ([\x21-\x7e]+) HTTP/1\.([01])$`);
+const headerLine = new RegExp(
+  String.raw`^(${token}):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[ \t]*[\x21-\x7e\x80-\xff])*)?)[ \t]*$`,
+);
+/** A name, an address or one in brackets, with a port or without one; nothing that would move into the path. */
+const authority = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])?(?::\d{0,5})?$/;
+const absoluteForm = /^https?:\/\/([^/?#]+)([/?].*)?$/i;
+const lengthDigits = /^\d{1,15}$/;
+const chunkDigits = /^[0-9A-Fa-f]{1,7}$/;
+
+/** Takes the bytes before the empty line, without it. */
+export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
+  const [first = "", ...lines] = latin1Of(bytes).split("\r\n");
+  const [, method = "", target = "", minor] = requestLine.exec(first) ?? [];
+  if (minor === undefined) return { fault: "Send the request with HTTP/1.1" };
+  if (lines.length > maxHeaders) return { fault: `Send ${maxHeaders} headers at most` };
+  const headers: [name: string, value: string][] = [];
+  for (const line of lines) {
+    const [, name, value = ""] = headerLine.exec(line) ?? [];
+    if (name === undefined) return { fault: "A header is malformed" };
+    headers.push([name.toLowerCase(), value]);
+  }
+  const valuesOf = (wanted: string): string[] => headers.flatMap(([name, value]) => name === wanted ? [value] : []);
+  const isOld = minor === "0";
+  const hosts = valuesOf("host");
+  if (hosts.length > 1 || (hosts.length === 0 && !isOld)) return { fault: "Send one Host header" };
+  const url = urlOf(method, target, hosts[0] ?? "");
+  if (url === undefined) return { fault: "The Host header or the path is malformed" };
+  const body = bodyOf(valuesOf("content-length"), valuesOf("transfer-encoding"), isOld);
+  if (body === undefined) return { fault: "Send one Content-Length, or Transfer-Encoding: chunked" };
+  const expectations = valuesOf("expect").map((value) => value.toLowerCase());
+  if (expectations.some((value) => value !== "100-continue")) return { fault: "Expect may be 100-continue only" };
+  const connection = valuesOf("connection").flatMap((value) => value.toLowerCase().split(/[ \t]*,[ \t]*/));
+  return {
+    method,
+    url,
+    headers,
+    body,
+    awaitsContinue: expectations.length > 0 && !isOld,
+    isKept: !isOld && !connection.includes("close"),
+  };
+}
+
+/** The size of a chunk, by its line; 0 is the last one. Undefined when it is malformed. */
+export function parseChunkLine(bytes: Uint8Array): number | undefined {
+  const line = latin1Of(bytes);
+  return chunkDigits.test(line) ? parseInt(line, 16) : undefined;
+}
+
+function urlOf(method: string, target: string, host: string): string | undefined {
+  const [, named, rest = "/"] = absoluteForm.exec(target) ?? [];
+  const at = named ?? host;
+  const isWhole = method === "OPTIONS" && target === "*";
+  const path = isWhole ? "/*" : named === undefined ? target : rest;
+  if (!authority.test(at) || !/^[/?]/.test(path)) return undefined;
+  return `http://${at === "" ? "localhost" : at}${path}`;
+}
+
+function bodyOf(
+  lengths: readonly string[],
+  encodings: readonly string[],
+  isOld: boolean,
+): RequestHead["body"] | undefined {
+  if (encodings.length === 0) {
+    const [length = "0", ...more] = lengths;
+    return more.length === 0 && lengthDigits.test(length) ? Number(length) : undefined;
+  }
+  const isChunked = encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked";
+  return isChunked && lengths.length === 0 && !isOld ? "chunked" : undefined;
+}
+
+/** A character for each byte, as headers are written. */
+function latin1Of(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
