@@ -60,6 +60,7 @@ function createBrokenApp(
       addresses: limiter,
       pairs: limiter,
       newcomers: limiter,
+      newcomerNetworks: limiter,
       subjects: limiter,
       keptForNewcomers: 0,
     }),

@@ -15,6 +15,8 @@ const sharedKeyShare = 0.1;
 /** Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of it with time. */
 const pairShare = 0.5;
 const pairWindows = 10;
+/** A network that fails for more mailboxes and accounts in a day is a newcomer for none. */
+const newcomerSubjectsADay = 32;
 /** Of all known places of an account together, and of its keys and sessions together. */
 const knownFailuresADay = 100;
 
@@ -56,6 +58,7 @@ export function createPasswordGuesses({ rateLimits: { failures, passwords } }: C
     addresses: createAddressLimiter("failures", failures, clock),
     pairs: createRateLimiter("passwords", ofPair(passwords), clock),
     newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, clock),
+    newcomerNetworks: createRateLimiter("newcomers", { limit: newcomerSubjectsADay, windowMs: dayMs }, clock),
     subjects: createRateLimiter("passwords", passwords, clock),
     keptForNewcomers: Math.floor(passwords.limit / 2),
   });

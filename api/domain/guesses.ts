@@ -5,7 +5,8 @@
  *
  * A known place pays from a budget of its account, and so do the account's keys and sessions, from another one. All others are strangers:
  * their address pays, the pair of their network and the mailbox or account for which the password is tried, and the latter over all
- * networks. Of the latter's budget half is kept for newcomers, which are networks without a failure for it in the last day.
+ * networks. Of the latter's budget half is kept for newcomers, which are networks without a failure for it in the last day, and with
+ * failures for few others.
  *
  * So somebody who goes on guessing does not keep the owner out. One network has a twentieth of the subject's rate, which leaves the rest
  * to an owner who mistypes; and one guess a day of the newcomers' half. With 10 a minute, strangers who come from N networks can keep
@@ -25,6 +26,8 @@ export interface GuessLimits {
   readonly pairs: RateLimiter;
   /** Per network and subject: one a day. */
   readonly newcomers: RateLimiter;
+  /** Per network, over all subjects. Otherwise networks could fail so often that their first failures are forgotten. */
+  readonly newcomerNetworks: RateLimiter;
   /** Per subject, over all strangers. */
   readonly subjects: SubjectLimiter;
   /** The part of a subject's budget that is for newcomers. */
@@ -47,7 +50,7 @@ export type Guessing =
 export type BeginGuess = (guess: Guess) => Guessing;
 
 export function createGuesses(limits: GuessLimits): BeginGuess {
-  const { known, addresses, pairs, newcomers, subjects, keptForNewcomers } = limits;
+  const { known, addresses, pairs, newcomers, newcomerNetworks, subjects, keptForNewcomers } = limits;
   return ({ address, subject, knownTo }) => {
     // Beyond its budget a known place is a stranger: a thief of its token cannot take more from the owner than that.
     if (knownTo !== undefined) {
@@ -62,10 +65,9 @@ export function createGuesses(limits: GuessLimits): BeginGuess {
     const takings = [takeOf(addresses, address)];
     if (subject !== undefined) {
       const pair = `${party.key} ${subject}`;
-      const newcomer = takeOf(newcomers, pair);
-      const ofSubject = subjects.take(subject, newcomer.decision.allowed ? 0 : keptForNewcomers);
-      takings.push(takeOf(pairs, pair), { decision: ofSubject, giveBack: () => subjects.refund(subject) });
-      if (newcomer.decision.allowed) takings.push(newcomer);
+      const firsts = takeAll([takeOf(newcomers, pair), takeOf(newcomerNetworks, party.key)]);
+      const ofSubject = subjects.take(subject, firsts.length > 0 ? 0 : keptForNewcomers);
+      takings.push(takeOf(pairs, pair), { decision: ofSubject, giveBack: () => subjects.refund(subject) }, ...firsts);
     }
     const taken = takings.filter(({ decision }) => decision.allowed);
     const giveBack = (): void => taken.forEach((one) => one.giveBack());
@@ -85,6 +87,14 @@ interface Taking {
 
 function takeOf(limiter: RateLimiter, subject: string): Taking {
   return { decision: limiter.take(subject), giveBack: () => limiter.refund(subject) };
+}
+
+/** Returns all of them, or none if one was refused. */
+function takeAll(takings: readonly Taking[]): readonly Taking[] {
+  const taken = takings.filter(({ decision }) => decision.allowed);
+  if (taken.length === takings.length) return taken;
+  for (const { giveBack } of taken) giveBack();
+  return [];
 }
 
 /** A client as a party in queues: its network. */

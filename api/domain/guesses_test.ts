@@ -24,6 +24,7 @@ function createScene(): Scene {
     addresses: createAddressLimiter("failures", { limit: 30, windowMs: minuteMs }, now),
     pairs: createRateLimiter("passwords", { limit: 5, windowMs: 10 * minuteMs }, now),
     newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, now),
+    newcomerNetworks: createRateLimiter("newcomers", { limit: 32, windowMs: dayMs }, now),
     subjects: createRateLimiter("passwords", { limit: 10, windowMs: minuteMs }, now),
     keptForNewcomers: 5,
   });
@@ -69,6 +70,21 @@ Deno.test("a siege of a day keeps newcomers out for as many minutes as it has ne
       true,
     ]);
   }
+});
+
+Deno.test("networks that fail for very many mailboxes do not become newcomers again, although not all is remembered", () => {
+  const { clock, fail } = createScene();
+  const networks = Array.from({ length: 200 }, (_, i) => `10.0.0.${i}`);
+  for (const network of networks) {
+    assertEquals(fail(network), true);
+    clock.now += minuteMs / 10;
+  }
+  // More than the service remembers of one kind.
+  for (let mailbox = 0; mailbox < 600; mailbox++) {
+    for (const network of networks) assertEquals(fail(network, `${network} ${mailbox}`), true);
+    clock.now += minuteMs / 30;
+  }
+  assertEquals(networks.filter((network) => fail(network)).length, 5);
 });
 
 Deno.test("guesses in parallel from one newcomer leave the newcomers' half", () => {
