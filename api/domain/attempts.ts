@@ -1,6 +1,6 @@
 /**
  * Attempts to authenticate, limited per client. Each is taken before its work and given back when it was good. One that finds
- * the limit used up waits as long as others of the same client are under way, because those may be given back. So a machine
+ * the limit used up waits as long as others of the same network are under way, because those may be given back. So an office
  * that sends fifty good keys at once is let in with all of them, and bad ones in parallel get no further than one by one.
  */
 import type { Party } from "./deps.ts";
@@ -20,7 +20,7 @@ export interface Attempts {
   judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
 }
 
-/** More requests of one client than this do not wait; each holds some kilobytes. */
+/** More requests of one network than this do not wait; each holds some kilobytes. */
 const maxWaiting = 256;
 
 interface Crowd {
@@ -30,30 +30,31 @@ interface Crowd {
 
 export function createAttempts(limiter: RateLimiter): (address: string) => Attempts {
   const crowds = new Map<string, Crowd>();
-  return (address) => ({
-    party: strangerAt(address),
-    judge: async (work) => {
-      let decision = limiter.take(address);
-      while (!decision.allowed) {
-        const crowd = crowds.get(address);
-        if (crowd === undefined || crowd.waiting.length >= maxWaiting) return { outcome: "limited", decision };
-        await new Promise<void>((resolve) => crowd.waiting.push(resolve));
-        decision = limiter.take(address);
-      }
-      const crowd = crowds.get(address) ?? { underWay: 0, waiting: [] };
-      crowds.set(address, crowd);
-      crowd.underWay++;
-      try {
-        const { isGood, value } = await orRefund(work(), () => limiter.refund(address));
-        if (isGood) limiter.refund(address);
-        return { outcome: "judged", value };
-      } finally {
-        crowd.underWay--;
-        if (crowd.underWay === 0) crowds.delete(address);
-        // The last one under way wakes all: nobody else would.
-        const woken = crowd.waiting.splice(0, crowd.underWay === 0 ? crowd.waiting.length : 1);
-        for (const wake of woken) wake();
-      }
-    },
-  });
+  const judgeOf = (address: string, network: string): Attempts["judge"] => async (work) => {
+    let decision = limiter.take(address);
+    while (!decision.allowed) {
+      const crowd = crowds.get(network);
+      if (crowd === undefined || crowd.waiting.length >= maxWaiting) return { outcome: "limited", decision };
+      await new Promise<void>((resolve) => crowd.waiting.push(resolve));
+      decision = limiter.take(address);
+    }
+    const crowd = crowds.get(network) ?? { underWay: 0, waiting: [] };
+    crowds.set(network, crowd);
+    crowd.underWay++;
+    try {
+      const { isGood, value } = await orRefund(work(), () => limiter.refund(address));
+      if (isGood) limiter.refund(address);
+      return { outcome: "judged", value };
+    } finally {
+      crowd.underWay--;
+      if (crowd.underWay === 0) crowds.delete(network);
+      // The last one under way wakes all: nobody else would.
+      const woken = crowd.waiting.splice(0, crowd.underWay === 0 ? crowd.waiting.length : 1);
+      for (const wake of woken) wake();
+    }
+  };
+  return (address) => {
+    const party = strangerAt(address);
+    return { party, judge: judgeOf(address, party.key) };
+  };
 }

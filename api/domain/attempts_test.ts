@@ -1,13 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createAttempts, type Judgement } from "./attempts.ts";
 import { Fault } from "./fault.ts";
-import { createRateLimiter } from "./rate_limit.ts";
+import { createAddressLimiter, createRateLimiter, type RateLimiter } from "./rate_limit.ts";
 
 type Work = PromiseWithResolvers<{ isGood: boolean; value: string }>;
 
 /** Works under way are settled by the test, in its order. */
-function createScene(limit: number): { works: Work[]; attempt(client?: string): Promise<Judgement<string>> } {
-  const attempts = createAttempts(createRateLimiter("failures", { limit, windowMs: 60_000 }, () => 0));
+function createScene(
+  limit: number,
+  create: (policy: string, rate: { limit: number; windowMs: number }, clock: () => number) => RateLimiter =
+    createRateLimiter,
+): { works: Work[]; attempt(client?: string): Promise<Judgement<string>> } {
+  const attempts = createAttempts(create("failures", { limit, windowMs: 60_000 }, () => 0));
   const works: Work[] = [];
   return {
     works,
@@ -43,6 +47,13 @@ Deno.test("bad attempts in parallel get no more than the limit, and none waits f
   const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome);
   assertEquals([works.length, outcomes.filter((outcome) => outcome === "limited").length], [3, 17]);
   assertEquals((await attempt()).outcome, "limited");
+});
+
+Deno.test("good attempts of several addresses of one IPv6 network wait for each other", async () => {
+  const { works, attempt } = createScene(1, createAddressLimiter);
+  const all = ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map(attempt);
+  for (let i = 0; i < 3; i++) await settle(works[i], true);
+  assertEquals((await Promise.all(all)).map(({ outcome }) => outcome), Array(3).fill("judged"));
 });
 
 Deno.test("one client's attempts under way do not hold another's", async () => {
