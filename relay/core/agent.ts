@@ -16,6 +16,8 @@ export interface Agent {
   readonly session?: number | undefined;
   /** Rights of its token; undefined for everything. */
   readonly grant?: TokenGrant | undefined;
+  /** The network that it comes from, if its token is of a publishable key: many use that. */
+  readonly visitor?: string | undefined;
 }
 
 /** Fields of an agent's entries, so that those of a session that was replaced at another relay are void. */

@@ -1,12 +1,13 @@
 /**
  * The places for requests that wait for an answer: so many of all, of a channel, and for an inviter over all channels, because an
  * agent that connects is sent all of them. They change hands by the rule of `server/limits/`; a party is the asker's account,
- * whatever its plan. A request that is in one of these circles is in all of its own.
+ * whatever its plan, or one visitor of it. A request that is in one of these circles is in all of its own.
  */
 import type { AccountId, AgentId, ChannelId, JoinRequestId } from "../../proto/mod.ts";
 import { type Place, Places } from "../../server/limits/mod.ts";
 import type { CoreConfig } from "./config.ts";
 import type { PlaceDeps } from "./place_deps.ts";
+import { askerOf } from "./shares.ts";
 
 /** A request, as far as it matters for its places. */
 export interface Asking {
@@ -14,6 +15,7 @@ export interface Asking {
   readonly requestId: JoinRequestId;
   /** The asker's. */
   readonly account: AccountId;
+  readonly visitor?: string | undefined;
   readonly channelId: ChannelId;
   readonly inviter?: AgentId;
 }
@@ -56,19 +58,20 @@ export class JoinPlaces {
     return this.#all.size;
   }
 
-  countOf(account: AccountId): number {
-    return this.#all.heldBy(account);
+  countOf(asker: Pick<Asking, "account" | "visitor">): number {
+    return this.#all.heldBy(askerOf(asker));
   }
 
   /** Those that are displaced hold nothing any more. It takes over the places of `instead`, unless it is refused. */
   enter(request: Asking, instead?: JoinRequestId): Placed {
     const nowMs = this.#deps.nowMs();
-    const { requestId: holder, account: party } = request;
-    const newcomer = { party, holder, standing: "unfinished" } as const;
+    const { requestId: holder } = request;
+    const newcomer = { party: askerOf(request), holder, standing: "unfinished" } as const;
     const before = instead === undefined ? [] : this.#held.get(instead) ?? [];
     const circles = this.#circlesOf(request);
     const others = circles.filter(({ name }) => before.every((held) => held.name !== name));
-    const waits = others.flatMap(({ circle }) => circle.waitMs(newcomer, nowMs) ?? []);
+    const verdicts = others.map(({ circle }) => circle.judge(newcomer, nowMs));
+    const waits = verdicts.flatMap((verdict) => verdict.kind === "refused" ? [verdict.retryAfterMs] : []);
     if (waits.length > 0) return { kind: "refused", retryAfterMs: Math.max(...waits) };
     if (instead !== undefined) this.leave(instead, "finished");
     const displaced: JoinRequestId[] = [];

@@ -18,6 +18,7 @@ interface Pending {
   /** The applicant. */
   readonly agentId: AgentId;
   readonly account: AccountId;
+  readonly visitor?: string | undefined;
   readonly keyPackage: Uint8Array;
   readonly expiresAtMs: number;
 }
@@ -147,8 +148,9 @@ export class PendingJoins {
     return this.#byAgent.get(agentId)?.size ?? 0;
   }
 
-  countOfAccount(account: AccountId): number {
-    return this.#places.countOf(account);
+  /** Of its account or, for a visitor, its own. */
+  countOfAsker(asker: Pick<PendingJoin, "account" | "visitor">): number {
+    return this.#places.countOf(asker);
   }
 
   ofInviter(inviter: AgentId): PendingJoin[] {

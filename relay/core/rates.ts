@@ -3,7 +3,7 @@ import { AddressBuckets, type Bucket, Buckets, type Rate, takeOfAll } from "../.
 import type { Agent } from "./agent.ts";
 import type { CoreConfig } from "./config.ts";
 import type { Cost } from "./fair_turns.ts";
-import { keyOf, keyShareOf } from "./key_share.ts";
+import { partOf, sharesOf } from "./shares.ts";
 
 const hourSeconds = 60 * 60;
 const daySeconds = 24 * hourSeconds;
@@ -34,11 +34,11 @@ export class Rates {
 
   constructor(config: CoreConfig) {
     const { accountWorkMs, accountWorkMsPerSecond, claimsPerAccountAndHour, visitorMessagesPerDay } = config;
-    this.work = new AccountBuckets((share) => ({
-      burst: share(1_000 * accountWorkMs),
-      perSecond: share(1_000 * accountWorkMsPerSecond),
+    this.work = new AccountBuckets((part) => ({
+      burst: partOf(1_000 * accountWorkMs, part),
+      perSecond: partOf(1_000 * accountWorkMsPerSecond, part),
     }));
-    this.claims = new AccountBuckets((share) => hourly(share(claimsPerAccountAndHour)));
+    this.claims = new AccountBuckets((part) => hourly(partOf(claimsPerAccountAndHour, part)));
     this.targetClaims = new Buckets(hourly(config.claimsPerTargetAndHour));
     this.singleUseClaims = new Buckets(hourly(config.singleUseClaimsPerTargetAndHour));
     this.visitors = new AddressBuckets({
@@ -49,23 +49,27 @@ export class Rates {
   }
 }
 
-/** A bucket for each account, and a smaller one for each key whose tokens name it. */
+/** Buckets of accounts, and smaller ones of those that have a part. */
 class AccountBuckets {
-  readonly #accounts: Buckets;
-  readonly #keys: Buckets;
+  readonly #rateOf: (part: number) => Rate;
+  readonly #byPart = new Map<number, Buckets>();
 
-  constructor(rateOf: (share: (ofAccount: number) => number) => Rate) {
-    this.#accounts = new Buckets(rateOf((ofAccount) => ofAccount));
-    this.#keys = new Buckets(rateOf(keyShareOf));
+  constructor(rateOf: (part: number) => Rate) {
+    this.#rateOf = rateOf;
   }
 
   of(agent: Agent, nowMs: number): readonly Bucket[] {
-    const [account, key] = [this.#accounts.of(agent.account, nowMs), keyOf(agent)];
-    return key === undefined ? [account] : [account, this.#keys.of(key, nowMs)];
+    return sharesOf(agent).map(({ name, part }) => this.#of(part).of(name, nowMs));
   }
 
   take(agent: Agent, nowMs: number, amount: Cost): number | undefined {
     return amount === 0 ? undefined : takeOfAll(this.of(agent, nowMs), nowMs, amount);
+  }
+
+  #of(part: number): Buckets {
+    const buckets = this.#byPart.get(part) ?? new Buckets(this.#rateOf(part));
+    this.#byPart.set(part, buckets);
+    return buckets;
   }
 }
 

@@ -240,7 +240,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const retryAfterMs = this.rates.work.take(agent, nowMs(), budgetCostOf(envelope));
     if (retryAfterMs === undefined) return undefined;
     meter.requestsOverBudget++;
-    const message = "This account, or this key of it, asks for more work than its share; try later";
+    const message = "This account, or this key or visitor of it, asks for more work than its share; try later";
     return new Refusal("rate_limited", message, { retryAfterMs });
   }
 

@@ -33,6 +33,7 @@ import { comesAgain, logSilent, Refusal, relayFailed } from "./refusal.ts";
 import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
+import { partyOf } from "./shares.ts";
 import { DiskRefusal } from "./storage_watch.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
@@ -315,9 +316,10 @@ export class Session implements RelaySession, DeliverySink {
     return new Promise((resolve) => void this.#host.deps.after(refusedPauseMs, resolve));
   }
 
-  /** When its account has a turn; strangers have one together. */
+  /** When its party has a turn; strangers have one together. */
   #handle(envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
-    const turn = this.#host.turns.take(this.agent?.account ?? "strangers", costOf(envelope.operation));
+    const party = this.agent === undefined ? "strangers" : partyOf(this.agent);
+    const turn = this.#host.turns.take(party, costOf(envelope.operation));
     return turn === undefined ? this.#host.handle(this, envelope) : turn.then(() => this.#host.handle(this, envelope));
   }
 

@@ -3,17 +3,21 @@
  * plan, and only its only session is safe for a while. So an account that hoards gives way at once, and nobody pushes out
  * somebody that has less. An account and a key have a ceiling each. The last places are for agents that are members of a
  * channel: others can wait, they cannot.
+ *
+ * The visitors of an account are a party beside it, of half its weight and with half its ceiling, which takes no place of the account's
+ * own agents. Among them the same rule decides once more (`visitor_places.ts`).
  */
 import { type KeyId, RecentMap } from "../../proto/mod.ts";
-import { type Place, Places, type Standing } from "../../server/limits/mod.ts";
+import { type Newcomer, type Place, Places, type Standing } from "../../server/limits/mod.ts";
 import type { Agent } from "./agent.ts";
 import { isGuest } from "./authorization.ts";
 import type { CoreConfig } from "./config.ts";
-import { keyOf, keyShareOf } from "./key_share.ts";
 import type { EndReason } from "./link.ts";
 import type { PlaceDeps } from "./place_deps.ts";
 import { rankOf } from "./plans.ts";
 import type { Session } from "./session.ts";
+import { keyOf, keyPart, partOf, partyOf, visitorsPart } from "./shares.ts";
+import { VisitorPlaces } from "./visitor_places.ts";
 
 const minimumMs = 60_000;
 /** Of all places, those for members only. */
@@ -34,6 +38,7 @@ export class SessionPlaces {
   readonly #config: CoreConfig;
   readonly #deps: PlaceDeps;
   readonly #places: Places<Session>;
+  readonly #visitors: VisitorPlaces;
   readonly #held = new Map<Session, Place<Session>>();
   readonly #keys = new Map<KeyId, number>();
   /** Sessions of typed calls that read nothing and do not lie idle yet, with the time of their last request. */
@@ -43,6 +48,7 @@ export class SessionPlaces {
     this.#config = config;
     this.#deps = deps;
     this.#places = new Places({ total: config.maxSessions, minimumMs, safe: "only", random: deps.random });
+    this.#visitors = new VisitorPlaces(config, deps, minimumMs);
   }
 
   /** Whether it matters that a newcomer is a member of a channel. */
@@ -57,20 +63,21 @@ export class SessionPlaces {
   admit(session: Session, agent: Agent, { isMember, older }: Arrival): Admitted {
     const nowMs = this.#deps.nowMs();
     this.#putToRest(nowMs);
-    const ceiling = this.#ceilingOf(agent, older?.agent);
+    const ceiling = agent.visitor === undefined
+      ? this.#ceilingOf(agent, older?.agent)
+      : this.#ceilingOfVisitors(session, agent, older?.agent);
     if (ceiling !== undefined && "refused" in ceiling) return ceiling;
-    const before = older ?? ceiling?.evicted;
-    if (before !== undefined) this.leave(before);
-    const newcomer = { party: agent.account, holder: session, standing: "plain", ...rankOf(agent.plan) } as const;
-    const leaves = isMember || before !== undefined ? 0 : this.#reserved;
-    const entered = this.#places.enter({ ...newcomer, leaves }, nowMs);
+    const newcomer = { ...newcomerOf(session, agent), leaves: isMember ? 0 : this.#reserved };
+    const evicted = ceiling?.evicted ?? (older === undefined ? this.#displacedBy(newcomer, nowMs) : undefined);
+    const left = [older, evicted].filter((gone) => gone !== undefined);
+    for (const gone of left) this.leave(gone);
+    const entered = this.#places.enter(left.length > 0 ? { ...newcomer, leaves: 0 } : newcomer, nowMs);
     if (entered.kind === "refused") {
       const { retryAfterMs } = entered;
       return { refused: { code: "overloaded", message: "The relay has no place for one more session", retryAfterMs } };
     }
-    const evicted = ceiling?.evicted ?? entered.displaced?.holder;
-    if (evicted !== undefined) this.leave(evicted);
     this.#held.set(session, entered.place);
+    this.#visitors.enter(session, agent);
     change(this.#keys, keyOf(agent), 1);
     this.used(session);
     return { evicted };
@@ -90,6 +97,7 @@ export class SessionPlaces {
     this.#held.delete(session);
     this.#awake.delete(session);
     this.#places.leave(place, "finished", this.#deps.nowMs());
+    this.#visitors.leave(session);
     if (session.agent !== undefined) change(this.#keys, keyOf(session.agent), -1);
   }
 
@@ -102,16 +110,32 @@ export class SessionPlaces {
     const { sessionsPerAccount, sessionsPerGuest } = this.#config;
     const { account } = agent;
     const key = keyOf(agent);
-    const perKey = isGuest(agent) ? sessionsPerGuest : keyShareOf(sessionsPerAccount);
+    const perKey = isGuest(agent) ? sessionsPerGuest : partOf(sessionsPerAccount, keyPart);
     const isSameKey = older !== undefined && keyOf(older) === key;
     if (key !== undefined && (this.#keys.get(key) ?? 0) - Number(isSameKey) >= perKey) {
       return refused(`This ${isGuest(agent) ? "guest pass" : "key"} has ${perKey} sessions; end some first`);
     }
-    if (this.#places.heldBy(account) - Number(older?.account === account) < sessionsPerAccount) return undefined;
+    const isSameParty = older !== undefined && partyOf(older) === account;
+    if (this.#places.heldBy(account) - Number(isSameParty) < sessionsPerAccount) return undefined;
     const evicted = this.#places.firstOf(account, "idle")?.holder;
     return evicted === undefined
       ? refused(`This account has ${sessionsPerAccount} sessions; end some first`)
       : { evicted };
+  }
+
+  /** One that takes the place of an older one of the same account's needs no other. */
+  #ceilingOfVisitors(session: Session, agent: Agent, older: Agent | undefined): Admitted | undefined {
+    if (older !== undefined && partyOf(older) === partyOf(agent)) return undefined;
+    const verdict = this.#visitors.judge(session, agent);
+    if (verdict.kind === "in") return verdict.displaced && { evicted: verdict.displaced.holder };
+    const message = `The visitors of this account have ${this.#visitors.total} sessions; try later`;
+    return refused(message, verdict.retryAfterMs);
+  }
+
+  /** Undefined as well when it is refused. */
+  #displacedBy(newcomer: Newcomer<Session>, nowMs: number): Session | undefined {
+    const verdict = this.#places.judge(newcomer, nowMs);
+    return verdict.kind === "in" && verdict.displaced ? this.#visitors.costliest(verdict.displaced.holder) : undefined;
   }
 
   #putToRest(nowMs: number): void {
@@ -127,12 +151,20 @@ export class SessionPlaces {
     const place = this.#held.get(session);
     if (place === undefined) return false;
     this.#places.stand(place, standing, this.#deps.nowMs());
+    this.#visitors.stand(session, standing);
     return true;
   }
 }
 
-function refused(message: string): Admitted {
-  return { refused: { code: "rate_limited", message, retryAfterMs: ceilingRetryMs } };
+function newcomerOf(session: Session, agent: Agent): Newcomer<Session> {
+  const { weight, isPaying } = rankOf(agent.plan);
+  const newcomer = { party: partyOf(agent), holder: session, standing: "plain", isPaying } as const;
+  if (agent.visitor === undefined) return { ...newcomer, weight };
+  return { ...newcomer, weight: visitorsPart * weight, spares: agent.account };
+}
+
+function refused(message: string, retryAfterMs = ceilingRetryMs): Admitted {
+  return { refused: { code: "rate_limited", message, retryAfterMs } };
 }
 
 function change(counts: Map<KeyId, number>, key: KeyId | undefined, by: number): void {

@@ -4,7 +4,7 @@
  * sequences, epochs and idempotency keys; the meaning of an entry is the core's business, and its body is opaque here.
  * Long because it is the whole contract of engines, in one place.
  */
-import type { AccountId, AgentId, ChannelId, ChannelName, GapReason, KeyId } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId, ChannelName, GapReason } from "../../proto/mod.ts";
 
 export interface Engine {
   /** Makes a channel at epoch 0 with an empty log, listed for its creator. The same `nonce` of a creator gets the original. */
@@ -390,10 +390,10 @@ export interface PoolUpload {
    */
   readonly account: AccountId;
   /**
-   * The key that the token names, if it names one, and the limit for the pools of that key: beyond it only they are
+   * The key that the token names, or the account's visitors, and the limit for the pools of these: beyond it only they are
    * emptied.
    */
-  readonly key?: { readonly id: KeyId; readonly bytes: number };
+  readonly key?: { readonly id: string; readonly bytes: number };
   readonly bytesPerAccount: number;
   readonly bytesGuaranteed: number;
   readonly bytesInAll: number;

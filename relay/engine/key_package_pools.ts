@@ -5,7 +5,7 @@
  * its own oldest pools. When all together take too much, the account that has most gives way, with its KeyPackages of
  * last resort too, and one that has little never.
  */
-import { type AccountId, type AgentId, encodeBase64url, type KeyId } from "../../proto/mod.ts";
+import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
 import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
@@ -22,7 +22,7 @@ interface ClaimAnswer {
 interface Pool {
   /** Of the last upload. */
   account: AccountId;
-  key: KeyId | undefined;
+  key: string | undefined;
   /** Its size, as counted for the account. */
   bytes: number;
   /** By reference; the first uploaded is claimed first. */
@@ -53,7 +53,7 @@ export function createKeyPackagePools(): KeyPackagePools {
 export interface StoredPool {
   readonly agentId: AgentId;
   readonly account: AccountId;
-  readonly key?: KeyId | undefined;
+  readonly key?: string | undefined;
   readonly available: readonly PooledKeyPackage[];
   readonly lastResort?: PooledKeyPackage | undefined;
   readonly filled: number;

@@ -3,4 +3,4 @@ export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts"
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, prefixOf } from "./parties.ts";
 export type { Place, Standing } from "./party_places.ts";
-export { type Entered, type Newcomer, Places, type PlacesOptions } from "./places.ts";
+export { type Entered, type Newcomer, Places, type PlacesOptions, type Verdict } from "./places.ts";

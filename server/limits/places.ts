@@ -45,11 +45,18 @@ export interface Newcomer<Holder> extends Partial<Rank> {
   readonly standing: Standing;
   /** Free places that it leaves to others. */
   readonly leaves?: number;
+  /** A party that loses nothing for it. */
+  readonly spares?: string;
 }
 
-export type Entered<Holder> =
-  | { readonly kind: "in"; readonly place: Place<Holder>; readonly displaced?: Place<Holder> }
-  | { readonly kind: "refused"; readonly retryAfterMs: number };
+interface Refused {
+  readonly kind: "refused";
+  readonly retryAfterMs: number;
+}
+
+/** Without a place that is displaced there is a free one. */
+export type Verdict<Holder> = { readonly kind: "in"; readonly displaced?: Place<Holder> } | Refused;
+export type Entered<Holder> = Verdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> } | Refused;
 
 /** Of all places: what free accounts keep beside paying ones. */
 const freeShare = 0.25;
@@ -118,19 +125,25 @@ export class Places<Holder> {
 
   /** The one that is displaced holds nothing any more: it is for the caller to end it. */
   enter(newcomer: Newcomer<Holder>, nowMs: number): Entered<Holder> {
-    if (this.#hasRoomFor(newcomer)) return { kind: "in", place: this.#add(newcomer, nowMs) };
-    this.#sort(nowMs);
-    const displaced = this.#victimOf(newcomer, nowMs);
-    if (displaced === undefined) return { kind: "refused", retryAfterMs: this.#retryAfterMs(newcomer, nowMs) };
-    this.leave(displaced, displaced.standing === "unfinished" ? "unfinished" : "finished", nowMs);
-    return { kind: "in", place: this.#add(newcomer, nowMs), displaced };
+    const verdict = this.judge(newcomer, nowMs);
+    if (verdict.kind === "refused") return verdict;
+    const { displaced } = verdict;
+    if (displaced !== undefined) {
+      this.leave(displaced, displaced.standing === "unfinished" ? "unfinished" : "finished", nowMs);
+    }
+    return { ...verdict, place: this.#add(newcomer, nowMs) };
   }
 
-  /** Returns how long it has to wait, or undefined when it could enter now. Nothing changes. */
-  waitMs(newcomer: Newcomer<Holder>, nowMs: number): number | undefined {
-    if (this.#hasRoomFor(newcomer)) return undefined;
+  /** Returns what `enter` would do. Nothing changes. */
+  judge(newcomer: Newcomer<Holder>, nowMs: number): Verdict<Holder> {
+    const { total } = this.#options;
+    const { leaves = 0, party, spares } = newcomer;
+    if (this.#held.size < total - leaves) return { kind: "in" };
     this.#sort(nowMs);
-    return this.#victimOf(newcomer, nowMs) === undefined ? this.#retryAfterMs(newcomer, nowMs) : undefined;
+    const victim = this.#victimOf(newcomer, nowMs);
+    const displaced = victim !== undefined && victim.party === spares ? this.#ownVictim(party, nowMs) : victim;
+    if (displaced !== undefined) return { kind: "in", displaced };
+    return { kind: "refused", retryAfterMs: this.#retryAfterMs(newcomer, nowMs) };
   }
 
   /** Does nothing for one that is held no more. */
@@ -179,10 +192,6 @@ export class Places<Holder> {
     return best?.place;
   }
 
-  #hasRoomFor({ leaves = 0 }: Newcomer<Holder>): boolean {
-    return this.#held.size < this.#options.total - leaves;
-  }
-
   #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
     if (!(weight > 0)) throw new RangeError(`A party's weight is above 0, not ${weight}`);
     const party = this.#parties.get(key) ?? new Party<Holder>(key, { weight, isPaying });
@@ -203,7 +212,6 @@ export class Places<Holder> {
   }
 
   #victimOf({ party: key, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> | undefined {
-    const { minimumMs } = this.#options;
     const freeWanted = freeShare * this.#options.total;
     if (isPaying && this.#freeHeld > freeWanted) {
       const free = this.#highest(["free"], "all", nowMs);
@@ -220,8 +228,12 @@ export class Places<Holder> {
     const isCrowd = crowd !== undefined && crowd.score > crowdFactor * Math.max(score, ripe?.score ?? 0);
     if (isCrowd && crowd.party !== own) return crowd.victim;
     if (ripe !== undefined && ripe.party !== own && score <= ripe.score) return ripe.victim;
-    // A party must not end what it has begun itself a moment ago.
-    return own?.victim(nowMs, minimumMs);
+    return this.#ownVictim(key, nowMs);
+  }
+
+  /** A party must not end what it has begun itself a moment ago. */
+  #ownVictim(key: string, nowMs: number): Place<Holder> | undefined {
+    return this.#parties.get(key)?.victim(nowMs, this.#options.minimumMs);
   }
 
   /** Of the parties of these kinds that are in this list. */

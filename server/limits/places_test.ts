@@ -139,10 +139,20 @@ Deno.test("where only an only place is safe, the party with most gives one up at
   const world = new World(3, { safe: "only" });
   for (const party of ["a", "a", "b"]) world.enter(party, { standing: "plain" });
   const newcomer = { party: "c", holder: 0, standing: "plain" } as const;
-  assertEquals([world.places.waitMs(newcomer, world.nowMs), world.places.heldBy("a")], [undefined, 2]);
+  assertEquals([world.places.judge(newcomer, world.nowMs).kind, world.places.heldBy("a")], ["in", 2]);
   assertEquals(world.displacedBy("c", { standing: "plain" }), "a");
   assertEquals(world.displacedBy("d", { standing: "plain" }), minimumMs);
-  assertEquals(world.places.waitMs({ ...newcomer, party: "d" }, world.nowMs), minimumMs);
+  const refused = { kind: "refused", retryAfterMs: minimumMs } as const;
+  assertEquals(world.places.judge({ ...newcomer, party: "d" }, world.nowMs), refused);
+});
+
+Deno.test("a party that is spared loses nothing, and then only a place of the newcomer's own party may go", () => {
+  const world = new World(4);
+  for (const party of ["owner", "owner", "owner", "visitors"]) world.enter(party);
+  assertEquals(world.displacedBy("visitors", { spares: "owner" }), minimumMs);
+  world.wait(minimumMs);
+  assertEquals(world.displacedBy("visitors", { spares: "owner" }), "visitors");
+  assertEquals(world.displacedBy("visitors"), "owner");
 });
 
 Deno.test("a newcomer that leaves free places to others enters as if they were taken", () => {

@@ -20,6 +20,7 @@ import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
+import { partyOf } from "../shares.ts";
 
 const channelIdBytes = 16;
 /** An account with so many channels is not about to close some. */
@@ -79,13 +80,13 @@ export async function listChannels(
   asker: AgentAsker,
   { after, limit }: RequestBody<"ListChannels">,
 ): Promise<ReplyBody<"ListChannels">> {
-  const { core, agent: { agentId, account } } = asker;
+  const { core, agent, agent: { agentId, account } } = asker;
   const page = await core.deps.engine.listChannels({ agentId, account, limit, ...(after && { after }) });
   const channels: ReplyBody<"ListChannels">["channels"][number][] = [];
   let read = 0;
   for (const channelId of page.channels) {
     // A page of channels that are not in memory would keep everybody else waiting.
-    if (!core.channels.isLoaded(channelId) && ++read % readsAtOnce === 0) await core.slowTurns.take(account, 1);
+    if (!core.channels.isLoaded(channelId) && ++read % readsAtOnce === 0) await core.slowTurns.take(partyOf(agent), 1);
     const channel = await core.channels.open(channelId);
     if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent.grant, channel)) continue;
     channels.push(summarise(channel, asker));

@@ -5,7 +5,7 @@ import { type Allowance, allowanceOf } from "../plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { mayStand, type Settled } from "./append.ts";
-import { keyOf, keyShareOf } from "../key_share.ts";
+import { partOf, partyOf, sharesOf } from "../shares.ts";
 import type { Agent } from "../agent.ts";
 import type { Allowances } from "../allowances.ts";
 import { payMessages } from "./message_payment.ts";
@@ -47,13 +47,14 @@ export interface Exemption {
 
 /** Undefined when the reserve is used up: then it is like any other entry. */
 export function takeReserve(
-  { core: { reserves, deps: { nowMs } }, agent: { account } }: AgentAsker,
+  { core: { reserves, deps: { nowMs } }, agent }: AgentAsker,
   channelId: ChannelId,
   bytes: number,
 ): Exemption | undefined {
+  const party = partyOf(agent);
   if (!reserves.take(channelId, bytes, reserve, nowMs())) return undefined;
-  if (reserves.take(account, bytes, reserve, nowMs())) {
-    return { giveBack: () => [channelId, account].forEach((key) => reserves.giveBack(key, bytes)) };
+  if (reserves.take(party, bytes, reserve, nowMs())) {
+    return { giveBack: () => [channelId, party].forEach((key) => reserves.giveBack(key, bytes)) };
   }
   reserves.giveBack(channelId, bytes);
   return undefined;
@@ -68,19 +69,19 @@ export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: n
   const { core: { allowances, config, deps }, agent } = asker;
   const nowMs = deps.nowMs();
   if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs })) return true;
-  for (const payer of payersOf(agent)) allowances.draw(payer, bytes, nowMs);
+  for (const { name } of sharesOf(agent)) allowances.draw(name, bytes, nowMs);
   return false;
 }
 
 /** Throws `Refusal`, but never for what is exempt. */
 export async function payHandshake(asker: AgentAsker, bytes: number, exemption?: Exemption): Promise<Payment> {
   const { core: { allowances, config, deps: { meter, nowMs } }, agent } = asker;
-  const payers = payersOf(agent);
-  for (const payer of payers) await allowances.load(payer);
+  const shares = sharesOf(agent);
+  for (const { name } of shares) await allowances.load(name);
   const free: Payment = {
     settle: (appended) => {
       if (appended !== false) return;
-      for (const payer of payers) allowances.giveBack(payer, bytes);
+      for (const { name } of shares) allowances.giveBack(name, bytes);
       exemption?.giveBack();
     },
   };
@@ -88,7 +89,7 @@ export async function payHandshake(asker: AgentAsker, bytes: number, exemption?:
     return free;
   }
   if (exemption !== undefined) {
-    for (const payer of payers) allowances.draw(payer, bytes, nowMs());
+    for (const { name } of shares) allowances.draw(name, bytes, nowMs());
     return free;
   }
   const paid = await payMessages(asker, { messages: Math.ceil(bytes / bytesPerMessage), payloadBytes: bytes });
@@ -105,21 +106,21 @@ export async function payHandshake(asker: AgentAsker, bytes: number, exemption?:
   };
 }
 
-function payersOf(agent: Agent): readonly string[] {
-  const key = keyOf(agent);
-  return [agent.account, ...(key === undefined ? [] : [key])];
-}
-
-/** Of the account's, and of the share that its key has of that. */
+/** Of every share that its sender uses, or of none. */
 function takeAllowance(
   agent: Agent,
   allowances: Allowances,
   { bytes, allowance, nowMs }: { readonly bytes: number; readonly allowance: Allowance; readonly nowMs: number },
 ): boolean {
-  const key = keyOf(agent);
-  const ofKey = { count: keyShareOf(allowance.count), bytes: keyShareOf(allowance.bytes) };
-  if (key !== undefined && !allowances.take(key, bytes, ofKey, nowMs)) return false;
-  if (allowances.take(agent.account, bytes, allowance, nowMs)) return true;
-  if (key !== undefined) allowances.giveBack(key, bytes);
-  return false;
+  const taken: string[] = [];
+  for (const { name, part } of sharesOf(agent)) {
+    const ofShare = { count: partOf(allowance.count, part), bytes: partOf(allowance.bytes, part) };
+    if (allowances.take(name, bytes, ofShare, nowMs)) {
+      taken.push(name);
+      continue;
+    }
+    for (const before of taken) allowances.giveBack(before, bytes);
+    return false;
+  }
+  return true;
 }

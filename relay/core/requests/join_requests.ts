@@ -16,6 +16,7 @@ import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import type { Session } from "../session.ts";
 import { openAsMember } from "./channel_access.ts";
 import { checkOwn } from "./key_package_requests.ts";
+import { askerOf } from "../shares.ts";
 
 const requestIdBytes = 16;
 
@@ -107,27 +108,29 @@ function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
 
 /** `open` is the agent's own request of this channel, whose place it takes. */
 export function newRequest(
-  { core, agent: { agentId, account } }: AgentAsker,
+  { core, agent: { agentId, account, visitor } }: AgentAsker,
   { channelId, ttlMs, open }: {
     readonly channelId: ChannelId;
     readonly ttlMs: number;
     readonly open: PendingJoin | undefined;
   },
-): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
+): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "visitor" | "expiresAtMs"> {
   const { joinRequestsPerAgent, joinRequestsPerAccount } = core.config;
   if (core.joins.countOfAgent(agentId) - Number(open !== undefined) >= joinRequestsPerAgent) {
     throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers", {
       retryAfterMs: joinMinimumMs,
     });
   }
-  if (core.joins.countOfAccount(account) - Number(open?.account === account) >= joinRequestsPerAccount) {
+  const asker = { account, visitor };
+  const isOwn = open !== undefined && askerOf(open) === askerOf(asker);
+  if (core.joins.countOfAsker(asker) - Number(isOwn) >= joinRequestsPerAccount) {
     throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers", {
       retryAfterMs: joinMinimumMs,
     });
   }
   const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
   const requestId = binaryIdFromBytes<JoinRequestId>(core.deps.randomBytes(requestIdBytes));
-  return { requestId, channelId, agentId, account, expiresAtMs };
+  return { requestId, channelId, agentId, ...asker, expiresAtMs };
 }
 
 /** In place of `open`, which stays when this one is refused. Throws `Refusal` when there is no place for it. */

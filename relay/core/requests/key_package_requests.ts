@@ -8,7 +8,7 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
-import { keyOf, keyShareOf } from "../key_share.ts";
+import { partOf, partyOf, sharesOf } from "../shares.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
@@ -25,10 +25,10 @@ export async function uploadKeyPackage(
   const pooled: PooledKeyPackage[] = [];
   for (const [index, bytes] of keyPackages.entries()) {
     // The first are part of the request's own turn.
-    if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.slowTurns.take(agent.account, 1);
+    if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.slowTurns.take(partyOf(agent), 1);
     pooled.push(pool(bytes, checkOwn(asker, bytes, false)));
   }
-  const key = keyOf(agent);
+  const share = sharesOf(agent).find(({ part }) => part < 1);
   const last = lastResort && pool(lastResort, checkOwn(asker, lastResort, true));
   const count = await core.deps.engine.keyPackages.put(agent.agentId, {
     keyPackages: pooled,
@@ -36,7 +36,7 @@ export async function uploadKeyPackage(
     replace,
     capacity: core.config.limits.keyPackagesPerAgent,
     account: agent.account,
-    ...(key !== undefined && { key: { id: key, bytes: keyShareOf(core.config.keyPackageBytesPerAccount) } }),
+    ...(share && { key: { id: share.name, bytes: partOf(core.config.keyPackageBytesPerAccount, share.part) } }),
     bytesPerAccount: core.config.keyPackageBytesPerAccount,
     bytesGuaranteed: core.config.keyPackageBytesGuaranteed,
     bytesInAll: core.config.keyPackageBytesInAll,

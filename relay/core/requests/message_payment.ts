@@ -1,12 +1,11 @@
 /**
  * How messages are paid for: from the months of the account and of its key. A public key is in the hands of many, so with one
- * each visitor also pays from a day of its own, and none can send what the key has for all. That is so for messages only: of
- * sessions, and of the relay's work, one visitor can take what the key has for all.
+ * each visitor also pays from a day of its own, and none can send what the key has for all.
  */
 import { type Bucket, takeOfAll } from "../../../server/limits/mod.ts";
 import type { Charge, Cost } from "../../engine/engine.ts";
 import type { Reservation } from "../deps.ts";
-import { keyOf } from "../key_share.ts";
+import { keyOf } from "../shares.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 

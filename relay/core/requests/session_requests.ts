@@ -9,6 +9,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import { networkOf } from "../../../server/limits/mod.ts";
 import type { Moment } from "../cluster.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
@@ -121,7 +122,8 @@ function adopt(
   const suspension = core.suspension(account);
   if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
   const plan = planOf(token.plan);
-  const agent: Agent = { agentId, publicKey, account, plan, issuedAtMs, expiresAtMs, grant, session: number };
+  const visitor = grant?.isPublic ? networkOf(session.link.remoteAddress) : undefined;
+  const agent: Agent = { agentId, publicKey, account, plan, issuedAtMs, expiresAtMs, grant, visitor, session: number };
   core.adopt(session, agent, isMember);
   if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) session.end(isReplaced);
 }
