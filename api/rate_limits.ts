@@ -20,50 +20,62 @@ const newcomerSubjectsADay = 32;
 /** Of all known places of an account together, and of its keys and sessions together. */
 const knownFailuresADay = 100;
 
-export function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLimits"] {
+/** Those that follow from others, or that nothing sets. */
+type Derived = "sharedKeys" | "mailClients" | "resetMails" | "pairs" | "known" | "newcomers" | "newcomerNetworks";
+
+export function ratesOf({ rateLimits }: Config): Config["rateLimits"] & Readonly<Record<Derived, RateLimit>> {
+  const { account, mail, passwords } = rateLimits;
   return {
-    signUp: createAddressLimiter("sign-up", rateLimits.signUp, clock),
-    failures: createAddressLimiter("failures", rateLimits.failures, clock),
-    account: createRateLimiter("account", rateLimits.account, clock),
-    sharedKeys: createRateLimiter(
-      "key",
-      { ...rateLimits.account, limit: Math.max(1, Math.floor(rateLimits.account.limit * sharedKeyShare)) },
-      clock,
-    ),
-    publishableKeys: createRateLimiter("key", rateLimits.account, clock),
-    changes: createRateLimiter("changes", rateLimits.changes, clock),
-    mail: createRateLimiter("mail", rateLimits.mail, clock),
-    mailClients: createAddressLimiter("mail", mailsOfClient(rateLimits.mail), clock),
+    ...rateLimits,
+    sharedKeys: partOf(account, sharedKeyShare),
+    mailClients: { ...mail, limit: mailClientShare * mail.limit },
+    resetMails,
+    pairs: { ...partOf(passwords, pairShare), windowMs: pairWindows * passwords.windowMs },
+    known: { limit: knownFailuresADay, windowMs: dayMs },
+    newcomers: { limit: 1, windowMs: dayMs },
+    newcomerNetworks: { limit: newcomerSubjectsADay, windowMs: dayMs },
+  };
+}
+
+export function createRateLimits(config: Config, clock: Clock): AppDeps["rateLimits"] {
+  const rates = ratesOf(config);
+  return {
+    signUp: createAddressLimiter("sign-up", rates.signUp, clock),
+    failures: createAddressLimiter("failures", rates.failures, clock),
+    account: createRateLimiter("account", rates.account, clock),
+    sharedKeys: createRateLimiter("key", rates.sharedKeys, clock),
+    publishableKeys: createRateLimiter("key", rates.account, clock),
+    changes: createRateLimiter("changes", rates.changes, clock),
+    mail: createRateLimiter("mail", rates.mail, clock),
+    mailClients: createAddressLimiter("mail", rates.mailClients, clock),
   };
 }
 
 /** Limits of requests for a reset, which no answer shows: they would tell whether there is an account. */
 export function createResetLimits(
-  { rateLimits }: Config,
+  config: Config,
   clock: Clock,
 ): { readonly clients: RateLimiter; readonly mails: RateLimiter } {
+  const { mailClients, resetMails } = ratesOf(config);
   return {
-    clients: createAddressLimiter("resets", mailsOfClient(rateLimits.mail), clock),
+    clients: createAddressLimiter("resets", mailClients, clock),
     mails: createRateLimiter("reset-mails", resetMails, clock),
   };
 }
 
-function mailsOfClient(mail: RateLimit): RateLimit {
-  return { ...mail, limit: mailClientShare * mail.limit };
-}
-
-export function createPasswordGuesses({ rateLimits: { failures, passwords } }: Config, clock: Clock): BeginGuess {
+export function createPasswordGuesses(config: Config, clock: Clock): BeginGuess {
+  const { known, failures, pairs, newcomers, newcomerNetworks, passwords } = ratesOf(config);
   return createGuesses({
-    known: createRateLimiter("known-places", { limit: knownFailuresADay, windowMs: dayMs }, clock),
+    known: createRateLimiter("known-places", known, clock),
     addresses: createAddressLimiter("failures", failures, clock),
-    pairs: createRateLimiter("passwords", ofPair(passwords), clock),
-    newcomers: createRateLimiter("newcomers", { limit: 1, windowMs: dayMs }, clock),
-    newcomerNetworks: createRateLimiter("newcomers", { limit: newcomerSubjectsADay, windowMs: dayMs }, clock),
+    pairs: createRateLimiter("passwords", pairs, clock),
+    newcomers: createRateLimiter("newcomers", newcomers, clock),
+    newcomerNetworks: createRateLimiter("newcomers", newcomerNetworks, clock),
     subjects: createRateLimiter("passwords", passwords, clock),
     keptForNewcomers: Math.floor(passwords.limit / 2),
   });
 }
 
-function ofPair({ limit, windowMs }: RateLimit): RateLimit {
-  return { limit: Math.max(1, Math.floor(limit * pairShare)), windowMs: windowMs * pairWindows };
+function partOf({ limit, windowMs }: RateLimit, part: number): RateLimit {
+  return { limit: Math.max(1, Math.floor(limit * part)), windowMs };
 }

@@ -56,7 +56,7 @@ import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
-const maxBodyBytes = 64 * 1024;
+export const maxBodyBytes = 64 * 1024;
 const maxWaitingResets = 1000;
 
 export interface ApiOptions {

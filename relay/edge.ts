@@ -211,7 +211,9 @@ function budgetsOf(options: RelayEdgeOptions): Partial<Budgets> {
 }
 
 /** Sockets that may come at once may also wait for their handshakes. */
-function newSocketBudgets(perSecond: number): Partial<Budgets> {
+export function newSocketBudgets(
+  perSecond: number,
+): Pick<Budgets, "socketsPerAddress" | "waitingSocketsPerAddress" | "waitingSockets"> {
   const burst = 4 * perSecond;
   return {
     socketsPerAddress: { burst, perSecond },
@@ -221,7 +223,7 @@ function newSocketBudgets(perSecond: number): Partial<Budgets> {
 }
 
 /** All addresses together never have less than one of them. */
-function strangerBudgets(perSecond: number): Partial<Budgets> {
+export function strangerBudgets(perSecond: number): Pick<Budgets, "strangerCalls" | "strangerCallsInAll"> {
   const burst = 4 * perSecond;
   const strangerCallsInAll = Math.max(defaultBudgets.strangerCallsInAll, burst);
   return { strangerCalls: { burst, perSecond }, strangerCallsInAll };

@@ -1,6 +1,6 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the pages of errors, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the pages of the
+ * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the pages of the
  * console, the packages' `deno.json`, the CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
@@ -15,6 +15,7 @@ import { createWorkerGenerator } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
+import { renderLimits } from "./pages/limits_page.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
@@ -43,6 +44,11 @@ const targets = [
     path: "docs/configuration.md",
     source: "the parts' own tables",
     generate: () => format(renderConfiguration((page) => Deno.readTextFileSync(page)), "md"),
+  },
+  {
+    path: "docs/limits.md",
+    source: "the limits of API and relay",
+    generate: () => format(renderLimits((file) => Deno.readTextFileSync(file)), "md"),
   },
   { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./"), "md") },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },

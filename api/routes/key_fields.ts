@@ -10,7 +10,7 @@ const guestMs = 30 * dayMs;
 const longestMs = 3650 * dayMs;
 const maxMessages = 1_000_000_000_000;
 /** Of a publishable key without a limit: anybody may have it, and its account pays. */
-const publishableMessages = 1_000;
+export const publishableMessages = 1_000;
 
 const isUnique = (items: readonly unknown[]): boolean => new Set(items).size === items.length;
 

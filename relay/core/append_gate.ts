@@ -6,9 +6,9 @@
 import type { AccountId } from "../../proto/mod.ts";
 
 /** Of an account that is alone. Two groups of the engine: one is written while the other collects. */
-const mostAtOnce = 256;
+export const mostAtOnce = 256;
 /** Of all accounts where there are several. One more has to wait for about so many. */
-const sharedAtOnce = 48;
+export const sharedAtOnce = 48;
 /** Of one account, however many there are: fewer would make groups too small to be worth a write. */
 const leastAtOnce = 16;
 

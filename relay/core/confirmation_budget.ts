@@ -5,8 +5,8 @@
 import type { AccountId } from "../../proto/mod.ts";
 import { type Tail, TailBudget } from "./tail_budget.ts";
 
-const bytesPerAccount = 16 * 1024 * 1024;
-const bytesInAll = 128 * 1024 * 1024;
+export const bytesPerAccount = 16 * 1024 * 1024;
+export const bytesInAll = 128 * 1024 * 1024;
 
 export class ConfirmationBudget {
   readonly #accounts = new Map<AccountId, TailBudget>();

@@ -11,13 +11,17 @@ export type Cost = number;
 export interface FairTurnsOptions {
   /** Runs when everything that waits for the event loop has had its turn. */
   readonly soon: (run: () => void) => void;
-  /** Work that one turn begins while a single account asks. */
   readonly turnCost?: Cost;
-  /** The same while several accounts ask: each may have to wait for the end of a turn. */
   readonly sharedTurnCost?: Cost;
-  /** Work that one account gets before the next has its turn. */
   readonly shareCost?: Cost;
 }
+
+/** Work that one turn begins while a single account asks, unless told. */
+export const turnCost: Cost = 4_000;
+/** The same while several accounts ask: each may have to wait for the end of a turn. */
+export const sharedTurnCost: Cost = 700;
+/** Work that one account gets before the next has its turn. */
+const shareCost: Cost = 250;
 
 /** Turns after which an account that asked once is no longer counted as one of several: some tenths of a second. */
 const rememberedTurns = 128;
@@ -51,11 +55,11 @@ export class FairTurns {
   #last = "";
   #sharedTurns = 0;
 
-  constructor({ soon, turnCost = 4_000, sharedTurnCost = 700, shareCost = 250 }: FairTurnsOptions) {
+  constructor({ soon, ...costs }: FairTurnsOptions) {
     this.#soon = soon;
-    this.#aloneCost = turnCost;
-    this.#sharedCost = Math.min(turnCost, sharedTurnCost);
-    this.#shareCost = shareCost;
+    this.#aloneCost = costs.turnCost ?? turnCost;
+    this.#sharedCost = Math.min(this.#aloneCost, costs.sharedTurnCost ?? sharedTurnCost);
+    this.#shareCost = costs.shareCost ?? shareCost;
   }
 
   get #turnCost(): Cost {

@@ -14,7 +14,7 @@ export interface FanOutHost {
 }
 
 /** About a third of a millisecond. */
-const readersAtOnce = 32;
+export const readersAtOnce = 32;
 const readerCost: Cost = 10;
 
 type Readers = ReadonlyMap<unknown, Pick<Subscription, "wake">>;

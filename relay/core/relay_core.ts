@@ -56,7 +56,7 @@ import { pushWelcomes } from "./welcomes.ts";
 const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
 /** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
-const slowPauseMs = 2;
+export const slowPauseMs = 2;
 /** A session that had to make room comes back late, because there is none; up to twice as late, so that not all come at once. */
 const evictedRetryMs = 30_000;
 const isSuspended: EndReason = {

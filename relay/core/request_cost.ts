@@ -7,7 +7,7 @@ import { type CallName, type ClientEnvelope, limits } from "../../proto/mod.ts";
 import type { Cost } from "./fair_turns.ts";
 
 /** The usual one: a lookup in memory, an answer. */
-const defaultCost: Cost = 50;
+export const defaultCost: Cost = 50;
 const costs: Partial<Readonly<Record<CallName, Cost>>> = {
   Ping: 10,
   Acknowledge: 15,
@@ -25,7 +25,7 @@ const costs: Partial<Readonly<Record<CallName, Cost>>> = {
 };
 
 /** A KeyPackage's two signatures. */
-const keyPackageCost: Cost = 500;
+export const keyPackageCost: Cost = 500;
 
 /** Adding up what waits for an agent that is added. A commit that is refused has caused this work all the same. */
 export const unaskedCost: Cost = 300;

@@ -19,11 +19,11 @@ import type { Session } from "./session.ts";
 import { keyOf, keyPart, partOf, partyOf, visitorsPart } from "./shares.ts";
 import { VisitorPlaces } from "./visitor_places.ts";
 
-const minimumMs = 60_000;
+export const minimumMs = 60_000;
 /** Of all places, those for members only. */
-const reservedShare = 0.1;
+export const reservedShare = 0.1;
 /** A session of typed calls without a request for this long, and without a subscription, lies idle. */
-const idleMs = 5_000;
+export const idleMs = 5_000;
 const ceilingRetryMs = 5_000;
 
 export type Admitted = { readonly refused: EndReason } | { readonly evicted: Session | undefined };

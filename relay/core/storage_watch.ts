@@ -14,7 +14,8 @@ export type StorageLevel = "ok" | "tight" | "full";
 /** Asking the system takes microseconds, but not none. */
 const sampleMs = 250;
 /** Space that is kept free, unless the disk is small: then a tenth of it. */
-const reserveBytes = 1024 ** 3;
+export const reserveBytes = 1024 ** 3;
+export const smallDiskPart = 0.1;
 /** A channel whose members read has no more than this in its queue. */
 const readQueueBytes = 1024 * 1024;
 
@@ -56,7 +57,7 @@ export class StorageWatch {
   /** How much of the reserve is free, with so many bytes more on disk; above 1 nobody has touched it. */
   #reserveShare(bytes = 0): number {
     const { availableBytes, capacityBytes } = this.size;
-    return (availableBytes - bytes) / Math.min(reserveBytes, capacityBytes / 10);
+    return (availableBytes - bytes) / Math.min(reserveBytes, smallDiskPart * capacityBytes);
   }
 
   /**

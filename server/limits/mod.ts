@@ -3,4 +3,15 @@ export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts"
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, prefixOf } from "./parties.ts";
 export type { Place, Standing } from "./party_places.ts";
+export {
+  type Limit,
+  type Limits,
+  limitTopics,
+  tellBytes,
+  tellCount,
+  tellMs,
+  tellPart,
+  tellRate,
+  tellTime,
+} from "./table.ts";
 export { type Entered, type Newcomer, Places, type PlacesOptions, type Verdict } from "./places.ts";

@@ -1,7 +1,9 @@
 // Pages that collect a list from the code hold all of it.
 import { assert, assertEquals } from "@std/assert";
 import { errorAdvice } from "../../proto/error_advice.ts";
-import { errorCodes, limits } from "../../proto/mod.ts";
+import { errorCodes, isErrorCode } from "../../proto/mod.ts";
+import { ConfigError } from "../../server/mod.ts";
+import { limitsWith } from "../../tools/pages/limits_page.ts";
 import { isTest, listFiles } from "../../tools/source.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -29,19 +31,49 @@ Deno.test("every error code has a meaning and something to do, in sentences", ()
   }
 });
 
-Deno.test("docs/limits.md tells sizes as the code has them", () => {
-  const page = read("docs/limits.md");
-  const told: readonly [string, string][] = [
-    ["payload of a message", `${limits.payloadBytes / 2 ** 20} MiB`],
-    ["members of a channel", "1,000"],
-    ["owners of a channel", String(limits.ownersPerChannel)],
-    ["queue of a channel", `${limits.queueBytesPerChannel / 2 ** 20} MiB and ${limits.queueAgeMs / 86_400_000} days`],
-    ["channel name", `1 to ${limits.nameComponentBytes} characters`],
-    ["identity of an agent", `1 to ${limits.identityBytes} bytes`],
-    ["uses of an invite", limits.inviteUses.toLocaleString("en")],
-  ];
-  assertEquals(limits.membersPerChannel, 1000);
-  for (const [limit, value] of told) {
-    assert(new RegExp(`^\\| ${limit} +\\| [^|]*${value}`, "m").test(page), `${limit}: ${value}`);
+/** Values of all kinds and sizes: each variable takes one of them that is not its default. */
+const values = ["7", "7/60", "70", "2048", "70000", "7000000", "70000000"];
+
+Deno.test("every variable that docs/limits.md names changes its limit", () => {
+  const limits = [...limitsWith(() => undefined, read)];
+  const valueWith = (
+    variable: string,
+    value: string,
+    [topic, index]: readonly [string, number],
+  ): string | undefined => {
+    try {
+      return limitsWith((name) => name === variable ? value : undefined, read).get(topic)?.[index]?.[1];
+    } catch (error) {
+      if (error instanceof ConfigError) return undefined;
+      throw error;
+    }
+  };
+  const rows = limits.flatMap(([topic, rows]) => rows.map((row, index) => [row, [topic, index]] as const));
+  assert(rows.length > 80, `${rows.length} limits`);
+  for (const [[name, usual, , , ...setBy], place] of rows) {
+    for (const variable of setBy.filter((each) => each.startsWith("STATIC_"))) {
+      const changes = values.some((value) => (valueWith(variable, value, place) ?? usual) !== usual);
+      assert(changes, `${variable} does not change ${name}, which is ${usual}`);
+    }
   }
+});
+
+Deno.test("every variable of a number that the relay reads, and every rate of the API, is in docs/limits.md or sets no limit", () => {
+  const named = new Set([...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , , ...setBy]) => setBy));
+  const notLimits = ["STATIC_RELAY_CELL_BYTES", "STATIC_RELAY_DRAIN_SECONDS", "STATIC_RELAY_IDLE_SECONDS"];
+  const variables = [
+    ...read("relay/config.ts").matchAll(/name: "(\w+)"/g),
+    ...read("api/config.ts").matchAll(/"(STATIC_RATE_\w+)"/g),
+  ];
+  const missing = variables.map(([, name = ""]) => name).filter((name) =>
+    !named.has(name) && !notLimits.includes(name)
+  );
+  assertEquals(missing, []);
+});
+
+Deno.test("docs/limits.md names error codes that there are", () => {
+  const told = [...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , above]) =>
+    Array.from(above.matchAll(/`(\w+)`/g), ([, code = ""]) => code)
+  );
+  assertEquals(told.filter((code) => !isErrorCode(code)), []);
 });

@@ -126,7 +126,7 @@ export function accountIsFull(): Refusal {
 }
 
 /** Of what an account may store, commits and Welcomes of others in one of its channels. */
-const shareOfOthers = 1 / 8;
+export const shareOfOthers = 1 / 8;
 
 /** Returns the room for an entry of this channel that an agent of an account sends. */
 export function roomIn({ config, plans }: CoreParts, { account }: Channel, sender: AccountId): Room | Promise<Room> {

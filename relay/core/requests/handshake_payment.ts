@@ -11,7 +11,7 @@ import type { Allowances } from "../allowances.ts";
 import { payMessages } from "./message_payment.ts";
 
 /** Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries cannot give way to a gap. */
-const bytesPerMessage = 16 * 1024;
+export const bytesPerMessage = 16 * 1024;
 
 export interface Payment {
   readonly charge?: Charge;
@@ -39,7 +39,7 @@ export async function settling(payment: Payment, appending: Promise<Settled>): P
  * channel: it makes room, but its sender can put anything into it. This is two foundings of a thousand members, or a
  * thousand usual removals.
  */
-const reserve: Allowance = { count: Infinity, bytes: 8 * 1024 * 1024 };
+export const reserve: Allowance = { count: Infinity, bytes: 8 * 1024 * 1024 };
 
 export interface Exemption {
   giveBack(): void;

@@ -10,7 +10,7 @@ import { openAsMember } from "./channel_access.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 
 /** Its record stays on disk for so long; the reply tells. */
-const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
+export const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
 
 export async function registerInvite(
   asker: AgentAsker,

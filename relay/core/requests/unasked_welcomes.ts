@@ -25,7 +25,7 @@ const retryAfterMs = 60_000;
 const agentsAtOnce = 4;
 
 /** Of what may wait for an agent, an account has no more than this part, also when it is alone. */
-const leastAccounts = 4;
+export const leastAccounts = 4;
 
 /** By those who wait for each. */
 export function welcomeBytesOf(
