@@ -1,7 +1,9 @@
 // Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the very commands, with the
 // very permissions and variables, from exactly the files that an image would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readConfig as readApiConfig } from "../../api/config.ts";
 import { relayMemory } from "../../deploy/local/commands.ts";
+import { readConfig as readRelayConfig } from "../../relay/config.ts";
 import { anyBackend } from "../support/api/harness.ts";
 import { inCampaign } from "../support/campaign.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
@@ -168,6 +170,25 @@ Deno.test("the compose file builds our images, mounts files that exist and sets 
     ([, name = ""]) => name,
   );
   assertEquals(scraped.map((name) => composedFor(name)["STATIC_ADMIN_NAMES"]), scraped);
+});
+
+Deno.test("every variable that a proxy or balancer needs is in the files of deploy/, with a value that its part takes", () => {
+  const page = read("docs/howto_reverse_proxy.md");
+  const needed = new Set(Array.from(page.matchAll(/`(STATIC_\w+)[`=]/g), ([, name = ""]) => name));
+  // Its port is published under another number, or is the unit's own choice.
+  needed.delete("STATIC_RELAY_GRPC_PORT");
+  const settings = (text: string): Record<string, string> => variablesIn(text.replaceAll(/^# (?=\w+=)/gm, ""));
+  const ofUnits = { ...settings(read("deploy/api.env")), ...settings(read("deploy/relay.env")) };
+  const ofImages = Object.assign(
+    {},
+    ...["api", "relay"].map((part) => ({ ...imageOf(part).variables, ...composedFor(part) })),
+  );
+  for (const given of [ofUnits, ofImages]) assertEquals([...needed].filter((name) => !(name in given)), []);
+  for (const given of [ofUnits, ofImages]) {
+    const variable = (name: string): string | undefined => needed.has(name) ? given[name] : undefined;
+    assertEquals(readApiConfig(variable).trustedHeader, "X-Forwarded-For");
+    assertEquals(readRelayConfig(variable).balancers.length, given === ofUnits ? 1 : 0);
+  }
 });
 
 Deno.test("the parts run as their units and images say, and stop with code 0 when asked", async (t) => {
