@@ -11,13 +11,12 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = "", length, ...more] = text.split("/");
   const base = parseAddress(address);
   if (base === undefined || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
-  const bits = base.family === 4 ? 32 : 128;
-  const prefixLength = length === undefined ? bits : Number(length);
-  if (prefixLength > bits) return undefined;
-  const shift = BigInt(bits - prefixLength);
+  const bits = groupBits * base.length;
+  const prefixBits = length === undefined ? bits : Number(length);
+  if (prefixBits > bits) return undefined;
   const contains = (other: string): boolean => {
-    const parsed = parseAddress(other);
-    return parsed?.family === base.family && parsed.value >> shift === base.value >> shift;
+    const groups = parseAddress(other);
+    return groups?.length === base.length && firstBits(groups, prefixBits) === firstBits(base, prefixBits);
   };
   return { text, contains };
 }
@@ -27,32 +26,45 @@ export function isAddress(text: string): boolean {
   return parseAddress(text) !== undefined;
 }
 
-/** An IPv4 address that comes mapped into IPv6 is one of IPv4. */
-function parseAddress(text: string): { readonly family: 4 | 6; readonly value: bigint } | undefined {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1];
-  const ipv4 = parseIpv4(mapped ?? text);
-  if (ipv4 !== undefined) return { family: 4, value: ipv4 };
-  const ipv6 = parseIpv6(text);
-  if (ipv6 === undefined) return undefined;
-  return ipv6 >> 32n === 0xffffn ? { family: 4, value: ipv6 & 0xffff_ffffn } : { family: 6, value: ipv6 };
+/** Numbers of 16 bits: two of an IPv4 address, also of one that comes mapped into IPv6, and eight of an IPv6 one. */
+export type Groups = readonly number[];
+
+const groupBits = 16;
+
+export function parseAddress(text: string): Groups | undefined {
+  const groups = text.includes(":") ? parseIpv6(text) : parseIpv4(text);
+  const isMapped = groups?.[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  return isMapped ? groups.slice(6) : groups;
+}
+
+/** The groups in hexadecimal, with zeros for all bits but the first ones. */
+export function firstBits(groups: Groups, bits: number): string {
+  return groups.map((group, index) => {
+    const free = Math.min(groupBits, Math.max(0, groupBits * (index + 1) - bits));
+    return (group >> free << free).toString(16);
+  }).join(":");
 }
 
 /** Without leading zeros: some programs read such numbers as octal. */
-function parseIpv4(text: string): bigint | undefined {
-  const parts = text.split(".");
-  if (parts.length !== 4 || parts.some((part) => !/^(?:0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255)) {
-    return undefined;
-  }
-  return parts.reduce((value, part) => value << 8n | BigInt(part), 0n);
+function parseIpv4(text: string): Groups | undefined {
+  const parts = text.split(".").map((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) ? Number(part) : NaN);
+  const [a = 0, b = 0, c = 0, d = 0] = parts;
+  return parts.length === 4 && parts.every((part) => part <= 255) ? [a << 8 | b, c << 8 | d] : undefined;
 }
 
-function parseIpv6(text: string): bigint | undefined {
+function parseIpv6(text: string): Groups | undefined {
   const [head = "", tail, ...more] = text.split("::");
-  const groups = (part: string): string[] => part === "" ? [] : part.split(":");
-  const [before, after] = [groups(head), tail === undefined ? [] : groups(tail)];
+  const [before, after] = [parseGroups(head, tail === undefined), parseGroups(tail ?? "", true)];
   const missing = 8 - before.length - after.length;
   if (more.length > 0 || (tail === undefined ? missing !== 0 : missing < 1)) return undefined;
-  const all = [...before, ...new Array<string>(missing).fill("0"), ...after];
-  if (all.some((group) => !/^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return all.reduce((value, group) => value << 16n | BigInt(`0x${group}`), 0n);
+  const groups = [...before, ...new Array<number>(missing).fill(0), ...after];
+  return groups.some(Number.isNaN) ? undefined : groups;
+}
+
+/** The last group of an address may be written as an IPv4 address. NaN for groups that are none. */
+function parseGroups(text: string, isEnd: boolean): Groups {
+  return text === "" ? [] : text.split(":").flatMap((group, index, all) => {
+    if (/^[0-9a-f]{1,4}$/i.test(group)) return parseInt(group, 16);
+    return (isEnd && index === all.length - 1 ? parseIpv4(group) : undefined) ?? NaN;
+  });
 }

@@ -20,6 +20,9 @@ Deno.test("parseAddressRange() accepts addresses and ranges of both families and
       "::g",
       "1.2.3.4/8/8",
       "1.2.3.4/",
+      "64:ff9b:192.0.2.1::",
+      "192.0.2.1::1",
+      "::192.0.2.1:5",
     ]
   ) {
     assertEquals(parseAddressRange(text), undefined, text);
@@ -31,6 +34,9 @@ Deno.test("a range contains its own family's addresses, IPv4 also mapped into IP
     addresses.map((address) => parseAddressRange(text)?.contains(address) ?? false);
   assertEquals(contained("10.0.0.0/8", ["10.1.2.3", "::ffff:10.1.2.3", "::ffff:a01:203"]), [true, true, true]);
   assertEquals(contained("10.0.0.0/8", ["11.0.0.1", "::a01:203", "x", ""]), [false, false, false, false]);
+  const embedded = ["0:0:0:0:0:ffff:192.0.2.1", "::ffff:c000:201", "64:ff9b::192.0.2.1", "64:ff9b::192.0.2.256"];
+  assertEquals(contained("192.0.2.0/24", embedded), [true, true, false, false]);
+  assertEquals(contained("64:ff9b::/96", embedded), [false, false, true, false]);
   assertEquals(contained("2001:db8::/32", ["2001:db8:7::1", "2001:0DB8::", "2001:db9::1"]), [true, true, false]);
   assertEquals(contained("::1", ["::1", "0:0:0:0:0:0:0:1", "::2", "127.0.0.1"]), [true, true, false, false]);
   assertEquals(JSON.stringify(parseAddressRange("10.0.0.0/8")), '{"text":"10.0.0.0/8"}');
