@@ -145,10 +145,8 @@ export class Buckets {
       if (this.#buckets.get(key)?.spent(nowMs) === 0) this.#buckets.delete(key);
     }
     if (this.#buckets.size < maxKeys) return;
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest);
-      break;
-    }
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined) this.#buckets.delete(oldest);
   }
 }
 

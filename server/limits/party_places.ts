@@ -19,10 +19,8 @@ export interface Place<Holder> {
 
 export type Seat<Holder> = { -readonly [Key in keyof Place<Holder>]: Place<Holder>[Key] };
 
-const sessions: ReadonlySet<Standing> = new Set(["plain", "kept"]);
-
 export function isSession(standing: Standing): boolean {
-  return sessions.has(standing);
+  return standing === "plain" || standing === "kept";
 }
 
 export type Displaceable = Exclude<Standing, "busy">;
