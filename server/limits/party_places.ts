@@ -15,6 +15,8 @@ export interface Place<Holder> {
   readonly standing: Standing;
   /** Since when it stands like this; a session, also an idle one, always since it came. */
   readonly sinceMs: number;
+  /** In which it has its turn, if it waits for one. */
+  readonly round: number;
 }
 
 export type Seat<Holder> = { -readonly [Key in keyof Place<Holder>]: Place<Holder>[Key] };

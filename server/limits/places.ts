@@ -101,6 +101,8 @@ export class Places<Holder> {
   readonly #failures = new Failures();
   readonly #held = new Map<Place<Holder>, Seat<Holder>>();
   #freeHeld = 0;
+  /** Of the last one that `next` took out. */
+  #round = 0;
   /** Parties that are in no list as they are now. Nothing is sorted while there are places. */
   readonly #changed = new Set<Party<Holder>>();
   readonly #lists = { free: new Lists<Holder>(), paying: new Lists<Holder>() };
@@ -177,25 +179,31 @@ export class Places<Holder> {
     this.#changed.add(holding);
   }
 
-  /** Takes out the one whose turn it is: of the lowest score, and of those the longest. Meant for some hundred at most. */
+  /**
+   * Takes out the one whose turn it is. Parties take turns by weight, and one that has left things unfinished waits some rounds longer. So
+   * nobody waits for ever, however many come again and again. It looks at each party: meant for some thousand at most.
+   */
   next(nowMs: number): Place<Holder> | undefined {
-    let best: { readonly place: Place<Holder>; readonly score: number } | undefined;
+    let best: { readonly place: Place<Holder>; readonly round: number } | undefined;
     for (const party of this.#parties.values()) {
       const place = party.first("unfinished");
       if (place === undefined) continue;
-      const score = this.#scoreOf(party, nowMs);
-      const isEarlier = best === undefined || score < best.score ||
-        (score === best.score && place.sinceMs < best.place.sinceMs);
-      if (isEarlier) best = { place, score };
+      const round = place.round + this.#failures.of(party.key, nowMs) / party.rank.weight;
+      const isEarlier = best === undefined || round < best.round ||
+        (round === best.round && place.sinceMs < best.place.sinceMs);
+      if (isEarlier) best = { place, round };
     }
-    if (best !== undefined) this.leave(best.place, "finished", nowMs);
-    return best?.place;
+    if (best === undefined) return undefined;
+    this.#round = Math.max(this.#round, best.place.round);
+    this.leave(best.place, "finished", nowMs);
+    return best.place;
   }
 
   #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
     if (!(weight > 0)) throw new RangeError(`A party's weight is above 0, not ${weight}`);
     const party = this.#parties.get(key) ?? new Party<Holder>(key, { weight, isPaying });
-    const seat = { party: key, holder, enteredAtMs: nowMs, standing, sinceMs: nowMs };
+    const round = this.#round + (party.held + 1) / weight;
+    const seat = { party: key, holder, enteredAtMs: nowMs, standing, sinceMs: nowMs, round };
     this.#parties.set(key, party);
     this.#rank(party, { weight, isPaying });
     party.add(seat);

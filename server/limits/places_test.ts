@@ -175,14 +175,29 @@ Deno.test("a session that lies idle is as old as it was", () => {
   assertEquals(world.displacedBy("b"), "a");
 });
 
-Deno.test("the lowest score has the next turn, and of equal ones the longest", () => {
+Deno.test("parties take turns, and a crowd of one waits behind everybody that has fewer", () => {
   const world = new World(10);
   for (const party of ["a", "a", "a", "b", "c"]) {
     world.enter(party);
     world.wait(1);
   }
-  const turns = Array.from({ length: 6 }, () => world.places.next(world.nowMs)?.party);
-  assertEquals(turns, ["b", "c", "a", "a", "a", undefined]);
+  assertEquals([1, 2].map(() => world.places.next(world.nowMs)?.party), ["a", "b"]);
+  world.enter("d");
+  const turns = Array.from({ length: 5 }, () => world.places.next(world.nowMs)?.party);
+  assertEquals(turns, ["c", "a", "d", "a", undefined]);
+});
+
+Deno.test("a party with many that wait has its turns, although others come again and again with one each", () => {
+  const world = new World(100);
+  for (let i = 0; i < 10; i++) world.enter("office");
+  const others = Array.from({ length: 8 }, (_, i) => `other ${i}`);
+  for (const other of others) world.enter(other);
+  for (let turn = 0; turn < 10 * (others.length + 1); turn++) {
+    world.wait(5);
+    const party = world.places.next(world.nowMs)?.party ?? "";
+    if (party !== "office") world.enter(party);
+  }
+  assertEquals(world.places.heldBy("office"), 0);
 });
 
 Deno.test("a place that is held no more can be left again, and counts no more", () => {
