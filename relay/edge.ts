@@ -217,7 +217,6 @@ export function newSocketBudgets(
   const burst = 4 * perSecond;
   return {
     socketsPerAddress: { burst, perSecond },
-    waitingSocketsPerAddress: burst,
     waitingSockets: Math.max(defaultBudgets.waitingSockets, burst),
   };
 }

@@ -51,8 +51,16 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
     gauge("grpc_typed_sessions", "Sessions of typed calls.", edge.typedSessions),
     gauge("grpc_cell_sessions", "Sessions of cells over gRPC.", edge.cellStreams + edge.cellLinks),
     counter("quic_refused_total", "QUIC connections that were refused because of a limit.", edge.quic.refused),
-    counter("calls_refused_total", "Calls without a session that were refused with 429.", edge.grpc.peers.refusedCalls),
-    counter("sockets_refused_total", "TCP connections that were refused before TLS.", edge.grpc.peers.refusedSockets),
+    counter(
+      "calls_refused_total",
+      "Calls without a session that were refused with 429, or ended for others.",
+      edge.grpc.peers.refusedCalls,
+    ),
+    counter(
+      "sockets_refused_total",
+      "TCP connections that were refused, or closed for others.",
+      edge.grpc.peers.refusedSockets,
+    ),
     counter("offences_total", "How often an address flooded and was refused for a while.", edge.grpc.peers.offences),
     counter("sessions_opened_total", "Sessions that were opened.", meter.sessionsOpened),
     counter("sessions_authenticated_total", "Sessions that authenticated.", meter.sessionsAuthenticated),

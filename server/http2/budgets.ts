@@ -26,9 +26,8 @@ export interface Budgets {
   readonly strangerCalls: Rate;
   /** Calls of all strangers in a second; each address has an equal part. */
   readonly strangerCallsInAll: number;
-  /** Calls of strangers under way, also of streams that are gone: of one address, and of all, in equal parts. */
+  /** Calls of strangers under way, also of streams that are gone; when there are more, the address with most gives one up. */
   readonly strangerHandlers: number;
-  readonly strangerHandlersInAll: number;
   /** Health checks, of one address; more are answered with 429. Calls of strangers leave them alone. */
   readonly checks: Rate;
   /** Health checks of all addresses in a second; each has an equal part. */
@@ -66,12 +65,14 @@ export interface Budgets {
   readonly socketsPerAddress: Rate;
   /** TLS handshakes that begin, of all addresses. Sockets above it wait, and addresses take turns. */
   readonly handshakes: Rate;
-  /** Sockets that wait for their handshake: of one address, and of all. */
-  readonly waitingSocketsPerAddress: number;
+  /** Sockets that wait for their handshake; when there are more, the address with most gives one up. */
   readonly waitingSockets: number;
   /** How long sockets of an address are refused that went above a budget which ends connections. */
   readonly offenderMs: number;
-  /** Open sockets of one client address that no member's session carries, and of all addresses, with those that are carried. */
+  /**
+   * Open sockets of one client address that no member's session carries, and of all addresses, with those that are carried. When there
+   * are more in all, the address with most gives one up that is not carried.
+   */
   readonly connectionsPerAddress: number;
   readonly connections: number;
 }
@@ -88,8 +89,7 @@ export const defaultBudgets: Budgets = {
   strangerResetsInAll: 400,
   strangerCalls: { burst: 400, perSecond: 100 },
   strangerCallsInAll: 400,
-  strangerHandlers: 128,
-  strangerHandlersInAll: 1_024,
+  strangerHandlers: 1_024,
   checks: { burst: 40, perSecond: 10 },
   checksInAll: 200,
   strangerCallMs: 60_000,
@@ -109,7 +109,6 @@ export const defaultBudgets: Budgets = {
   headerMs: 3_000,
   socketsPerAddress: { burst: 128, perSecond: 32 },
   handshakes: { burst: 50, perSecond: 200 },
-  waitingSocketsPerAddress: 128,
   waitingSockets: 2_000,
   offenderMs: 10_000,
   connectionsPerAddress: 256,

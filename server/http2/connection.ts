@@ -15,7 +15,7 @@ import { HpackDecoder } from "./hpack/decoder.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
 import { Outbox, type Transport } from "./outbox.ts";
 import type { PeerBudget } from "./peer_budgets.ts";
-import type { SocketPlace } from "./session_sockets.ts";
+import type { SocketPlace } from "./socket_places.ts";
 import { announcedSettings, readSettings, settingBytes } from "./settings.ts";
 import { Streams } from "./streams.ts";
 import { Watch } from "./watch.ts";

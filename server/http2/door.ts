@@ -1,17 +1,17 @@
 /**
  * Where sockets come in: counted, paced and refused before TLS has begun to work for them. Sockets that come faster than
- * handshakes may begin wait here, and addresses take turns. A balancer's sockets say first whose they are, and count for that client.
+ * handshakes may begin wait here, and networks take turns; those whose handshakes come to nothing have theirs later. A balancer's sockets
+ * say first whose they are, and count for that client.
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { Bucket, networkOf } from "../limits/mod.ts";
-import { Admission } from "./admission.ts";
+import { Bucket, Places } from "../limits/mod.ts";
 import { AwaitedHeaders } from "./awaited_headers.ts";
 import type { Budgets } from "./budgets.ts";
-import { takeSockets, type TlsServer } from "./incoming_sockets.ts";
-import { balancerAddress, type PeerBudgets } from "./peer_budgets.ts";
-import { SocketPlace } from "./session_sockets.ts";
-import { WaitingRoom } from "./waiting_room.ts";
+import { backlog, takeSockets, type TlsServer } from "./incoming_sockets.ts";
+import type { PeerBudget, PeerBudgets } from "./peer_budgets.ts";
+import { balancerAddress } from "./proxy_header.ts";
+import { type SocketPlace, SocketPlaces } from "./socket_places.ts";
 
 export interface DoorParts {
   readonly budgets: Budgets;
@@ -23,6 +23,7 @@ export interface DoorParts {
 export interface Client {
   /** Its own, also behind a balancer. */
   readonly address: string;
+  readonly peer: PeerBudget;
   readonly place: SocketPlace;
 }
 
@@ -38,9 +39,9 @@ export class Door {
   readonly #peers: PeerBudgets;
   readonly #isBalancer: (address: string) => boolean;
   readonly #headers: AwaitedHeaders;
-  readonly #admission: Admission;
+  readonly #places: SocketPlaces;
   readonly #handshakes: Bucket;
-  readonly #waiting: WaitingRoom<Guest>;
+  readonly #waiting: Places<Guest>;
   readonly #sockets = new Set<Socket>();
   /** By `connectionKey`: TLS sockets do not tell which socket they are on, and behind a balancer have its address. */
   readonly #clients = new Map<string, Client>();
@@ -55,9 +56,9 @@ export class Door {
     this.#peers = peers;
     this.#isBalancer = isBalancer;
     this.#headers = new AwaitedHeaders(budgets);
-    this.#admission = new Admission(budgets);
+    this.#places = new SocketPlaces(budgets, peers.now);
     this.#handshakes = new Bucket(budgets.handshakes);
-    this.#waiting = new WaitingRoom({ perKey: budgets.waitingSocketsPerAddress, inAll: budgets.waitingSockets });
+    this.#waiting = new Places({ total: budgets.waitingSockets, minimumMs: 0, random: Math.random });
     this.#handOver = takeSockets(server, (socket) => this.#came(socket));
     server.on("secureConnection", (socket: TLSSocket) => this.#forget(connectionKey(socket)));
   }
@@ -77,11 +78,12 @@ export class Door {
   }
 
   #came(socket: Socket): void {
-    if (this.#sockets.size >= this.#budgets.connections) return this.#refuse(socket);
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     const address = socket.remoteAddress ?? "";
     if (!this.#isBalancer(address)) return this.#enter(socket, address);
+    // It has no place yet. As many as the system hands over at once may be more than there are places.
+    if (this.#sockets.size > this.#budgets.connections + backlog) return this.#refuse(socket);
     this.#headers.read(socket, {
       came: (client = balancerAddress) => this.#enter(socket, client),
       refused: () => this.#refuse(socket),
@@ -89,23 +91,30 @@ export class Door {
   }
 
   #enter(socket: Socket, address: string): void {
-    const leave = this.#peers.admitsSocket(address) ? this.#admission.admit(address) : undefined;
-    if (leave === undefined) return this.#refuse(socket);
-    const place = new SocketPlace(leave, this.#admission.countsOf(address));
+    const peer = this.#peers.of(address);
+    const place = peer.admitsSocket() ? this.#places.enter(peer.origin, () => this.#refuse(socket)) : undefined;
+    if (place === undefined) return this.#refuse(socket);
     socket.once("close", () => place.close());
-    const guest: Guest = { socket, client: { address, place } };
-    if (this.#waiting.size === 0 && this.#mayBegin()) return this.#begin(guest);
-    const giveUp = this.#waiting.enter(networkOf(address), guest);
-    if (giveUp === undefined) return this.#refuse(socket);
-    socket.once("close", giveUp);
+    const guest: Guest = { socket, client: { address, peer, place } };
+    if (this.#waiting.size === 0 && this.#mayBegin()) this.#begin(guest);
+    else this.#wait(guest);
+  }
+
+  #wait(guest: Guest): void {
+    const { socket, client: { peer } } = guest;
+    const newcomer = { party: peer.origin.network, holder: guest, standing: "unfinished" } as const;
+    const entered = this.#waiting.enter(newcomer, this.#peers.now());
+    if (entered.kind === "refused") return this.#refuse(socket);
+    if (entered.displaced !== undefined) this.#refuse(entered.displaced.holder.socket);
+    socket.once("close", () => this.#waiting.leave(entered.place, "finished", this.#peers.now()));
     this.#turn ??= setTimeout(() => this.#takeTurns(), turnMs);
   }
 
   #takeTurns(): void {
     this.#turn = undefined;
     while (this.#waiting.size > 0 && this.#mayBegin()) {
-      const guest = this.#waiting.next();
-      if (guest !== undefined) this.#begin(guest);
+      const guest = this.#waiting.next(this.#peers.now())?.holder;
+      if (guest !== undefined && !guest.socket.destroyed) this.#begin(guest);
     }
     if (this.#waiting.size > 0) this.#turn = setTimeout(() => this.#takeTurns(), turnMs);
   }
@@ -120,11 +129,15 @@ export class Door {
     const timer = setTimeout(() => socket.destroy(), this.#budgets.handshakeTimeoutMs);
     this.#handshaking.set(key, timer);
     this.#clients.set(key, client);
-    socket.once("close", () => {
+    // Before the place is given back as one that was good for something.
+    socket.prependOnceListener("close", () => {
       clearTimeout(timer);
       // The peer may have used its port again before this is told.
-      if (this.#handshaking.get(key) === timer) this.#handshaking.delete(key);
       if (this.#clients.get(key) === client) this.#clients.delete(key);
+      if (this.#handshaking.get(key) !== timer) return;
+      this.#handshaking.delete(key);
+      client.place.close("unfinished");
+      this.#waiting.blame(client.peer.origin.network, this.#peers.now());
     });
     this.#handOver(socket);
   }

@@ -6,7 +6,7 @@ import { Bucket } from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { ConnectionError, ErrorCode } from "./errors.ts";
 import type { Standing } from "./handler.ts";
-import type { PeerBudget } from "./peer_budgets.ts";
+import type { Begun, PeerBudget } from "./peer_budgets.ts";
 
 /** A DATA frame, either way, pays for the WINDOW_UPDATE and PING frames that come with it. */
 const controlFramesPerData = 3;
@@ -63,18 +63,8 @@ export class FloodGuard {
     if (!this.#isMember) this.#peer.giveBackFrames(controlFramesPerData);
   }
 
-  /** Returns the status of a call that must be refused. */
-  refusalOf(standing: Standing): 403 | 429 | undefined {
-    return this.#peer.refusalOf(standing);
-  }
-
-  /** Work for a stranger goes on until `handlerEnded`, also when its stream is gone. */
-  handlerStarted(): void {
-    this.#peer.handlerStarted();
-  }
-
-  handlerEnded(): void {
-    this.#peer.handlerEnded();
+  begin(standing: Standing, end: () => void): Begun {
+    return this.#peer.begin(standing, end);
   }
 
   #offence(what: string): ConnectionError {

@@ -14,12 +14,12 @@ import {
   settingsAck,
   uint32,
 } from "../../tests/support/http2/wire.ts";
+import { placeOf } from "../../tests/support/http2/peer.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import type { Handler } from "./handler.ts";
 import { PeerBudgets } from "./peer_budgets.ts";
-import { SocketPlace } from "./session_sockets.ts";
 
 const totalFrames = Deno.env.get("STATIC_STRESS") === "1" ? 1_000_000 : 100_000;
 
@@ -102,6 +102,7 @@ class Target {
   readonly connection: Connection;
 
   constructor(faults: unknown[], clock: { nowMs: number }) {
+    const peer = new PeerBudgets(defaultBudgets, () => clock.nowMs).of("");
     this.connection = new Connection({
       write: () => true,
       queuedBytes: () => 0,
@@ -116,8 +117,8 @@ class Target {
         if (!(error instanceof Error && error.message === "expected")) faults.push(error);
       },
       remoteAddress: "",
-      peer: new PeerBudgets(defaultBudgets, () => clock.nowMs).of(""),
-      place: new SocketPlace(() => {}, { count: () => () => {}, carry: () => () => {} }),
+      peer,
+      place: placeOf(peer, defaultBudgets),
       standingOf: (_, isVouched) => isVouched ? "member" : "stranger",
     });
     this.connection.receive(concat(preface, settings(), settingsAck));

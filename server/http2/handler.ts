@@ -1,6 +1,6 @@
 /** The function that a server calls for each request, in any version of HTTP. */
 import type { Field, HeaderPairs } from "./field.ts";
-import type { SessionSockets } from "./session_sockets.ts";
+import type { SessionSockets } from "./socket_places.ts";
 
 export interface ServerRequest {
   readonly httpVersion: "1.1" | "2.0";

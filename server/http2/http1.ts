@@ -4,16 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { HeaderPairs } from "./field.ts";
 import type { Client } from "./door.ts";
-import type {
-  Handler,
-  HeaderField,
-  ServerRequest,
-  ServerRequestBody,
-  ServerResponse,
-  Standing,
-  StandingOf,
-} from "./handler.ts";
-import type { PeerBudget, PeerBudgets } from "./peer_budgets.ts";
+import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse, StandingOf } from "./handler.ts";
 import { discardBody, quietly } from "./sender.ts";
 import { retryAfter } from "./streams.ts";
 
@@ -22,7 +13,6 @@ const lingerMs = 1_000;
 export interface Http1Parts {
   readonly handler: Handler;
   readonly standingOf: StandingOf;
-  readonly peers: PeerBudgets;
   /** Undefined when the socket is gone. */
   readonly clientOf: (socket: TLSSocket) => Client | undefined;
   /** Sockets that a handler has vouched for. */
@@ -32,30 +22,36 @@ export interface Http1Parts {
 
 export async function serveHttp1(
   exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
-  { handler, standingOf, peers, clientOf, vouched, onFault }: Http1Parts,
+  { handler, standingOf, clientOf, vouched, onFault }: Http1Parts,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
   const client = clientOf(incoming.socket as TLSSocket); // cast: the server has no other sockets
   if (client === undefined) return void outgoing.destroy();
   const aborted = whenAborted(incoming, outgoing, onFault);
   outgoing.once("finish", () => closeUnlessComplete(incoming));
-  const counted = new CountedRequest(peers.of(client.address));
+  const { address, peer, place } = client;
   const request = toRequest(incoming, aborted, {
-    remoteAddress: client.address,
+    remoteAddress: address,
     vouch: (session) => {
-      session.carry(client.place);
+      session.carry(place);
+      place.vouched();
       vouched.add(incoming.socket);
-      counted.end();
+      begun.call?.ended();
     },
   });
   const standing = standingOf(request, vouched.has(incoming.socket));
   request.isMember = standing === "member";
-  const refusal = counted.begin(standing);
-  if (refusal !== undefined) {
-    outgoing.writeHead(refusal, [...(refusal === 429 ? retryAfter.flat() : []), "connection", "close"]).end();
+  const begun = peer.begin(standing, () => outgoing.destroy());
+  const { refused } = begun;
+  if (refused !== undefined) {
+    outgoing.writeHead(refused, [...(refused === 429 ? retryAfter.flat() : []), "connection", "close"]).end();
     return;
   }
-  outgoing.once("close", () => counted.end());
+  place.serves();
+  outgoing.once("close", () => {
+    begun.call?.ended();
+    place.rests();
+  });
   try {
     await send(outgoing, await handler(request), incoming.method !== "HEAD");
   } catch (error) {
@@ -103,29 +99,6 @@ function closeUnlessComplete(incoming: IncomingMessage): void {
   const { socket } = incoming;
   const timer = setTimeout(() => !incoming.complete && socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
-}
-
-/** Counts a stranger's request against its address, until it ends or somebody vouches for it. */
-class CountedRequest {
-  readonly #peer: PeerBudget;
-  #counted = false;
-
-  constructor(peer: PeerBudget) {
-    this.#peer = peer;
-  }
-
-  /** Returns the status of a request that must be refused. */
-  begin(standing: Standing): 403 | 429 | undefined {
-    const refusal = this.#peer.refusalOf(standing);
-    this.#counted = refusal === undefined && standing === "stranger";
-    if (this.#counted) this.#peer.handlerStarted();
-    return refusal;
-  }
-
-  end(): void {
-    if (this.#counted) this.#peer.handlerEnded();
-    this.#counted = false;
-  }
 }
 
 function toRequest(

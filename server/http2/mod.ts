@@ -1,5 +1,4 @@
 /** A small, strict, bounded HTTP/2 server (RFC 9113) with HTTP/1.1 beside it. It knows nothing of relays, MLS or gRPC. */
-export { Admission } from "./admission.ts";
 export { type Budgets, defaultBudgets } from "./budgets.ts";
 export { connectCors, createConnectHandler, remoteAddressKey, vouchKey } from "./connect_adapter.ts";
 export { Connection, type ConnectionDeps } from "./connection.ts";
@@ -33,5 +32,5 @@ export {
 } from "./incoming_sockets.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
-export { SessionSockets, SocketPlace } from "./session_sockets.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";
+export { SessionSockets, type SocketPlace, SocketPlaces } from "./socket_places.ts";

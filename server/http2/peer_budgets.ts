@@ -4,123 +4,106 @@
  * budget is an offender: its strangers are closed and refused for a while. An IPv6 address is a /64, and the /56 around it has
  * four times as much, whatever number of its networks are used.
  */
-import { Bucket, networkOf, networkShare, prefixOf, type Rate, takeOfAll } from "../limits/mod.ts";
+import { AddressBuckets, Buckets, type Origin, originOf, type Place, Places, SharedRate } from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
-import { FairRate } from "./fair_rate.ts";
 import type { Standing } from "./handler.ts";
+import { balancerAddress } from "./proxy_header.ts";
 
 export interface PeerStats {
-  /** Calls of strangers that were answered with 429. */
+  /** Calls of strangers that were answered with 429, or lost their places. */
   readonly refusedCalls: number;
-  /** Sockets that were closed before their handshake: too many, too fast, or of an offender. */
+  /** Sockets that were closed because they were too many, too fast, or of an offender. */
   readonly refusedSockets: number;
   /** How often an address became an offender. */
   readonly offences: number;
 }
 
-/** In place of the address of a balancer's own connections: clients on its machine have budgets of their own. */
-export const balancerAddress = "balancer";
-
-/** Addresses that are remembered; those beyond share one budget. */
-const maxAddresses = 100_000;
-/** A budget that nobody used for this long is full again, and forgotten. */
-const forgetMs = 120_000;
+/** How long a stranger's call is safe. */
+const minimumMs = 3_000;
+/** Of the places for strangers' calls: handlers that go on for a moment after theirs was given to somebody else. */
+const endingShare = 1 / 4;
 
 export class PeerBudgets {
   readonly budgets: Budgets;
   readonly now: () => number;
-  readonly callsInAll: FairRate;
-  readonly checksInAll: FairRate;
-  readonly resetsInAll: FairRate;
-  readonly #peers = new Map<string, PeerBudget>();
-  readonly #networks = new Map<string, NetworkBudget>();
-  /** Calls of strangers under way, and how many addresses or networks they are of. */
-  #handlers = 0;
-  #busyParties = 0;
-  #refusedCalls = 0;
-  #refusedSockets = 0;
-  #offences = 0;
+  readonly sockets: AddressBuckets;
+  readonly calls: AddressBuckets;
+  readonly checks: AddressBuckets;
+  readonly strangerResets: AddressBuckets;
+  readonly strangerFrames: AddressBuckets;
+  readonly memberResets: Buckets;
+  /** An address is an offender until its offence has come back. */
+  readonly offences: Buckets;
+  readonly callsInAll: SharedRate;
+  readonly checksInAll: SharedRate;
+  readonly resetsInAll: SharedRate;
+  /** Calls of strangers under way, each with how to end it. */
+  readonly #underWay: Places<() => void>;
+  /** Those whose handlers have not ended: for a moment also some that lost their places. */
+  readonly #running = new Set<Place<() => void>>();
+  readonly #stats = { refusedCalls: 0, refusedSockets: 0, offences: 0 };
 
   /** `lagMs` tells how late the process is: strangers are the first to have less. */
   constructor(budgets: Budgets, now: () => number, lagMs: () => number = () => 0) {
     this.budgets = budgets;
     this.now = now;
+    this.sockets = new AddressBuckets(budgets.socketsPerAddress);
+    this.calls = new AddressBuckets(budgets.strangerCalls);
+    this.checks = new AddressBuckets(budgets.checks);
+    this.strangerResets = new AddressBuckets(budgets.strangerResets);
+    this.strangerFrames = new AddressBuckets(budgets.strangerControlFrames);
+    this.memberResets = new Buckets(budgets.memberResets);
+    this.offences = new Buckets({ burst: 1, perSecond: 1_000 / budgets.offenderMs });
     const room = (): number => roomAt(lagMs());
-    this.callsInAll = new FairRate(budgets.strangerCallsInAll, now, room);
-    this.checksInAll = new FairRate(budgets.checksInAll, now, room);
-    this.resetsInAll = new FairRate(budgets.strangerResetsInAll, now, room);
+    this.callsInAll = new SharedRate(budgets.strangerCallsInAll, now, room);
+    this.checksInAll = new SharedRate(budgets.checksInAll, now, room);
+    this.resetsInAll = new SharedRate(budgets.strangerResetsInAll, now, room);
+    this.#underWay = new Places({ total: budgets.strangerHandlers, minimumMs, random: Math.random });
   }
 
   of(address: string): PeerBudget {
-    const key = prefixOf(address);
-    const known = this.#peers.get(key);
-    if (known !== undefined) return known;
-    const shared = this.#peers.size < maxAddresses || key === balancerAddress ? key : "";
-    const peer = this.#peers.get(shared) ?? new PeerBudget(shared, this, this.#networkOf(shared && address));
-    this.#peers.set(shared, peer);
-    return peer;
+    return new PeerBudget(originOf(address), this);
   }
 
-  #networkOf(address: string): NetworkBudget | undefined {
-    const key = networkOf(address);
-    if (key === prefixOf(address)) return undefined;
-    const network = this.#networks.get(key) ?? new NetworkBudget(key, this);
-    this.#networks.set(key, network);
-    return network;
+  /** Handlers of strangers' calls, also of streams that are gone. */
+  get handlers(): number {
+    return this.#running.size;
   }
 
-  /** False when a new socket of this address must be closed before it costs a handshake. */
-  admitsSocket(address: string): boolean {
-    const peer = this.of(address);
-    return !peer.isOffender && peer.spendSocket();
+  /** Undefined when there is no place for it. `end` resets the call, because somebody else needs its place more. */
+  beginCall({ network: party }: Origin, end: () => void): StrangerCall | undefined {
+    if (this.#running.size >= (1 + endingShare) * this.budgets.strangerHandlers) return undefined;
+    const entered = this.#underWay.enter({ party, holder: end, standing: "unfinished" }, this.now());
+    if (entered.kind === "refused") return undefined;
+    const { place, displaced } = entered;
+    this.#running.add(place);
+    if (displaced !== undefined) {
+      this.callRefused();
+      displaced.holder();
+    }
+    return {
+      gone: () => this.#underWay.stand(place, "busy", this.now()),
+      ended: () => {
+        this.#running.delete(place);
+        this.#underWay.leave(place, "finished", this.now());
+      },
+    };
   }
 
   socketRefused(): void {
-    this.#refusedSockets++;
-  }
-
-  /** Returns whether a stranger may start one more call. Above half of the total, strangers get equal parts. */
-  hasRoomFor({ handlers, network }: PeerBudget): boolean {
-    const { strangerHandlers, strangerHandlersInAll: inAll } = this.budgets;
-    if (handlers >= strangerHandlers || this.#handlers >= inAll) return false;
-    if (network !== undefined && network.handlers >= networkShare * strangerHandlers) return false;
-    const ofParty = network?.handlers ?? handlers;
-    return this.#handlers < inAll / 2 || ofParty < Math.max(1, Math.floor(inAll / (this.#busyParties + 1)));
-  }
-
-  handlerStarted(peer: PeerBudget): void {
-    this.#handlers++;
-    peer.handlers++;
-    if (peer.network !== undefined) peer.network.handlers++;
-    if ((peer.network ?? peer).handlers === 1) this.#busyParties++;
-  }
-
-  handlerEnded(peer: PeerBudget): void {
-    this.#handlers--;
-    peer.handlers--;
-    if (peer.network !== undefined) peer.network.handlers--;
-    if ((peer.network ?? peer).handlers === 0) this.#busyParties--;
+    this.#stats.refusedSockets++;
   }
 
   callRefused(): void {
-    this.#refusedCalls++;
+    this.#stats.refusedCalls++;
   }
 
   offended(): void {
-    this.#offences++;
+    this.#stats.offences++;
   }
 
   stats(): PeerStats {
-    return { refusedCalls: this.#refusedCalls, refusedSockets: this.#refusedSockets, offences: this.#offences };
-  }
-
-  tick(nowMs: number): void {
-    const used = new Set<NetworkBudget>();
-    for (const [key, peer] of this.#peers) {
-      if (peer.handlers === 0 && nowMs - peer.usedAtMs >= forgetMs) this.#peers.delete(key);
-      else if (peer.network !== undefined) used.add(peer.network);
-    }
-    for (const [key, network] of this.#networks) if (!used.has(network)) this.#networks.delete(key);
+    return { ...this.#stats };
   }
 }
 
@@ -130,129 +113,81 @@ function roomAt(lagMs: number): number {
   return lagMs < 200 ? 0.25 : 0.1;
 }
 
+/** A stranger's call that a handler works on. */
+export interface StrangerCall {
+  /** Its stream is gone, and its handler goes on. */
+  gone(): void;
+  /** Its handler has ended, or somebody has vouched for it. */
+  ended(): void;
+}
+
+/** The status of a call that must be refused, or, of those that may begin, a stranger's: others are not counted. */
+export interface Begun {
+  readonly refused?: 403 | 429;
+  readonly call?: StrangerCall;
+}
+
 /** One address. */
 export class PeerBudget {
-  readonly key: string;
-  /** Of IPv6 only. */
-  readonly network: NetworkBudget | undefined;
+  readonly origin: Origin;
   readonly #all: PeerBudgets;
-  /** Its own bucket and, of IPv6, that of its network: of strangers each takes of both or of neither. */
-  readonly #sockets: readonly Bucket[];
-  readonly #calls: readonly Bucket[];
-  readonly #checks: readonly Bucket[];
-  readonly #strangerResets: readonly Bucket[];
-  readonly #strangerFrames: readonly Bucket[];
-  readonly #memberResets: readonly Bucket[];
-  /** Calls of its strangers under way, also of streams that are gone. */
-  handlers = 0;
-  usedAtMs: number;
-  #refusedUntilMs = 0;
 
-  constructor(key: string, all: PeerBudgets, network?: NetworkBudget) {
-    const { budgets } = all;
-    this.key = key;
-    this.network = network;
+  constructor(origin: Origin, all: PeerBudgets) {
+    this.origin = origin;
     this.#all = all;
-    this.usedAtMs = all.now();
-    this.#sockets = withNetwork(budgets.socketsPerAddress, network?.sockets);
-    this.#calls = withNetwork(budgets.strangerCalls, network?.calls);
-    this.#checks = withNetwork(budgets.checks, network?.checks);
-    this.#strangerResets = withNetwork(budgets.strangerResets, network?.strangerResets);
-    this.#strangerFrames = withNetwork(budgets.strangerControlFrames, network?.strangerFrames);
-    this.#memberResets = withNetwork(budgets.memberResets, undefined);
   }
 
   get isOffender(): boolean {
-    this.usedAtMs = this.#all.now();
-    return this.usedAtMs < this.#refusedUntilMs;
+    return this.#all.offences.waitMs(this.origin.prefix, this.#all.now()) !== undefined;
   }
 
-  spendSocket(): boolean {
-    return this.#spend(this.#sockets);
+  /** False when a new socket of this address must be closed before it costs a handshake. */
+  admitsSocket(): boolean {
+    return !this.isOffender && this.#spend(this.#all.sockets);
   }
 
-  /** Returns the status of a call that must be refused. A balancer itself may ask for nothing but health. */
-  refusalOf(standing: Standing): 403 | 429 | undefined {
-    if (this.#isBalancer && standing !== "check") return 403;
-    if (this.#admits(standing)) return undefined;
+  /** A balancer itself may ask for nothing but health. `end` resets a stranger's call before its time. */
+  begin(standing: Standing, end: () => void): Begun {
+    if (this.#isBalancer && standing !== "check") return { refused: 403 };
+    if (standing === "member" || (standing === "check" && this.#admitsCheck())) return {};
+    const call = standing === "stranger" && this.#admitsCall() ? this.#all.beginCall(this.origin, end) : undefined;
+    if (call !== undefined) return { call };
     this.#all.callRefused();
-    return 429;
+    return { refused: 429 };
   }
 
-  #admits(standing: Standing): boolean {
-    if (standing === "member") return true;
-    if (standing === "check") {
-      return this.#spend(this.#checks) && (this.#isBalancer || this.#all.checksInAll.spend(this.#party));
-    }
-    return !this.isOffender && this.#all.hasRoomFor(this) && this.#spend(this.#calls) &&
-      this.#all.callsInAll.spend(this.#party);
+  /** A balancer's checks take no part of what all have: they decide whether this process gets clients at all. */
+  #admitsCheck(): boolean {
+    return this.#spend(this.#all.checks) && (this.#isBalancer || this.#all.checksInAll.spend(this.origin.network));
   }
 
-  /** Takes no part of what all have: its checks decide whether this process gets clients at all. */
+  #admitsCall(): boolean {
+    return !this.isOffender && this.#spend(this.#all.calls) && this.#all.callsInAll.spend(this.origin.network);
+  }
+
   get #isBalancer(): boolean {
-    return this.key === balancerAddress;
-  }
-
-  /** Takes its part of what all have: a network has one, not one for each of its addresses. */
-  get #party(): string {
-    return this.network?.key ?? this.key;
-  }
-
-  handlerStarted(): void {
-    this.#all.handlerStarted(this);
-  }
-
-  handlerEnded(): void {
-    this.#all.handlerEnded(this);
+    return this.origin.prefix === balancerAddress;
   }
 
   /** False when there were too many. */
   spendReset(isMember: boolean): boolean {
-    if (isMember) return this.#spend(this.#memberResets);
-    return this.#spend(this.#strangerResets) && this.#all.resetsInAll.spend(this.#party);
+    if (isMember) return this.#all.memberResets.take(this.origin.prefix, this.#all.now()) === undefined;
+    return this.#spend(this.#all.strangerResets) && this.#all.resetsInAll.spend(this.origin.network);
   }
 
   spendFrames(amount: number): boolean {
-    return this.#spend(this.#strangerFrames, amount);
+    return this.#spend(this.#all.strangerFrames, amount);
   }
 
   giveBackFrames(amount: number): void {
-    for (const bucket of this.#strangerFrames) bucket.giveBack(amount);
+    this.#all.strangerFrames.giveBack(this.origin, this.#all.now(), amount);
   }
 
   offend(): void {
-    if (this.isOffender) return;
-    this.#refusedUntilMs = this.usedAtMs + this.#all.budgets.offenderMs;
-    this.#all.offended();
+    if (this.#all.offences.take(this.origin.prefix, this.#all.now()) === undefined) this.#all.offended();
   }
 
-  #spend(buckets: readonly Bucket[], amount = 1): boolean {
-    return takeOfAll(buckets, this.#all.now(), amount) === undefined;
-  }
-}
-
-function withNetwork(rate: Rate, ofNetwork: Bucket | undefined): readonly Bucket[] {
-  return ofNetwork === undefined ? [new Bucket(rate)] : [new Bucket(rate), ofNetwork];
-}
-
-/** A /56 of IPv6: what strangers of all its addresses may cost together. */
-class NetworkBudget {
-  readonly key: string;
-  readonly sockets: Bucket;
-  readonly calls: Bucket;
-  readonly checks: Bucket;
-  readonly strangerResets: Bucket;
-  readonly strangerFrames: Bucket;
-  handlers = 0;
-
-  constructor(key: string, { budgets }: PeerBudgets) {
-    const budget = ({ burst, perSecond }: Rate): Bucket =>
-      new Bucket({ burst: networkShare * burst, perSecond: networkShare * perSecond });
-    this.key = key;
-    this.sockets = budget(budgets.socketsPerAddress);
-    this.calls = budget(budgets.strangerCalls);
-    this.checks = budget(budgets.checks);
-    this.strangerResets = budget(budgets.strangerResets);
-    this.strangerFrames = budget(budgets.strangerControlFrames);
+  #spend(buckets: AddressBuckets, amount = 1): boolean {
+    return buckets.take(this.origin, this.#all.now(), amount) === undefined;
   }
 }

@@ -16,6 +16,9 @@ export type ProxyHeader =
     readonly client: string | undefined;
   };
 
+/** In place of the address of a balancer's own connections: clients on its machine have budgets of their own. */
+export const balancerAddress = "balancer";
+
 /** Version 2 fits into the smallest segment that every network carries. */
 export const maxHeaderBytes = 536;
 /** The longest line of version 1, with its end. */

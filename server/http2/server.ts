@@ -81,7 +81,6 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const ticker = setInterval(() => {
     const nowMs = performance.now();
     for (const connection of connections) contain(() => connection.tick(nowMs), parts.onFault);
-    peers.tick(nowMs);
   }, tickMs);
 
   return {
@@ -170,12 +169,11 @@ function contain(act: () => void, failed: (error: unknown) => void): void {
   }
 }
 
-function attach(socket: TLSSocket, { address, place }: Client, parts: Parts): Connection {
+function attach(socket: TLSSocket, { address, peer, place }: Client, parts: Parts): Connection {
   const failed = (error: unknown): void => {
     parts.onFault(error);
     socket.destroy();
   };
-  const peer = parts.peers.of(address);
   const connection = new Connection(transportOf(socket), {
     ...parts,
     now: () => performance.now(),

@@ -6,10 +6,11 @@
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { Field } from "./field.ts";
 import type { ServerRequest, ServerResponse, Standing } from "./handler.ts";
+import type { StrangerCall } from "./peer_budgets.ts";
 import { type BodyOwner, RequestBody } from "./request_body.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { Outgoing } from "./sender.ts";
-import type { SessionSockets } from "./session_sockets.ts";
+import type { SessionSockets } from "./socket_places.ts";
 
 /** The parts of a connection that a stream uses. */
 export interface StreamHost {
@@ -36,8 +37,8 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   /** The handler has not answered yet. */
   running = true;
   standing: Standing;
-  /** A stranger's counts against the limits of its address, until it ends or a handler vouches for it. */
-  isCounted = false;
+  /** A stranger's, until it ends or a handler vouches for it. */
+  call: StrangerCall | undefined;
   receiveWindow: number;
   /** Taken by the handler and not granted to the peer again yet. */
   ungranted = 0;
@@ -59,7 +60,14 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
 
   constructor(
     head: RequestHead,
-    parts: { id: number; host: StreamHost; standing: Standing; receiveWindow: number; sendWindow: number },
+    parts: {
+      id: number;
+      host: StreamHost;
+      standing: Standing;
+      call: StrangerCall | undefined;
+      receiveWindow: number;
+      sendWindow: number;
+    },
   ) {
     this.id = parts.id;
     this.method = head.method;
@@ -68,6 +76,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     this.path = head.path;
     this.headers = head.headers;
     this.standing = parts.standing;
+    this.call = parts.call;
     this.receiveWindow = parts.receiveWindow;
     this.sendWindow = parts.sendWindow;
     this.#host = parts.host;

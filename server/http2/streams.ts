@@ -14,7 +14,7 @@ import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { Outbox } from "./outbox.ts";
 import { areTrailers, parseRequestHead } from "./request_head.ts";
 import { discardBody, type Outgoing, Sender, type SenderEvents } from "./sender.ts";
-import type { SessionSockets, SocketPlace } from "./session_sockets.ts";
+import type { SessionSockets, SocketPlace } from "./socket_places.ts";
 import { Stream, type StreamHost } from "./stream.ts";
 
 export interface StreamsParts {
@@ -110,14 +110,14 @@ export class Streams implements StreamHost, SenderEvents {
     const head = parseRequestHead(fields);
     if (head === undefined) return this.#refuse(id, ErrorCode.protocolError);
     const standing = this.#parts.standingOf(head, this.#guard.isMember);
-    const refusal = this.#guard.refusalOf(standing);
-    if (refusal !== undefined) return this.#answerShortly(id, endStream, refusal);
+    const { refused, call } = this.#guard.begin(standing, () => this.#displaced(id));
+    if (refused !== undefined) return this.#answerShortly(id, endStream, refused);
 
     const windows = { receiveWindow: this.#budgets.streamWindowBytes, sendWindow: this.sender.initialStreamWindow };
-    const opened = new Stream(head, { id, host: this, standing, ...windows });
+    const opened = new Stream(head, { id, host: this, standing, call, ...windows });
     this.#open.set(id, opened);
     if (standing === "member") this.#guard.vouch();
-    if (standing === "stranger") this.#count(opened);
+    this.#parts.place.serves();
     if (endStream && !opened.receiveEnd()) this.#reset(opened, ErrorCode.protocolError);
     else this.#serve(opened);
   }
@@ -182,7 +182,7 @@ export class Streams implements StreamHost, SenderEvents {
 
   tick(nowMs: number): void {
     for (const stream of this.#open.values()) {
-      if (stream.isCounted && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
+      if (stream.call !== undefined && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
         this.#resetUncounted(stream, ErrorCode.cancel);
         continue;
       }
@@ -220,19 +220,20 @@ export class Streams implements StreamHost, SenderEvents {
   vouch(stream: Stream, session: SessionSockets): void {
     session.carry(this.#parts.place);
     this.#guard.vouch();
+    this.#parts.place.vouched();
     this.#uncount(stream);
     stream.standing = "member";
   }
 
-  #count(stranger: Stream): void {
-    stranger.isCounted = true;
-    this.#guard.handlerStarted();
+  #uncount(stream: Stream): void {
+    stream.call?.ended();
+    stream.call = undefined;
   }
 
-  #uncount(stream: Stream): void {
-    if (!stream.isCounted) return;
-    stream.isCounted = false;
-    this.#guard.handlerEnded();
+  /** Somebody else needs the place of this stranger's call more. */
+  #displaced(id: number): void {
+    const stream = this.#open.get(id);
+    if (stream !== undefined) this.#resetUncounted(stream, ErrorCode.cancel);
   }
 
   #handlerEnded(stream: Stream): void {
@@ -343,7 +344,8 @@ export class Streams implements StreamHost, SenderEvents {
   }
 
   #abort(stream: Stream, reason: StreamAborted): void {
-    if (!stream.running) this.#handlerEnded(stream);
+    if (stream.running) stream.call?.gone();
+    else this.#handlerEnded(stream);
     stream.abort(reason);
     this.sender.abandon(stream, reason);
     this.#remove(stream);
@@ -351,7 +353,9 @@ export class Streams implements StreamHost, SenderEvents {
 
   #remove(stream: Stream): void {
     this.#open.delete(stream.id);
-    if (this.size === 0) this.#parts.onEmpty();
+    if (this.size > 0) return;
+    this.#parts.place.rests();
+    this.#parts.onEmpty();
   }
 
   /** DATA or HEADERS on a stream that is not open. */

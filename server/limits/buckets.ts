@@ -3,7 +3,7 @@
  * whatever its rate, and needs no entry. A clock that is set back brings nothing back and takes nothing away.
  */
 import { RecentMap } from "../../proto/mod.ts";
-import { networkOf, networkShare, prefixOf } from "./parties.ts";
+import { networkShare, type Origin, originOf } from "./parties.ts";
 
 export interface Rate {
   /** How much may be taken at once. */
@@ -160,18 +160,20 @@ export class AddressBuckets {
     this.#networks = new Buckets({ burst: networkShare * burst, perSecond: networkShare * perSecond });
   }
 
-  take(address: string, nowMs: number, amount = 1): number | undefined {
+  take(address: string | Origin, nowMs: number, amount = 1): number | undefined {
     return takeOfAll(this.of(address, nowMs), nowMs, amount);
   }
 
-  giveBack(address: string, nowMs: number, amount = 1): void {
-    this.#prefixes.giveBack(prefixOf(address), nowMs, amount);
-    this.#networks.giveBack(networkOf(address), nowMs, amount);
+  giveBack(address: string | Origin, nowMs: number, amount = 1): void {
+    const { prefix, network } = toOrigin(address);
+    this.#prefixes.giveBack(prefix, nowMs, amount);
+    this.#networks.giveBack(network, nowMs, amount);
   }
 
   look(address: string, nowMs: number): Level {
-    const ofPrefix = this.#prefixes.look(prefixOf(address), nowMs);
-    const ofNetwork = this.#networks.look(networkOf(address), nowMs);
+    const { prefix, network } = originOf(address);
+    const ofPrefix = this.#prefixes.look(prefix, nowMs);
+    const ofNetwork = this.#networks.look(network, nowMs);
     return {
       remaining: Math.min(ofPrefix.remaining, ofNetwork.remaining),
       fullInMs: Math.max(ofPrefix.fullInMs, ofNetwork.fullInMs),
@@ -179,9 +181,13 @@ export class AddressBuckets {
   }
 
   /** The buckets of its prefix and, for IPv6, of its network, to take of them now. Each `within` has its own. */
-  of(address: string, nowMs: number, within = ""): readonly Bucket[] {
-    const [prefix, network] = [prefixOf(address), networkOf(address)];
+  of(address: string | Origin, nowMs: number, within = ""): readonly Bucket[] {
+    const { prefix, network } = toOrigin(address);
     const ofPrefix = this.#prefixes.of(`${within}${prefix}`, nowMs);
     return network === prefix ? [ofPrefix] : [ofPrefix, this.#networks.of(`${within}${network}`, nowMs)];
   }
+}
+
+function toOrigin(address: string | Origin): Origin {
+  return typeof address === "string" ? originOf(address) : address;
 }

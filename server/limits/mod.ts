@@ -1,7 +1,7 @@
 /** How much each party may have of a thing that all share. Pure: the domain of the API and the core of the relay use it too. */
 export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts";
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
-export { networkOf, networkShare, prefixOf } from "./parties.ts";
+export { networkOf, networkShare, type Origin, originOf, prefixOf } from "./parties.ts";
 export type { Place, Standing } from "./party_places.ts";
 export {
   type Limit,
@@ -15,3 +15,4 @@ export {
   tellTime,
 } from "./table.ts";
 export { type Entered, type Newcomer, Places, type PlacesOptions, type Verdict } from "./places.ts";
+export { SharedRate } from "./shared_rate.ts";

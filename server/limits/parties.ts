@@ -8,6 +8,17 @@ import { firstBits, parseAddress } from "./addresses.ts";
 /** A network may have as much as this many of its prefixes. */
 export const networkShare = 4;
 
+/** Both names of the same client, for a caller that uses them often. */
+export interface Origin {
+  readonly prefix: string;
+  readonly network: string;
+}
+
+export function originOf(address: string): Origin {
+  const prefix = prefixOf(address);
+  return { prefix, network: networkOf(prefix) };
+}
+
 /** The IPv4 address, also when it comes mapped into IPv6, or the /64. A prefix is its own; a text that is no address too. */
 export function prefixOf(address: string): string {
   return blockOf(address, 64);

@@ -9,7 +9,8 @@ import {
   PeerBudgets,
   type ServerRequest,
   type ServerResponse,
-  SocketPlace,
+  type SocketPlace,
+  SocketPlaces,
 } from "../../../server/http2/mod.ts";
 import { concat, describe, flag, parseFrames, preface, settings, settingsAck, type, type WireFrame } from "./wire.ts";
 
@@ -40,6 +41,7 @@ export class Peer {
     this.#clock = shared?.clock ?? { nowMs: 0 };
     const all = { ...defaultBudgets, ...budgets };
     const now = (): number => this.nowMs;
+    const peer = shared?.peer ?? new PeerBudgets(all, now).of("192.0.2.1");
     this.connection = new Connection({
       write: (chunk) => {
         if (this.ended || this.destroyed) throw new Error("written after the end");
@@ -57,8 +59,8 @@ export class Peer {
       },
       budgets: all,
       now,
-      peer: shared?.peer ?? new PeerBudgets(all, now).of("192.0.2.1"),
-      place: new SocketPlace(() => {}, { count: () => () => {}, carry: () => () => {} }),
+      peer,
+      place: placeOf(peer, all),
       standingOf: () => stranger ? "stranger" : "member",
       defer: (task) => this.#tasks.push(task),
       onFault: (error) => this.faults.push(error),
@@ -127,4 +129,11 @@ export class Peer {
 export async function okHandler(request: ServerRequest): Promise<ServerResponse> {
   for await (const _ of request.body) { /* only its end matters */ }
   return { status: 200 };
+}
+
+/** In a house of its own. */
+export function placeOf({ origin }: PeerBudget, budgets: Budgets): SocketPlace {
+  const place = new SocketPlaces(budgets, () => 0).enter(origin, () => {});
+  if (place === undefined) throw new Error("an empty house has no place");
+  return place;
 }

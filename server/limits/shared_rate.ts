@@ -1,6 +1,9 @@
 /**
  * A rate that many share. While less than half of it is asked for, it is free for all. Above that, each may take an equal
  * part, so that many who each stay below their own limit cannot leave nothing for the next one.
+ *
+ * It is neither of the other two ideas. `Buckets` give each party its own, whatever others take. `Places` take from one party what another
+ * needs more, but something that was done cannot be taken back: so it is parted before.
  */
 
 /** Short, because what is asked for within the first one is not shared yet. */
@@ -9,7 +12,7 @@ const windowMs = 250;
 /** The first of everybody in a window is let in beyond the rate, up to this many times of it. */
 const newcomerFactor = 2;
 
-export class FairRate {
+export class SharedRate {
   readonly #perWindow: number;
   readonly #now: () => number;
   readonly #room: () => number;

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { FairRate } from "./fair_rate.ts";
+import { SharedRate } from "./shared_rate.ts";
 
-function clocked(perSecond: number): { rate: FairRate; clock: { nowMs: number } } {
+function clocked(perSecond: number): { rate: SharedRate; clock: { nowMs: number } } {
   const clock = { nowMs: 0 };
-  return { rate: new FairRate(perSecond, () => clock.nowMs), clock };
+  return { rate: new SharedRate(perSecond, () => clock.nowMs), clock };
 }
 
-const spends = (rate: FairRate, key: string, times: number): number =>
+const spends = (rate: SharedRate, key: string, times: number): number =>
   Array.from({ length: times }, () => rate.spend(key)).filter(Boolean).length;
 
-Deno.test("FairRate gives one alone half of all at once, and all over again later", () => {
+Deno.test("SharedRate gives one alone half of all at once, and all over again later", () => {
   const { rate, clock } = clocked(400);
   assertEquals(spends(rate, "a", 50), 50);
   clock.nowMs = 250;
@@ -18,7 +18,7 @@ Deno.test("FairRate gives one alone half of all at once, and all over again late
   assertEquals(spends(rate, "a", 50), 50);
 });
 
-Deno.test("FairRate leaves a newcomer its part, however many ask for more than theirs", () => {
+Deno.test("SharedRate leaves a newcomer its part, however many ask for more than theirs", () => {
   const { rate, clock } = clocked(400);
   for (let window = 0; window < 5; window++) {
     let taken = 0;
@@ -29,16 +29,16 @@ Deno.test("FairRate leaves a newcomer its part, however many ask for more than t
   }
 });
 
-Deno.test("FairRate has less for all while there is less room, and still the first of everybody", () => {
+Deno.test("SharedRate has less for all while there is less room, and still the first of everybody", () => {
   const clock = { nowMs: 0, room: 0.1 };
-  const rate = new FairRate(400, () => clock.nowMs, () => clock.room);
+  const rate = new SharedRate(400, () => clock.nowMs, () => clock.room);
   assertEquals(spends(rate, "a", 50), 10);
   assert(rate.spend("honest"));
   clock.room = 1;
   assertEquals(spends(rate, "a", 30), 30);
 });
 
-Deno.test("FairRate shares evenly while more is asked for than there is", () => {
+Deno.test("SharedRate shares evenly while more is asked for than there is", () => {
   const { rate, clock } = clocked(400);
   for (const key of ["a", "b", "c", "d"]) spends(rate, key, 100);
   clock.nowMs = 250;
