@@ -65,6 +65,9 @@ const forgivenFailures = 2;
 /** A party with so many times what others have keeps nothing from newcomers by being young. */
 const crowdFactor = 4;
 
+/** Entries that are of no use any more, and wait in a list to come up. */
+const leftAtMost = 64;
+
 type Kind = "free" | "paying";
 
 /** A party with a place that may go. Its score may have become less since. */
@@ -81,6 +84,12 @@ interface Safe<Holder> {
   readonly party: Party<Holder>;
   readonly version: number;
   readonly untilMs: number;
+}
+
+/** Its party may have left more unfinished since. */
+interface Turn<Holder> {
+  readonly place: Place<Holder>;
+  readonly round: number;
 }
 
 interface Candidate<Holder> {
@@ -101,7 +110,9 @@ export class Places<Holder> {
   readonly #failures = new Failures();
   readonly #held = new Map<Place<Holder>, Seat<Holder>>();
   #freeHeld = 0;
-  /** Of the last one that `next` took out. */
+  /** Those that may wait for their turns, for callers that ask for the next. */
+  #turns: Heap<Turn<Holder>> | undefined;
+  /** Of the last one that had its turn. */
   #round = 0;
   /** Parties that are in no list as they are now. Nothing is sorted while there are places. */
   readonly #changed = new Set<Party<Holder>>();
@@ -181,22 +192,37 @@ export class Places<Holder> {
 
   /**
    * Takes out the one whose turn it is. Parties take turns by weight, and one that has left things unfinished waits some rounds longer. So
-   * nobody waits for ever, however many come again and again. It looks at each party: meant for some thousand at most.
+   * nobody waits for ever, however many come again and again.
    */
   next(nowMs: number): Place<Holder> | undefined {
-    let best: { readonly place: Place<Holder>; readonly round: number } | undefined;
-    for (const party of this.#parties.values()) {
-      const place = party.first("unfinished");
-      if (place === undefined) continue;
-      const round = place.round + this.#failures.of(party.key, nowMs) / party.rank.weight;
-      const isEarlier = best === undefined || round < best.round ||
-        (round === best.round && place.sinceMs < best.place.sinceMs);
-      if (isEarlier) best = { place, round };
+    const turns = this.#turns ??= this.#lineUp(nowMs);
+    for (let first = turns.pop(); first !== undefined; first = turns.pop()) {
+      const { place } = first;
+      if (!this.#waits(place)) continue;
+      const turn = this.#turnOf(place, nowMs);
+      if (turn.round > first.round) turns.push(turn);
+      else {
+        this.#round = Math.max(this.#round, place.round);
+        this.leave(place, "finished", nowMs);
+        return place;
+      }
     }
-    if (best === undefined) return undefined;
-    this.#round = Math.max(this.#round, best.place.round);
-    this.leave(best.place, "finished", nowMs);
-    return best.place;
+    return undefined;
+  }
+
+  #lineUp(nowMs: number): Heap<Turn<Holder>> {
+    const turns = new Heap<Turn<Holder>>(comesBefore);
+    for (const place of this.#held.keys()) turns.push(this.#turnOf(place, nowMs));
+    return turns;
+  }
+
+  #turnOf(place: Place<Holder>, nowMs: number): Turn<Holder> {
+    const weight = this.#parties.get(place.party)?.rank.weight ?? 1;
+    return { place, round: place.round + this.#failures.of(place.party, nowMs) / weight };
+  }
+
+  #waits(place: Place<Holder>): boolean {
+    return place.standing === "unfinished" && this.#held.has(place);
   }
 
   #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
@@ -210,6 +236,10 @@ export class Places<Holder> {
     this.#held.set(seat, seat);
     this.#changed.add(party);
     if (!isPaying) this.#freeHeld++;
+    this.#turns?.push(this.#turnOf(seat, nowMs));
+    if ((this.#turns?.size ?? 0) > 2 * this.#held.size + leftAtMost) {
+      this.#turns?.keep(({ place }) => this.#waits(place));
+    }
     return seat;
   }
 
@@ -334,7 +364,6 @@ export class Places<Holder> {
 
   /** Entries of parties that have changed are left behind in lists until they come up, or are too many. */
   #tidy<Entry extends Listed<Holder> | Safe<Holder>>(heap: Heap<Entry>): void {
-    const leftAtMost = 64;
     if (heap.size > 2 * this.#parties.size + leftAtMost) heap.keep(isCurrent);
   }
 }
@@ -345,4 +374,8 @@ function isCurrent<Holder>({ party, version }: Listed<Holder> | Safe<Holder>): b
 
 function goesBefore<Holder>(a: Listed<Holder>, b: Listed<Holder>): boolean {
   return a.score > b.score || (a.score === b.score && a.tie < b.tie);
+}
+
+function comesBefore<Holder>(a: Turn<Holder>, b: Turn<Holder>): boolean {
+  return a.round < b.round || (a.round === b.round && a.place.sinceMs < b.place.sinceMs);
 }
