@@ -23,15 +23,18 @@ export interface SocketLimits {
   readonly connectionsPerAddress: number;
 }
 
-type Held = Place<SocketPlace>;
+/** The owner of a socket. A member's is one beyond those that its session carries. */
+type Role = "stranger" | "member" | "carried";
+
+/** The party of all sockets that sessions carry. */
+const carried = "carried";
 
 export class SocketPlaces {
   readonly #limits: SocketLimits;
   readonly #now: () => number;
   readonly #places: Places<SocketPlace>;
-  /** How many of `#places` are of each prefix. */
+  /** Those that count for their addresses, by prefix. */
   readonly #prefixes = new Map<string, number>();
-  #carried = 0;
 
   constructor(limits: SocketLimits, now: () => number) {
     this.#limits = limits;
@@ -41,86 +44,74 @@ export class SocketPlaces {
 
   /** Those that count for their addresses. */
   get counted(): number {
-    return this.#places.size;
+    return this.#places.size - this.#places.heldBy(carried);
   }
 
   /** Undefined when it must be refused. `end` closes the socket, because somebody else needs its place more. */
   enter(origin: Origin, end: () => void): SocketPlace | undefined {
     const { connectionsPerAddress } = this.#limits;
     const ofNetwork = this.#places.heldBy(origin.network) + this.#places.heldBy(membersOf(origin));
-    const isAtCeiling = this.#ofPrefix(origin) >= connectionsPerAddress ||
+    const isAtCeiling = (this.#prefixes.get(origin.prefix) ?? 0) >= connectionsPerAddress ||
       ofNetwork >= networkShare * connectionsPerAddress;
     const place = new SocketPlace(origin, this, end);
-    return !isAtCeiling && place.enter() ? place : undefined;
+    return !isAtCeiling && place.become("stranger") ? place : undefined;
   }
 
-  /** Counts it for its address, whatever the ceiling is. */
-  hold(place: SocketPlace, standing: Standing): Held | undefined {
-    const { origin, isMember } = place;
-    const { prefix } = origin;
-    const party = isMember ? membersOf(origin) : origin.network;
-    // A balancer's own checks decide whether this process gets clients at all.
-    const weight = prefix === balancerAddress ? Infinity : isMember ? memberWeight : 1;
-    const newcomer = { party, holder: place, standing, weight, leaves: this.#carried };
+  /** Whether a session that carries so many others may carry one more. */
+  mayCarry(others: number): boolean {
+    const { connections } = this.#limits;
+    if (this.#places.heldBy(carried) >= carriedShare * connections) return false;
+    return others === 0 || this.#places.size <= spareShare * connections;
+  }
+
+  hold(place: SocketPlace): Place<SocketPlace> | undefined {
+    const newcomer = { ...partyOf(place), holder: place, standing: place.standing };
     const entered = this.#places.enter(newcomer, this.#now());
     if (entered.kind === "refused") return undefined;
-    this.#prefixes.set(prefix, this.#ofPrefix(origin) + 1);
+    this.#count(place, 1);
     entered.displaced?.holder.displaced();
     return entered.place;
   }
 
-  stand(held: Held, standing: Standing): void {
-    this.#places.stand(held, standing, this.#now());
+  stand(held: Place<SocketPlace>): void {
+    this.#places.stand(held, held.holder.standing, this.#now());
   }
 
-  release(held: Held, outcome: "finished" | "unfinished"): void {
-    const { origin } = held.holder;
-    const left = this.#ofPrefix(origin) - 1;
-    if (left === 0) this.#prefixes.delete(origin.prefix);
-    else this.#prefixes.set(origin.prefix, left);
+  release(held: Place<SocketPlace>, outcome: "finished" | "unfinished"): void {
     this.#places.leave(held, outcome, this.#now());
+    this.#count(held.holder, -1);
   }
 
-  /** Returns whether it is carried from now on, by a session that carries so many others. */
-  carry(held: Held, others: number): boolean {
-    const { connections } = this.#limits;
-    if (this.#carried >= carriedShare * connections) return false;
-    if (others > 0 && this.#places.size + this.#carried > spareShare * connections) return false;
-    this.release(held, "finished");
-    this.#carried++;
-    return true;
-  }
-
-  drop(): void {
-    this.#carried--;
-  }
-
-  #ofPrefix({ prefix }: Origin): number {
-    return this.#prefixes.get(prefix) ?? 0;
+  #count({ role, origin: { prefix } }: SocketPlace, by: 1 | -1): void {
+    if (role === "carried") return;
+    const count = (this.#prefixes.get(prefix) ?? 0) + by;
+    if (count === 0) this.#prefixes.delete(prefix);
+    else this.#prefixes.set(prefix, count);
   }
 }
 
-/** Sockets that members use beyond those that their sessions carry. */
+function partyOf({ role, origin }: SocketPlace): { readonly party: string; readonly weight: number } {
+  if (role === "carried") return { party: carried, weight: 1 };
+  if (role === "member") return { party: membersOf(origin), weight: memberWeight };
+  // A balancer's own checks decide whether this process gets clients at all.
+  return { party: origin.network, weight: origin.prefix === balancerAddress ? Infinity : 1 };
+}
+
 function membersOf({ network }: Origin): string {
   return `members of ${network}`;
 }
-
-/** How a socket counts: for its address, as carried by these sessions, or not, because it is gone. */
-type Counted =
-  | { readonly kind: "own"; readonly held: Held }
-  | { readonly kind: "carried"; readonly by: Set<SessionSockets> }
-  | { readonly kind: "gone" };
-
-const gone: Counted = { kind: "gone" };
 
 /** Of one socket. */
 export class SocketPlace {
   readonly origin: Origin;
   readonly #all: SocketPlaces;
   readonly #end: () => void;
-  #isMember = false;
-  #standing: Standing = "unfinished";
-  #counted: Counted = gone;
+  /** Those that carry it. */
+  readonly #sessions = new Set<SessionSockets>();
+  #role: Role = "stranger";
+  #isResting = false;
+  /** Undefined when the socket is gone. */
+  #held: Place<SocketPlace> | undefined;
 
   constructor(origin: Origin, all: SocketPlaces, end: () => void) {
     this.origin = origin;
@@ -128,58 +119,58 @@ export class SocketPlace {
     this.#end = end;
   }
 
-  /** Returns whether it counts for its address from now on. */
-  enter(): boolean {
-    const held = this.#all.hold(this, this.#standing);
-    this.#counted = held === undefined ? gone : { kind: "own", held };
-    return held !== undefined;
+  get role(): Role {
+    return this.#role;
   }
 
-  get isMember(): boolean {
-    return this.#isMember;
+  /** A stranger's call may be one that never ends. */
+  get standing(): Standing {
+    if (this.#role === "carried") return "busy";
+    if (this.#isResting) return "idle";
+    return this.#role === "member" ? "kept" : "unfinished";
   }
 
-  /** A member uses it, whether a session carries it or not. */
-  vouched(): void {
-    if (this.#isMember) return;
-    this.#isMember = true;
-    this.serves();
-    if (this.#counted.kind !== "own") return;
-    this.#all.release(this.#counted.held, "finished");
-    this.enter();
+  /** Returns whether it has a place, which one that has had a place always has. */
+  become(role: Role): boolean {
+    if (this.#held !== undefined) this.#all.release(this.#held, "finished");
+    this.#role = role;
+    this.#held = this.#all.hold(this);
+    return this.#held !== undefined;
   }
 
-  /** Calls are under way: a stranger's may be one that never ends. */
+  /** Calls are under way. */
   serves(): void {
-    this.#stand(this.#isMember ? "kept" : "unfinished");
+    this.#rest(false);
   }
 
   /** The last call under way has ended. */
   rests(): void {
-    this.#stand("idle");
+    this.#rest(true);
   }
 
-  #stand(standing: Standing): void {
-    if (standing === this.#standing) return;
-    this.#standing = standing;
-    if (this.#counted.kind === "own") this.#all.stand(this.#counted.held, standing);
+  #rest(isResting: boolean): void {
+    this.#isResting = isResting;
+    if (this.#held !== undefined) this.#all.stand(this.#held);
+  }
+
+  /** A member uses it, whether a session carries it or not. */
+  vouched(): void {
+    if (this.#held !== undefined && this.#role === "stranger") this.become("member");
   }
 
   /** Returns whether the session, which carries so many others, carries this one too from now on. */
   carriedBy(session: SessionSockets, others: number): boolean {
-    const counted = this.#counted;
-    if (counted.kind === "gone" || (counted.kind === "own" && !this.#all.carry(counted.held, others))) return false;
-    if (counted.kind === "carried") counted.by.add(session);
-    else this.#counted = { kind: "carried", by: new Set([session]) };
+    if (this.#held === undefined) return false;
+    if (this.#role !== "carried") {
+      if (!this.#all.mayCarry(others)) return false;
+      this.become("carried");
+    }
+    this.#sessions.add(session);
     return true;
   }
 
-  /** It has left a place behind, so there is one for it. */
   droppedBy(session: SessionSockets): void {
-    if (this.#counted.kind !== "carried" || !this.#counted.by.delete(session) || this.#counted.by.size > 0) return;
-    this.#isMember = false;
-    this.#all.drop();
-    this.enter();
+    if (this.#sessions.delete(session) && this.#sessions.size === 0) this.become("stranger");
   }
 
   displaced(): void {
@@ -189,12 +180,10 @@ export class SocketPlace {
 
   /** The socket is gone. `unfinished`: in its handshake. */
   close(outcome: "finished" | "unfinished" = "finished"): void {
-    const counted = this.#counted;
-    this.#counted = gone;
-    if (counted.kind === "own") this.#all.release(counted.held, outcome);
-    if (counted.kind !== "carried") return;
-    this.#all.drop();
-    for (const session of counted.by) session.closed(this);
+    if (this.#held !== undefined) this.#all.release(this.#held, outcome);
+    this.#held = undefined;
+    for (const session of this.#sessions) session.closed(this);
+    this.#sessions.clear();
   }
 }
 

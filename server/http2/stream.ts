@@ -38,7 +38,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   running = true;
   standing: Standing;
   /** A stranger's, until it ends or a handler vouches for it. */
-  call: StrangerCall | undefined;
+  call: StrangerCall | undefined = undefined;
   receiveWindow: number;
   /** Taken by the handler and not granted to the peer again yet. */
   ungranted = 0;
@@ -60,14 +60,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
 
   constructor(
     head: RequestHead,
-    parts: {
-      id: number;
-      host: StreamHost;
-      standing: Standing;
-      call: StrangerCall | undefined;
-      receiveWindow: number;
-      sendWindow: number;
-    },
+    parts: { id: number; host: StreamHost; standing: Standing; receiveWindow: number; sendWindow: number },
   ) {
     this.id = parts.id;
     this.method = head.method;
@@ -76,7 +69,6 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     this.path = head.path;
     this.headers = head.headers;
     this.standing = parts.standing;
-    this.call = parts.call;
     this.receiveWindow = parts.receiveWindow;
     this.sendWindow = parts.sendWindow;
     this.#host = parts.host;

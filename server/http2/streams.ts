@@ -114,7 +114,8 @@ export class Streams implements StreamHost, SenderEvents {
     if (refused !== undefined) return this.#answerShortly(id, endStream, refused);
 
     const windows = { receiveWindow: this.#budgets.streamWindowBytes, sendWindow: this.sender.initialStreamWindow };
-    const opened = new Stream(head, { id, host: this, standing, call, ...windows });
+    const opened = new Stream(head, { id, host: this, standing, ...windows });
+    opened.call = call;
     this.#open.set(id, opened);
     if (standing === "member") this.#guard.vouch();
     this.#parts.place.serves();
