@@ -213,7 +213,7 @@ function budgetsOf(options: RelayEdgeOptions): Partial<Budgets> {
 /** Sockets that may come at once may also wait for their handshakes. */
 export function newSocketBudgets(
   perSecond: number,
-): Pick<Budgets, "socketsPerAddress" | "waitingSocketsPerAddress" | "waitingSockets"> {
+): Pick<Budgets, "socketsPerAddress" | "waitingSockets"> {
   const burst = 4 * perSecond;
   return {
     socketsPerAddress: { burst, perSecond },
