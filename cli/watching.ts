@@ -2,7 +2,7 @@
 import type { Channel, HealthIssue } from "../sdk/mod.ts";
 import type { Context } from "./command.ts";
 
-/** Between two warnings of one kind. */
+/** Between two warnings of one kind, as they come; `health()` has them all. */
 const tellMs = 1000;
 
 /** Tells at once when the connection is lost and when it is back, and what else is wrong; until it is disposed of. */
@@ -27,7 +27,7 @@ async function watch({ output, platform }: Context, channel: Channel, signal: Ab
   };
   let isLost = false;
   const events = channel.events({ signal });
-  for (const issue of channel.health().issues) await tell(issue);
+  for (const { text } of channel.health().issues) await output.warn(text);
   for await (const event of events) {
     if (event.type === "issue") await tell(event.issue);
     else if (event.type === "gap") {

@@ -88,7 +88,7 @@ export class Confirmations implements Carriable {
       nowMs: () => deps.runtime.nowMs(),
       stateAt: (epoch) => this.#states.get(epoch),
       joinedEpoch: (agentId) => membership.joinedEpoch(agentId),
-      report: (kind, text) => health.report(kind, text),
+      report: (kind, text, about) => health.report(kind, text, { about }),
       tell: health.tell,
     });
     membership.onCommit(() => this.#noteCommit());

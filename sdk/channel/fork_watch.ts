@@ -50,7 +50,7 @@ export interface ForkWatchParts {
   readonly stateAt: (epoch: number) => Uint8Array | undefined;
   /** The epoch in which a member joined; 0 when that was before us. */
   readonly joinedEpoch: (agentId: AgentId) => number;
-  readonly report: (kind: IssueKind, text: string) => void;
+  readonly report: (kind: IssueKind, text: string, about: AgentId) => void;
   readonly tell: (event: ChannelEventBody) => void;
 }
 
@@ -276,7 +276,7 @@ export class ForkWatch {
     const text =
       `${agentId} speaks under the keys of epoch ${epoch} and signed another state of it: the relay let it ` +
       "into another group before, or it lies";
-    this.#parts.report("forked", text);
+    this.#parts.report("forked", text, agentId);
   }
 
   /** Told once for a member, until it agrees again. Of one that is known to lie, or speaks with our keys, nothing follows. */
@@ -293,6 +293,7 @@ export class ForkWatch {
       "forked",
       `${who} and ${second} confirm different states of epoch ${fork.epoch}: the relay has divided the channel, one of ` +
         "them was let in with other keys, or one of them lies. Compare fingerprints with them outside of Static",
+      agentId,
     );
     this.#parts.tell({ type: "forked", ...fork });
   }
@@ -301,7 +302,7 @@ export class ForkWatch {
     for (const [other, { signers }] of this.#forks) if (signers.includes(agentId)) this.#forks.delete(other);
     if (this.#liars.has(agentId)) return;
     this.#liars.add(agentId);
-    this.#parts.report("member_lied", `${what}: it lies, or its key is used twice. An owner may remove it`);
+    this.#parts.report("member_lied", `${what}: it lies, or its key is used twice. An owner may remove it`, agentId);
     for (const [epoch, known] of this.#unknown) {
       this.#unknown.set(epoch, known.filter((each) => each.agentId !== agentId));
     }

@@ -6,6 +6,8 @@ import type { HealthIssue, IssueKind } from "./issues.ts";
 
 export type { HealthIssue, IssueKind };
 
+/** Troubles of one kind that are told apart; the one that was seen longest ago goes first. */
+const maxSubjects = 16;
 /** Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes first. */
 const maxSenders = 256;
 
@@ -32,8 +34,16 @@ export interface LiveChannelState {
   readonly unacknowledged: number;
 }
 
+/** A report beside its kind and text. */
+interface ReportOptions {
+  /** Reports of one kind about the same are one issue: an agent, or a sort of trouble. The text when not given. */
+  readonly about?: string;
+  readonly count?: number;
+}
+
 export class HealthLog {
-  readonly #issues = new Map<IssueKind, HealthIssue>();
+  /** By kind and subject, the latest last. */
+  readonly #issues = new Map<IssueKind, Map<string, HealthIssue>>();
   readonly #unreadable = new Map<AgentId, number>();
   #expired = 0;
   readonly #nowMs: () => number;
@@ -48,16 +58,19 @@ export class HealthLog {
       // A mistake in a program must not need somebody who listens to be seen.
       if (event.type === "handler_failed" && !(event.error instanceof RemoteError)) {
         const name = event.error instanceof Error ? event.error.name : typeof event.error;
-        this.report("handler_failed", `The handler of a request of ${event.sender} failed: ${name}; see events()`);
+        const text = `The handler of a request of ${event.sender} failed: ${name}; see events()`;
+        this.report("handler_failed", text);
       }
     };
   }
 
-  report(kind: IssueKind, text: string, more = 1): void {
-    const [known, nowMs] = [this.#issues.get(kind), this.#nowMs()];
+  report(kind: IssueKind, text: string, { about = text, count: more = 1 }: ReportOptions = {}): void {
+    const subjects = this.#issues.get(kind) ?? new Map<string, HealthIssue>();
+    const [known, nowMs] = [subjects.get(about), this.#nowMs()];
     const count = (known?.count ?? 0) + more;
     const issue = { kind, text, count, firstAtMs: known?.firstAtMs ?? nowMs, lastAtMs: nowMs };
-    this.#issues.set(kind, issue);
+    putLast(subjects, about, issue, maxSubjects);
+    this.#issues.set(kind, subjects);
     this.tell({ type: "issue", issue });
   }
 
@@ -65,12 +78,8 @@ export class HealthLog {
   unreadableFrom(sender: AgentId, reason: string): void {
     const text = `A message that the relay says is of ${sender} cannot be read: ${reason}. The sender or the relay ` +
       "is to blame; this agent is still in step";
-    this.report("undecryptable", text);
-    const known = this.#unreadable.get(sender) ?? 0;
-    this.#unreadable.delete(sender);
-    this.#unreadable.set(sender, known + 1);
-    const [oldest] = this.#unreadable.keys();
-    if (this.#unreadable.size > maxSenders && oldest !== undefined) this.#unreadable.delete(oldest);
+    this.report("undecryptable", text, { about: sender });
+    putLast(this.#unreadable, sender, (this.#unreadable.get(sender) ?? 0) + 1, maxSenders);
   }
 
   /** By sender, the latest last. */
@@ -84,6 +93,15 @@ export class HealthLog {
   }
 
   get issues(): HealthIssue[] {
-    return [...this.#issues.values()].sort((a, b) => b.lastAtMs - a.lastAtMs);
+    const all = [...this.#issues.values()].flatMap((subjects) => [...subjects.values()].reverse());
+    return all.sort((a, b) => b.lastAtMs - a.lastAtMs);
   }
+}
+
+/** The last entry of a map that keeps the latest. */
+function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > limit && oldest !== undefined) map.delete(oldest);
 }

@@ -9,5 +9,35 @@ Deno.test("unreadable messages are counted by sender, for the senders that were 
   for (let again = 0; again < 9; again++) health.unreadableFrom(sender(100), "it was changed");
   assertEquals(health.unreadable.length, 256);
   assertEquals(health.unreadable.at(-1), { sender: sender(100), messages: 10 });
-  assertEquals(health.issues.map(({ kind, count }) => [kind, count]), [["undecryptable", 309]]);
+});
+
+Deno.test("troubles of one kind about several agents hide none of each other, and those about one are counted", () => {
+  let nowMs = 0;
+  const told: string[] = [];
+  const health = new HealthLog(() => ++nowMs, (event) => event.type === "issue" && told.push(event.issue.text));
+  health.report("member_lied", "bob lies");
+  health.report("member_lied", "carol lies");
+  health.report("repeated_counter", "bob used counter 1 twice", { about: "bob" });
+  health.report("repeated_counter", "bob used counter 2 twice", { about: "bob" });
+  health.report("member_lied", "bob lies");
+  assertEquals(health.issues, [
+    { kind: "member_lied", text: "bob lies", count: 2, firstAtMs: 1, lastAtMs: 5 },
+    { kind: "repeated_counter", text: "bob used counter 2 twice", count: 2, firstAtMs: 3, lastAtMs: 4 },
+    { kind: "member_lied", text: "carol lies", count: 1, firstAtMs: 2, lastAtMs: 2 },
+  ]);
+  assertEquals(told.length, 5);
+});
+
+Deno.test("of one kind the latest 16 troubles are kept, and none of another kind goes for them", () => {
+  const health = new HealthLog(() => 0);
+  health.report("rejoined", "it was behind");
+  for (let number = 0; number < 100; number++) {
+    health.report("bad_content", "it is broken", { about: `agent ${number}` });
+  }
+  health.report("bad_content", "again", { about: "agent 84" });
+  assertEquals(health.issues.filter(({ kind }) => kind === "bad_content").length, 16);
+  assertEquals(health.issues.find(({ text }) => text === "again")?.count, 2, "the oldest that is kept");
+  health.report("bad_content", "again", { about: "agent 83" });
+  assertEquals(health.issues.filter(({ text }) => text === "again").map(({ count }) => count), [1, 2]);
+  assertEquals(health.issues.filter(({ kind }) => kind === "rejoined").length, 1);
 });

@@ -181,6 +181,7 @@ export class Intake {
         health.report(
           "later_content",
           `${sender} sends what a later version of the SDK understands (${read.what}); update`,
+          { about: sender },
         );
         return undefined;
       case "broken":
@@ -216,7 +217,7 @@ export class Intake {
     const text =
       `Before message ${counter} of ${sender} others are missing: the relay did not deliver them, or they were ` +
       "never sent; ask for them again if they matter";
-    this.#parts.health.report("missing_messages", text);
+    this.#parts.health.report("missing_messages", text, { about: sender });
   }
 
   #reportAgainstPolicy(sender: AgentId): void {
@@ -245,13 +246,14 @@ export class Intake {
     const text =
       `${sender} used counter ${counter} for two messages, and the second was not read. Its data directory was ` +
       "probably restored from a backup: it must rejoin, and send again what was not read";
-    health.report("repeated_counter", text);
+    health.report("repeated_counter", text, { about: sender });
   }
 }
 
 export function reportBadContent(health: HealthLog, { id, sender }: Pick<Opened, "id" | "sender">, why: string): void {
   health.tell({ type: "skipped", why, id, sender });
-  health.report("bad_content", `A message of ${sender} is not shown: ${why}. Its sender is to blame`);
+  const text = `A message of ${sender} is not shown: ${why}. Its sender is to blame`;
+  health.report("bad_content", text, { about: sender });
 }
 
 /** Undefined when there is none: its sender speaks another version. */

@@ -42,7 +42,7 @@ export type IssueKind =
   | "refused_join"
   /** An answer to our request to come back cannot be used; another member is asked. */
   | "refused_welcome"
-  /** A member said that it leaves, but not about its present leaf: only an owner can remove it. */
+  /** A member signed that it leaves, but not about its present leaf: it has left, or the relay repeats an old statement. */
   | "void_leave"
   /** An owner began a new generation of the channel, and this agent has followed. */
   | "recovered"
@@ -63,11 +63,11 @@ export type IssueKind =
   /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
   | "duty_failed";
 
-/** One kind of trouble, and how often it was seen. */
+/** One trouble, and how often it was seen. Troubles of one kind that concern several agents are several; the latest 16 are kept. */
 export interface HealthIssue {
   /** The kind of trouble. */
   readonly kind: IssueKind;
-  /** The latest of its kind, in words. */
+  /** The latest words about it. */
   readonly text: string;
   /** How often since the channel was opened. */
   readonly count: number;

@@ -41,7 +41,7 @@ import { KeyAges } from "./key_ages.ts";
 import { sayGoodbye } from "./leaving.ts";
 import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
-import { Membership, type Moved } from "./membership.ts";
+import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
@@ -522,7 +522,10 @@ export class LiveChannel {
         // The relay takes back what we came back by only while its agent asks for it: now it may.
         if (this.#isByWord) return this.#link.tryAgain();
         if (!this.#caretaker.rejoin(notice.body)) {
-          this.health.report("refused_join", `A request of ${notice.body.agentId} to rejoin is not genuine`);
+          this.health.report(
+            "refused_join",
+            `A request to rejoin that the relay says is of ${notice.body.agentId} is not genuine`,
+          );
         }
         return;
       case "DeliverLeaf":
@@ -547,8 +550,8 @@ export class LiveChannel {
       case "DeliverLeave": {
         const leave = leaveOf(notice.body);
         if (!this.#reader.other(notice.body.sequence)) return;
-        await this.#noteLeave(leave);
-        return this.#caretaker.left(leave.agentId);
+        if (await this.#noteLeave(leave) !== "unsigned") this.#caretaker.left(leave.agentId);
+        return;
       }
       case "DeliverLapse":
         if (this.#reader.other(notice.body.sequence)) await this.membership.noteLapse(notice.body);
@@ -557,17 +560,26 @@ export class LiveChannel {
         const { messages, reason, lastSequence } = notice.body;
         if (!this.#reader.other(lastSequence)) return;
         const why = reason === "age" ? "were too old" : "were too many";
-        this.health.report("dropped_by_relay", `The relay gave up ${messages} messages that ${why}`, messages);
+        const text = `The relay gave up ${messages} messages that ${why}`;
+        this.health.report("dropped_by_relay", text, { about: reason, count: messages });
         this.tell({ type: "gap", messages, reason });
       }
     }
   }
 
-  async #noteLeave(leave: LeaveProof): Promise<void> {
+  async #noteLeave(leave: LeaveProof): Promise<LeaveWorth> {
     const { agentId } = leave;
-    if (await this.membership.noteLeave(leave) || !this.membership.isMember(agentId)) return;
-    const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
-    this.health.report("void_leave", text);
+    const worth = await this.membership.noteLeave(leave);
+    if (worth === "void") {
+      const text =
+        `${agentId} signed that it leaves, but not about its present leaf: it left, or the relay repeats an old ` +
+        "statement. It stays a member. If it is gone, an owner can remove it";
+      this.health.report("void_leave", text);
+    } else if (worth === "unsigned" && this.membership.leafOf(agentId) !== undefined) {
+      const text = `The relay delivered a statement that ${agentId} leaves, which this member has not signed`;
+      this.health.report("relay_lied", text);
+    }
+    return worth;
   }
 
   async #follow(verdict: Verdict, commit?: NoticeBody<"DeliverCommit">): Promise<void> {

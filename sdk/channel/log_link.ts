@@ -70,8 +70,6 @@ export class LogLink {
   #foundCommit: OwnCommit | undefined;
   /** The place in a log that the relay has no more. */
   #lostAt: number | undefined;
-  /** To report: the commit that the log has no more. */
-  #takenBack: string | undefined;
   #connections = 0;
   #relayEpoch = 0;
   #triedMs = 0;
@@ -215,9 +213,10 @@ export class LogLink {
 
   /** Once for each connection, and before anything comes: entries are read as by a member that is not stopped, or not at all. */
   async #takeBackStop(connection: number): Promise<void> {
-    const { recovery, generations } = this.#parts;
+    const { recovery, generations, health } = this.#parts;
     if (this.#isPresent(connection) && await recovery.isGone() && this.#isPresent(connection)) {
-      this.#takenBack = await generations.takeBackStop();
+      const text = await generations.takeBackStop();
+      if (text !== undefined) health.report("log_set_back", text);
     }
   }
 
@@ -231,7 +230,6 @@ export class LogLink {
     const { received } = reader;
     this.#reportLost(reply);
     const mended = await this.#mend(reply.epoch);
-    this.#reportTakenBack();
     const epoch = reply.epoch + mended.commits;
     const reason = await this.#findLostCommit({ ...reply, epoch });
     if (reason === setBack) {
@@ -282,12 +280,6 @@ export class LogLink {
       "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
       "since then may be lost to members that had not read them";
     this.#parts.health.report("log_set_back", text);
-  }
-
-  /** Behind what else was lost: an issue shows its last text, and this one has a name in it. */
-  #reportTakenBack(): void {
-    if (this.#takenBack !== undefined) this.#parts.health.report("log_set_back", this.#takenBack);
-    this.#takenBack = undefined;
   }
 
   /** Puts back the commits that a log has lost which was set back. */

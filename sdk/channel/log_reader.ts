@@ -204,7 +204,7 @@ export class LogReader {
         this.#intake.reportRepeated(entry.sender, { epoch: entry.epoch, aad: aadOf(header) });
         return this.#done(entry, entry.epoch);
       case "stale":
-        this.#parts.health.report("undecryptable", `A message of epoch ${entry.epoch} came after its keys were gone`);
+        this.#reportStale(entry);
         return this.#done(entry, entry.epoch);
       case "undecryptable":
         return this.#unreadable(entry, outcome.reason);
@@ -276,7 +276,7 @@ export class LogReader {
     const text =
       `${this.#parts.inbox.unread} messages wait and nobody reads them: later ones stay at the relay, which keeps them ` +
       "for a limited time; read messages(), or open the channel with { receive: false } to have none";
-    this.#parts.health.report("unread_messages", text);
+    this.#parts.health.report("unread_messages", text, { about: "this agent" });
   }
 
   /** The effect of a commit on reading the log again, to be written together with the commit. */
@@ -330,7 +330,8 @@ export class LogReader {
 
   #rises({ sequence }: { readonly sequence: number }): boolean {
     if (this.#place.rises(sequence)) return true;
-    this.#parts.health.report("relay_lied", `The relay delivered entry ${sequence} of the log after a later one`);
+    const text = `The relay delivered entry ${sequence} of the log after a later one`;
+    this.#parts.health.report("relay_lied", text, { about: "the order of the log" });
     return false;
   }
 
@@ -415,9 +416,14 @@ export class LogReader {
     if (sequence > this.#againUntil || counter === undefined) return;
     if (this.#parts.senders.judge(sender, { counter, epoch }) === "duplicate") return;
     const text =
-      `A message of ${sender} was sent in epoch ${epoch}, which was over for this agent: it cannot be read, ` +
-      "ask its sender for it";
-    this.#parts.health.report("undecryptable", text);
+      `A message that the relay says is of ${sender} was sent in epoch ${epoch}, which was over for this agent: it cannot ` +
+      "be read, ask its sender for it";
+    this.#parts.health.report("undecryptable", text, { about: sender });
+  }
+
+  #reportStale({ epoch }: DeliverMessage): void {
+    const text = `A message of epoch ${epoch} came after its keys were gone`;
+    this.#parts.health.report("undecryptable", text, { about: "old epochs" });
   }
 
   /** The entry is not looked at any further. */
@@ -427,7 +433,8 @@ export class LogReader {
   }
 
   #reportLie({ sequence }: { readonly sequence: number }, what: string): void {
-    this.#parts.health.report("relay_lied", `The relay delivered ${what}, at entry ${sequence} of the log`);
+    const text = `The relay delivered ${what}, at entry ${sequence} of the log`;
+    this.#parts.health.report("relay_lied", text, { about: what });
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   type ChannelName,
   equalBytes,
   generationOf,
+  groupIdOf,
   leaveStatement,
   type NoticeBody,
   type RejoinStatement,
@@ -43,6 +44,9 @@ import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust
 import { type KeptCommit, keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
+
+/** So many generations before the present one are looked at for the signature of a member that leaves. */
+const earlierLeaves = 8;
 
 /** Where a member is, and with which leaf. */
 export interface Place {
@@ -88,6 +92,12 @@ interface BegunBy {
   readonly blamed: AgentId;
   readonly sequence: number;
 }
+
+/**
+ * The worth of a statement that a member leaves. A void one is about another leaf than its present one: it has gone with a leaf
+ * that this agent does not know, or somebody repeats an old statement. One that the member has not signed says nothing.
+ */
+export type LeaveWorth = "taken" | "void" | "unsigned";
 
 /** Returns further changes to write together with a commit. */
 export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
@@ -268,17 +278,39 @@ export class Membership {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
-  /**
-   * A member's statement that it leaves. Returns whether it is about the member's present leaf; then it is remembered.
-   */
-  async noteLeave(proof: LeaveProof): Promise<boolean> {
-    const place = this.leafOf(proof.agentId);
-    if (place === undefined || !this.#isOther(proof.agentId)) return false;
-    const statement = leaveStatement({ channelId: this.groupId, ...proof });
-    if (this.judgeLeaf(proof) !== "present" || !this.#isSigned(place, statement, proof.signature)) return false;
+  /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered. */
+  async noteLeave(proof: LeaveProof): Promise<LeaveWorth> {
+    const generation = this.#generationOfLeave(proof);
+    if (generation === undefined) return "unsigned";
+    const isPresent = this.leafOf(proof.agentId) !== undefined && this.judgeLeaf(proof) === "present";
+    if (generation !== generationOf(this.epoch) || !isPresent) return "void";
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
     this.#asideIn = undefined;
-    return true;
+    return "taken";
+  }
+
+  /** The generation in which a member of this one signed that it leaves, the present one or one of the latest before it. */
+  #generationOfLeave({ signature, ...leave }: LeaveProof): number | undefined {
+    const { agentId } = leave;
+    const key = agentId === this.#deps.agentId ? undefined : this.#signatureKeyOf(agentId);
+    if (key === undefined) return undefined;
+    const present = generationOf(this.epoch);
+    for (let generation = present; generation >= Math.max(0, present - earlierLeaves); generation--) {
+      const statement = leaveStatement({ channelId: groupIdOf(this.channelId, generation), ...leave });
+      if (this.#deps.signatures.verifyHandshake(key, statement, signature)) return generation;
+    }
+    return undefined;
+  }
+
+  /** Of a member with a leaf, or of an absent one whose key is remembered. */
+  #signatureKeyOf(agentId: AgentId): Uint8Array | undefined {
+    const leaf = this.leafOf(agentId)?.leaf;
+    if (leaf !== undefined) return leaf.node.signaturePublicKey;
+    if (!this.absent.includes(agentId)) return undefined;
+    for (const { identity, signatureKey } of this.trust.keys) {
+      if (agentIdOf(signatureKey, identity) === agentId) return signatureKey;
+    }
+    return undefined;
   }
 
   /**
@@ -301,7 +333,7 @@ export class Membership {
       `The relay has given up members that were absent for too long, by its word: ${named}. They stay members and may ` +
       "come back; members() shows when this agent last heard of each. An owner can remove those that will not come back with " +
       "removeMember()";
-    this.#health.report("member_lapsed", text);
+    this.#health.report("member_lapsed", text, { about: "all of them" });
   }
 
   /** The epoch in which a member joined; 0 when that was before us. */

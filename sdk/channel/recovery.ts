@@ -374,7 +374,7 @@ export class Recovery {
       const lost =
         `${this.#unread} messages stand in the log behind the commit that nobody here could follow; they cannot be ` +
         "read any more, ask their senders for them";
-      health.report("undecryptable", lost, this.#unread);
+      health.report("undecryptable", lost, { count: this.#unread });
     }
     this.clear();
   }

@@ -384,8 +384,8 @@ export class Rejoiner {
   /** Only a Welcome that names our KeyPackage says that the group may have it now. */
   #refuse(welcome: Welcome, why: string, own: OwnKeyPackage | undefined): "spent" | "refused" {
     const { sender } = welcome;
-    const text = `This agent refused a Welcome of ${sender} that would have let it back in: ${why}`;
-    this.#parts.health.report("refused_welcome", text);
+    const text = `This agent refused a Welcome back that the relay says is of ${sender}: ${why}`;
+    this.#parts.health.report("refused_welcome", text, { about: sender });
     if (own === undefined || own !== this.#own || !isFor(welcome, own)) return "refused";
     this.#answerers.refused(sender);
     this.#spend(own);

@@ -5,16 +5,13 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { leaveStatement, rejoinStatement, type RequestBody } from "../../proto/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createKeyPackage, mlsUint, mlsVector } from "../support/mls.ts";
 import { declareNothing, usurp } from "../support/scenario/hostile.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
-
-const countOf = (channel: Channel, wanted: IssueKind): number =>
-  channel.health().issues.find(({ kind }) => kind === wanted)?.count ?? 0;
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
-  return countOf(await actor.channel(), kind) > 0;
+  return issueCount(await actor.channel(), kind) > 0;
 }
 
 /** How often this agent asks for the log from now on. */
@@ -42,7 +39,7 @@ Deno.test("messages that nobody can open are counted for their sender, and make 
     assertEquals(await read(channel, 1), [heard]);
     assertEquals(channel.health().state, "ok");
     assertEquals(channel.health().unreadable, [{ sender: bob.client.agentId, messages: 80 }]);
-    assertEquals(countOf(channel, "rejoined"), 0);
+    assertEquals(issueCount(channel, "rejoined"), 0);
   }
   await allAgree(alice, bob, carol);
 });
@@ -95,14 +92,14 @@ Deno.test("a counter that is used for two messages is reported, and the first is
     await hostile.send(await hostile.counted(counter, text));
   }
   assertEquals(await read(channel, 3), ["one", "two", "three"]);
-  assertEquals(countOf(channel, "repeated_counter"), 1);
+  assertEquals(issueCount(channel, "repeated_counter"), 1);
   // As from a restored backup: the key of the message was used before.
   const four = await hostile.counted(4, "four");
   await hostile.send(four);
   await hostile.send(hostile.again(four));
   await hostile.send(await hostile.counted(5, "five"));
   assertEquals(await read(channel, 2), ["four", "five"]);
-  assertEquals(countOf(channel, "repeated_counter"), 2);
+  assertEquals(issueCount(channel, "repeated_counter"), 2);
 });
 
 Deno.test("a message that comes twice after a restart is no repeated counter", async () => {
@@ -112,7 +109,7 @@ Deno.test("a message that comes twice after a restart is no repeated counter", a
   await until("alice has them", async () => (await alice.channel()).health().unread === 2);
   await alice.crash();
   assertEquals(await read(await alice.channel(), 2), ["one", "two"]);
-  assertEquals(countOf(await alice.channel(), "repeated_counter"), 0);
+  assertEquals(issueCount(await alice.channel(), "repeated_counter"), 0);
 });
 
 Deno.test("a known identity with a new key that a member without memory brings in divides nobody, and is not shown", async () => {

@@ -3,16 +3,13 @@
  * what they want, and the rest of the channel goes on without them.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { type Channel, StaticError } from "../../sdk/mod.ts";
 import { stateOf } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, signedBy } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
 import { allStopped, membersOf, recover, talk } from "../support/scenario/recovery.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
-
-const countOf = (channel: Channel, wanted: IssueKind): number =>
-  channel.health().issues.find(({ kind }) => kind === wanted)?.count ?? 0;
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function closedTrio(stage: Stage, policy: Parameters<Channel["setPolicy"]>[0]): Promise<[Actor, Actor, Actor]> {
   const { alice, bob, carol } = await stage.trio();
@@ -81,7 +78,7 @@ Deno.test("under posting by owners a member that speaks is heard by nobody, whoe
   for (const actor of [bob, carol]) assertEquals(await read(await actor.channel(), 1), ["only I speak"]);
   for (const actor of [alice, carol]) {
     const channel = await actor.channel();
-    await until("both were seen", () => countOf(channel, "posted_against_policy") === 2);
+    await until("both were seen", () => issueCount(channel, "posted_against_policy") === 2);
     await until("nothing is left to be read", () => channel.health().unread === 0);
     const [issue] = channel.health().issues.filter(({ kind }) => kind === "posted_against_policy");
     assert(issue?.text.includes(bob.client.agentId), issue?.text);

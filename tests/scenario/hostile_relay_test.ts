@@ -22,13 +22,10 @@ import {
   portableSignatures,
   someone,
 } from "../../sdk/testing/agents.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const issueOf = (channel: Channel, kind: IssueKind): boolean =>
   channel.health().issues.some((each) => each.kind === kind);
-
-const countOf = (channel: Channel, kind: IssueKind): number =>
-  channel.health().issues.find((each) => each.kind === kind)?.count ?? 0;
 
 /** The messages that this agent is delivered pass through here. */
 function onMessages(
@@ -256,7 +253,7 @@ Deno.test("a relay that changes a commit for one member is reported; nobody is b
     const dave = await stage.actor("dave");
     await dave.manager.joinWithToken(name, await alice.manager.invite(name));
     const channel = await bob.channel();
-    await until(`bob has noticed, twice, that ${what} was changed`, () => countOf(channel, "relay_lied") > 1);
+    await until(`bob has noticed, twice, that ${what} was changed`, () => issueCount(channel, "relay_lied") > 1);
     await alice.manager.send(name, "meanwhile");
     assertEquals(channel.members().length, 3, what);
     assert(!issueOf(channel, "refused_commit") && !issueOf(channel, "rejoined"), what);
@@ -353,7 +350,7 @@ Deno.test("an agent that was let in and removed does not come back by a log that
   await until("alice has refused mallory's Welcome", () => issueOf(channel, "refused_welcome"));
   const text = channel.health().issues.find(({ kind }) => kind === "refused_welcome")?.text;
   assert(text?.includes("has not met"), text);
-  await until("bob has let her in", () => countOf(channel, "rejoined") === 2);
+  await until("bob has let her in", () => issueCount(channel, "rejoined") === 2);
   await allAgree(alice, bob);
 });
 

@@ -5,10 +5,10 @@ import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } fro
 import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError, readAnchor, readPosition } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
-async function countOf(actor: Actor, wanted: IssueKind): Promise<number> {
-  return (await actor.channel()).health().issues.find(({ kind }) => kind === wanted)?.count ?? 0;
+async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
+  return issueCount(await actor.channel(), kind);
 }
 
 async function commit(actor: Actor): Promise<void> {

@@ -156,6 +156,27 @@ Deno.test("a leave statement that the relay replays after a new invite removes n
   assertEquals((await bob.channel()).members().length, 3);
 });
 
+Deno.test("a statement to leave that a member has not signed is the relay's lie, and says nothing of the member", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { membership } = await bob.live();
+  const { channelId, epoch } = membership;
+  const sender = carol.client.agentId;
+  const present = sha256(membership.leafOf(sender)?.leaf.encoded ?? new Uint8Array(0));
+  const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
+  for (const [number, leafHash] of [present, new Uint8Array(32)].entries()) {
+    const place = { channelId, sequence: head + 1 + number, epoch, timeMs: 0 };
+    const body = { ...place, sender, leafHash, signature: new Uint8Array(64) };
+    bob.session.inject({ kind: "notice", operation: "DeliverLeave", body });
+  }
+  const channel = await bob.channel();
+  await until("bob has heard both", () => channel.health().issues.reduce((sum, { count }) => sum + count, 0) === 2);
+  assertEquals(channel.health().issues.map(({ kind }) => kind), ["relay_lied"]);
+  assertEquals(membership.leavers, []);
+  assertEquals(channel.members().length, 3);
+  await allAgree(alice, bob, carol);
+});
+
 Deno.test("who is removed and added again without having asked loses nothing and comes back", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

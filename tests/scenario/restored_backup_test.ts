@@ -10,14 +10,14 @@ import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
   return await countOf(actor, kind) > 0;
 }
 
 async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
-  return (await actor.channel()).health().issues.find((issue) => issue.kind === kind)?.count ?? 0;
+  return issueCount(await actor.channel(), kind);
 }
 
 async function commit(actor: Actor, times: number): Promise<void> {

@@ -15,7 +15,7 @@ import {
   stateOf,
 } from "../support/scenario/recovery.ts";
 import { talk, withBackup } from "../support/scenario/set_back.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 for (const isTold of [true, false]) {
   const who = isTold ? "a relay" : "a relay that does not know of it";
@@ -118,7 +118,7 @@ Deno.test("a founding that its founder gave up by going on is never entered, wha
 });
 
 async function stopsOf(actor: Actor): Promise<number> {
-  return (await actor.channel()).health().issues.find(({ kind }) => kind === "refused_commit")?.count ?? 0;
+  return issueCount(await actor.channel(), "refused_commit");
 }
 
 Deno.test("a relay that denies the commit and delivers it makes a member go on once for each connection", async () => {

@@ -3,7 +3,7 @@ import { type AgentId, type CallName, equalBytes, type NoticeEnvelope } from "..
 import type { Channel } from "../../../sdk/mod.ts";
 import type { LiveChannel, MemoryDisk } from "../../../sdk/testing/agents.ts";
 import type { Tampering } from "../../support/scenario/memory_session.ts";
-import { Actor, type ActorHost, name } from "../../support/scenario/stage.ts";
+import { Actor, type ActorHost, issueCount, name } from "../../support/scenario/stage.ts";
 import type { Truth } from "./truth.ts";
 
 type Leaf = NonNullable<ReturnType<LiveChannel["membership"]["group"]["current"]["tree"]["leaf"]>>;
@@ -180,8 +180,7 @@ export class Player {
 
   /** A relay that insists on another order of the log is reported (docs/channels.md); nobody can do more. */
   #isToldOf(late: number, channel: Channel): boolean {
-    const told = channel.health().issues.find(({ kind }) => kind === "reordered")?.count ?? 0;
-    return this.#wire.counts.lies > 0 && told >= late;
+    return this.#wire.counts.lies > 0 && issueCount(channel, "reordered") >= late;
   }
 
   async #read(channel: Channel, truth: Truth, reading: number): Promise<void> {

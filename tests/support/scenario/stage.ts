@@ -2,7 +2,7 @@
 import { agentIdOf } from "../../../proto/mod.ts";
 import { createSigner } from "../../../relay/core/testing/client.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
-import { type Channel, ChannelManager, type Envelope, StaticClient } from "../../../sdk/mod.ts";
+import { type Channel, ChannelManager, type Envelope, type IssueKind, StaticClient } from "../../../sdk/mod.ts";
 import {
   Agent,
   createMemoryDisk,
@@ -305,6 +305,12 @@ export async function allAgree(...actors: readonly Actor[]): Promise<void> {
     const prints = await Promise.all(actors.map(async (actor) => (await actor.channel()).fingerprint()));
     return new Set(prints).size === 1;
   });
+}
+
+/** How often a channel has met a kind of trouble. */
+export function issueCount(channel: Channel, wanted: IssueKind): number {
+  const { issues } = channel.health();
+  return issues.reduce((sum, { kind, count }) => kind === wanted ? sum + count : sum, 0);
 }
 
 /** Polls a condition; a test that waits in vain fails with its name. */

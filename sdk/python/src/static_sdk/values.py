@@ -123,10 +123,10 @@ class Counted:
 
 @dataclass(frozen=True)
 class Issue:
-    """One kind of trouble, and how often it was seen."""
+    """One trouble, and how often it was seen. Troubles of one kind that concern several agents are several."""
 
     kind: str
-    #: The latest of its kind, in words.
+    #: The latest words about it.
     text: str
     #: How often since the channel was opened.
     count: int
