@@ -101,6 +101,24 @@ Deno.test("a guest with nothing but a link", async (t) => {
     await assertRejects(() => guest.inviteLink(name, { guest: true }), StaticError);
   });
 
+  // known: the group has no rule about guests, only the relay has one about keys. Such a rule turns this step round.
+  await t.step("lets others in, though, once its directory is used with a key of another account", async () => {
+    const link = await owner.inviteLink(name, { guest: true });
+    const { link: _, ...directory } = scene.newcomer(link);
+    const guest = await ChannelManager.connect({ ...directory, link });
+    await guest.join(link);
+    await guest.close();
+    const { apiKey } = await stack.api.signUp();
+    await using withKey = await ChannelManager.connect({ ...directory, apiUrl: stack.api.url, apiKey });
+    const friendsLink = await withKey.inviteLink(name);
+    const friend = scene.newcomer(friendsLink, { apiUrl: stack.api.url, apiKey });
+    await using stranger = await StaticClient.connect(friend);
+    await (await stranger.join(friendsLink)).send("let in by a guest");
+    const channel = await owner.channel(name);
+    assertEquals(await read(channel, 1), ["let in by a guest"]);
+    assert(channel.members().some(({ agentId }) => agentId === stranger.agentId));
+  });
+
   await t.step("keeps its channel when another link is for a channel of the same name", async () => {
     const { apiKey } = await stack.api.signUp();
     const theirs = { apiUrl: stack.api.url, apiKey, dataDir: `${scene.folder}/stranger`, identity: "stranger", cover };
