@@ -1,9 +1,9 @@
 /**
- * Checks that the test command sees mistakes: each of `fault_list.ts` is planted alone in a copy of the last commit, and a suite
+ * Checks that the test command sees mistakes: each of `fault_lists.ts` is planted alone in a copy of the last commit, and a suite
  * must fail because of it. The suites whose tests use the file come first, those of its nearest users before others, one at a
  * time; only a fault that they all miss is tried with the rest of the default run. Gates are left out: a fault that only they
  * see is caught by no test. A failure counts if the files of its tests fail again, and pass without the fault: an unsteady test
- * catches nothing. Names pick faults. It exits with 1 when a fault survived.
+ * catches nothing. Names pick faults, or lists of them (`everywhere`, `heart`). It exits with 1 when a fault survived.
  *
  * Every verdict is written at once to `planted-faults-COMMIT.json` in the temporary folder (`TMPDIR`). A second call for the same
  * commit goes on there. Delete the file to begin anew.
@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { nearestSuites } from "./changed_suites.ts";
 import { git, resetClone, runFilesIn, runSuiteIn, withClone } from "./clone.ts";
 import { exitCodes } from "./exit_code.ts";
-import { type Fault, faults, withFault } from "./fault_list.ts";
+import { type Fault, faultLists, withFault } from "./fault_lists.ts";
 import { root } from "./suite_run.ts";
 import { suites } from "./suites.ts";
 
@@ -24,12 +24,18 @@ interface Trial {
   readonly seconds: number;
 }
 
-const unknown = Deno.args.filter((name) => !faults.some((fault) => fault.name === name));
+/** Each with the names that pick it. */
+const faults = Object.entries(faultLists).flatMap(([list, faults]) =>
+  faults.map((fault) => ({ fault, names: [list, fault.name] }))
+);
+const unknown = Deno.args.filter((name) => !faults.some(({ names }) => names.includes(name)));
 if (unknown.length > 0) {
-  console.error(`No fault named ${unknown.join(", ")}. Faults: ${faults.map(({ name }) => name).join(", ")}`);
+  const known = new Set(faults.flatMap(({ names }) => names));
+  console.error(`No fault named ${unknown.join(", ")}. Names: ${[...known].join(", ")}`);
   Deno.exit(exitCodes.wrongArguments);
 }
-const chosen = faults.filter(({ name }) => Deno.args.length === 0 || Deno.args.includes(name));
+const chosen = faults.filter(({ names }) => Deno.args.length === 0 || names.some((name) => Deno.args.includes(name)))
+  .map(({ fault }) => fault);
 const commit = (await git(root, "rev-parse", "HEAD")).trim();
 const resultFile = `${tmpdir()}/planted-faults-${commit}.json`;
 const trials = await readTrials();

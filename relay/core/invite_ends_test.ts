@@ -99,6 +99,38 @@ worldTest("a member that claims another's join request as answered spends no use
   assertEquals(await usesLeft(world, channelId), 1);
 });
 
+worldTest("agents that one commit lets in by an invite use it up once each", async (world) => {
+  const { alice, dave, channelId } = await createGuest(world);
+  const erin = await Actor.connect(world, 6);
+  const answers = [];
+  for (const asker of [dave, erin]) {
+    answers.push((await asker.client.call("RequestJoin", request(asker, channelId, 5))).requestId);
+  }
+  assertEquals(await usesLeft(world, channelId), 2);
+  await alice.commit(channelId, 2, { added: [dave.agentId, erin.agentId], answers });
+  assertEquals(await usesLeft(world, channelId), undefined);
+});
+
+worldTest("an invite is over with its time, though the relay has not deleted it yet", async (world) => {
+  const { dave, channelId } = await createGuest(world);
+  await world.time.leap(dayMs - 1);
+  await dave.client.call("RequestJoin", request(dave, channelId, 5));
+  await world.time.leap(1);
+  assertEquals(await usesLeft(world, channelId), 2, "it is stored");
+  const erin = await Actor.connect(world, 6);
+  await refused("not_found", erin.client.call("RequestJoin", request(erin, channelId, 5)));
+});
+
+worldTest("invites of a member that left do not hold when it is back", async (world) => {
+  const { alice, carol, dave, channelId } = await createGuest(world);
+  await register(carol, channelId, 7);
+  await carol.leave(channelId);
+  await alice.commit(channelId, 2, { removed: [carol.agentId], added: [carol.agentId] });
+  await refused("not_found", dave.client.call("RequestJoin", request(dave, channelId, 7)));
+  await register(carol, channelId, 8);
+  await dave.client.call("RequestJoin", request(dave, channelId, 8));
+});
+
 async function usesLeft(world: World, channelId: ChannelId): Promise<number | undefined> {
   const [record] = await world.engine.records.ofChannel(channelId);
   return record && decodeInvite(record.value).uses;

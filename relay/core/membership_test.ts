@@ -8,9 +8,10 @@ import { leaveStatement, protocolVersion, type RequestBody } from "../../proto/m
 import { createKeyPackage, createWelcome, mlsUint, mlsVector } from "../../tests/support/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
+import { quietCluster } from "./testing/quiet_cluster.ts";
 import { createReadingPair, createTrio, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { idOf, startMs } from "./testing/world.ts";
+import { createWorld, idOf, startMs } from "./testing/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -289,6 +290,32 @@ worldTest(
     assertEquals(members.filter(({ owner }) => owner), []);
   },
 );
+
+worldTest("an owner that left closes no channel of another account, and one that stays does", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
+  await alice.commit(channelId, 1, { owners: { agentIds: [alice.agentId, bob.agentId] } });
+  await bob.leave(channelId);
+  await refused("not_found", bob.client.call("CloseChannel", { channelId }));
+  await alice.client.call("CloseChannel", { channelId });
+});
+
+Deno.test("a member that is online at another relay does not lapse here, however much it leaves unread", async () => {
+  const online = new Set<string>();
+  const cluster = quietCluster({ isOnline: (agentId) => online.has(agentId) });
+  const world = await createWorld({ cluster });
+  try {
+    const { alice, bob, carol, channelId } = await createTrio(world);
+    await alice.commit(channelId, 2);
+    online.add(bob.agentId);
+    for (const each of [bob, carol]) each.client.close();
+    await world.time.leap(31 * dayMs);
+    await world.time.advance(2_000);
+    const { members } = await alice.client.call("ListMembers", { channelId });
+    assertEquals(members.filter(({ leaving }) => leaving).map(({ agentId }) => agentId), [carol.agentId]);
+  } finally {
+    await world.close();
+  }
+});
 
 worldTest("a KeyPackage whose leaf does not list the extensions of channels is not taken", async (world) => {
   const alice = await Actor.connect(world, 1);

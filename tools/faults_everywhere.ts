@@ -2,25 +2,9 @@
  * Twenty mistakes that a person could make in the product. Each compiles, loads, and breaks one promise. The name says what a user
  * would suffer.
  */
+import type { Fault } from "./fault_lists.ts";
 
-export interface Fault {
-  readonly name: string;
-  readonly path: string;
-  /** Stands exactly once in the file. */
-  readonly from: string;
-  readonly to: string;
-}
-
-/** The text with the mistake. Throws when the text is not as the list knows it: then the list has to be mended. */
-export function withFault(text: string, { name, path, from, to }: Fault): string {
-  const parts = text.split(from);
-  if (parts.length !== 2) {
-    throw new Error(`${path} has the text of "${name}" ${parts.length - 1} times, not once; mend tools/fault_list.ts`);
-  }
-  return parts.join(to);
-}
-
-export const faults: readonly Fault[] = [
+export const faultsEverywhere: readonly Fault[] = [
   {
     name: "padding-shows-earlier-bytes",
     path: "proto/cell.ts",
