@@ -2,7 +2,7 @@
  * Twenty mistakes that a person could make in the product. Each compiles, loads, and breaks one promise. The name says what a user
  * would suffer.
  */
-import type { Fault } from "./fault_lists.ts";
+import type { Fault } from "./planted_fault.ts";
 
 export const faultsEverywhere: readonly Fault[] = [
   {

@@ -2,7 +2,7 @@
  * Forty mistakes that a person could make where a lie of a relay or a member does most harm: the channels and groups of the SDK,
  * and the relay's core. Each compiles, loads, and breaks one promise. The name says what a user would suffer.
  */
-import type { Fault } from "./fault_lists.ts";
+import type { Fault } from "./planted_fault.ts";
 
 export const heartFaults: readonly Fault[] = [
   {

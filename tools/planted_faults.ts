@@ -1,5 +1,5 @@
 /**
- * Checks that the test command sees mistakes: each of `fault_lists.ts` is planted alone in a copy of the last commit, and a suite
+ * Checks that the test command sees mistakes: each of the lists is planted alone in a copy of the last commit, and a suite
  * must fail because of it. The suites whose tests use the file come first, those of its nearest users before others, one at a
  * time; only a fault that they all miss is tried with the rest of the default run. Gates are left out: a fault that only they
  * see is caught by no test. A failure counts if the files of its tests fail again, and pass without the fault: an unsteady test
@@ -12,7 +12,9 @@ import { tmpdir } from "node:os";
 import { nearestSuites } from "./changed_suites.ts";
 import { git, resetClone, runFilesIn, runSuiteIn, withClone } from "./clone.ts";
 import { exitCodes } from "./exit_code.ts";
-import { type Fault, faultLists, withFault } from "./fault_lists.ts";
+import { faultsEverywhere } from "./faults_everywhere.ts";
+import { heartFaults } from "./heart_faults.ts";
+import { type Fault, withFault } from "./planted_fault.ts";
 import { root } from "./suite_run.ts";
 import { suites } from "./suites.ts";
 
@@ -25,7 +27,7 @@ interface Trial {
 }
 
 /** Each with the names that pick it. */
-const faults = Object.entries(faultLists).flatMap(([list, faults]) =>
+const faults = Object.entries({ everywhere: faultsEverywhere, heart: heartFaults }).flatMap(([list, faults]) =>
   faults.map((fault) => ({ fault, names: [list, fault.name] }))
 );
 const unknown = Deno.args.filter((name) => !faults.some(({ names }) => names.includes(name)));

@@ -1,6 +1,4 @@
-/** Mistakes that a person could make in the product, by list. `tools/planted_faults.ts` plants them. */
-import { faultsEverywhere } from "./faults_everywhere.ts";
-import { heartFaults } from "./heart_faults.ts";
+/** A mistake that a person could make in the product; `tools/planted_faults.ts` plants it. */
 
 export interface Fault {
   readonly name: string;
@@ -18,6 +16,3 @@ export function withFault(text: string, { name, path, from, to }: Fault): string
   }
   return parts.join(to);
 }
-
-/** By the name that picks the list. */
-export const faultLists = { everywhere: faultsEverywhere, heart: heartFaults } as const;
