@@ -90,6 +90,9 @@ Deno.test("a newer word of a member replaces the one before, and an older one is
     bench.nowMs += 10_000;
   }
   bench.take(0, 2);
+  // As long as a page waits for more.
+  bench.nowMs += 1_000;
+  assertEquals(bench.confirmations.epochOf(agent(0)), 3);
   const pages = bench.ride(bench.reader());
   assertEquals(pages.map((page) => "epoch" in page && page.epoch), [3, 3, 3]);
   assert(bench.held < 3 * 1_300, `${bench.held} bytes are held`);

@@ -1,15 +1,17 @@
 /** Limits of a tenant on the relay's disk, and of traffic that it does not pay for. */
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { binaryIdToBytes, parseAccountId, parseChannelName } from "../../proto/mod.ts";
+import { binaryIdToBytes, type ChannelId, parseAccountId, parseChannelName } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mod.ts";
 import { type DiskSpace, roomInFile } from "../engine/disk_space.ts";
 import { openSqliteEngine } from "../engine/mod.ts";
 import { Allowances } from "./allowances.ts";
 import { AccountPlans } from "./plans.ts";
+import type { AgentAsker } from "./request_handler.ts";
+import { takeReserve } from "./requests/handshake_payment.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, createReadingPair, refused, worldTest } from "./testing/scene.ts";
-import { accountOf, createWorld, type World } from "./testing/world.ts";
+import { accountOf, createWorld, idOf, type World } from "./testing/world.ts";
 
 const hourMs = 60 * 60 * 1000;
 /** Accounts of these tests have the plan dev: ten times the allowance of a free one. */
@@ -115,6 +117,18 @@ Deno.test("an allowance comes back with time, and not by setting the clock back"
   const take = (nowMs: number): boolean => allowances.take(account, 10, day, nowMs);
   assertEquals([take(0), take(0), take(0)], [true, true, false]);
   assertEquals([take(-hourMs), take(12 * hourMs), take(12 * hourMs)], [false, true, false]);
+});
+
+Deno.test("a removal that its account's reserve does not cover leaves the channel's reserve to others", () => {
+  const reserves = new Allowances();
+  const channelId = idOf<ChannelId>(7);
+  const take = (account: number): boolean => {
+    // cast: as much of an asker as is looked at
+    const asker = { core: { reserves, deps: { nowMs: () => 0 } }, agent: { account: accountOf(account) } } as AgentAsker;
+    return takeReserve(asker, channelId, 8 * 1024 * 1024) !== undefined;
+  };
+  reserves.draw(accountOf(1), 8 * 1024 * 1024, 0);
+  assertEquals([take(1), take(2), take(3)], [false, true, false]);
 });
 
 worldTest("an account that has used up its allowance has not got it back after a restart", async (world) => {

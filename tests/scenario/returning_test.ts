@@ -149,3 +149,14 @@ Deno.test("who rejoins by the word of a member that owns nothing does not show a
   await dave.manager.send(name, "vouched for");
   assertEquals(await read(await bob.channel(), 1), ["vouched for"]);
 });
+
+Deno.test("a note that an earlier membership is being erased does not outlive a new one, which is there after a restart", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const { id } = await alice.channel();
+  const carol = await stage.actor("carol");
+  await carol.agent.parts.store.put("erasing", id, Uint8Array.of(1));
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await carol.restart();
+  assertEquals((await carol.channel()).members().length, 3);
+});
