@@ -124,7 +124,10 @@ Deno.test("a removal that its account's reserve does not cover leaves the channe
   const channelId = idOf<ChannelId>(7);
   const take = (account: number): boolean => {
     // cast: as much of an asker as is looked at
-    const asker = { core: { reserves, deps: { nowMs: () => 0 } }, agent: { account: accountOf(account) } } as AgentAsker;
+    const asker = {
+      core: { reserves, deps: { nowMs: () => 0 } },
+      agent: { account: accountOf(account) },
+    } as AgentAsker;
     return takeReserve(asker, channelId, 8 * 1024 * 1024) !== undefined;
   };
   reserves.draw(accountOf(1), 8 * 1024 * 1024, 0);

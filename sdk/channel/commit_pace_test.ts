@@ -52,3 +52,13 @@ Deno.test("each epoch begins anew, and an agent that is alone has nobody who cou
   pace.take(createEpoch());
   pace.take(alone);
 });
+
+Deno.test("a clock that was set back does not stop an agent's commits", () => {
+  const epoch = createEpoch();
+  for (let made = 0; made < 600; made++) (epoch.secretTree as SecretTree).next(0, "handshake"); // cast: made above
+  let nowMs = 600 * minute;
+  const pace = new CommitPace({ nowMs: () => nowMs });
+  pace.take(epoch);
+  nowMs = 0;
+  pace.take(epoch);
+});

@@ -130,3 +130,11 @@ Deno.test("what the application is not done with is missing on disk, comes again
     assertEquals(missing(next), 0);
   }
 });
+
+Deno.test("a word about some counters that will not come explains no others that are missing before them", () => {
+  const senders = new Senders();
+  const sender = parseAgentId("a".repeat(22));
+  senders.take(sender, { counter: 5, epoch: 1 });
+  assertEquals(senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 6, count: 4 } }), "next");
+  assertEquals(senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 8, count: 2 } }), "gap");
+});
