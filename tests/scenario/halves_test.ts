@@ -486,12 +486,16 @@ Deno.test("a signature that does not fit says nothing about anybody", async () =
   const { channelId, membership: { epoch } } = await alice.live();
   const said = { channelId, epoch, state: new Uint8Array(32) };
   const signature = carol.sign(epochStatement(said));
-  const confirmations = [{ agentId: idOf(bob), signature }, { agentId: idOf(carol), signature }];
-  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
-  await halves.pass(1);
   const channel = await alice.channel();
-  assertEquals(issuesOf(channel, "member_lied").map((text) => text.split(" ")[0]), [idOf(carol)], "bob signed nothing");
-  assertEquals(channel.health().forked, []);
+  // Alone, and beside one that fits: they are verified together.
+  for (const [named, blamed] of [[[bob], []], [[bob, carol], [idOf(carol)]], [[carol, bob], [idOf(carol)]]] as const) {
+    const confirmations = named.map((actor) => ({ agentId: idOf(actor), signature }));
+    alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+    await halves.pass(1);
+    const told = issuesOf(channel, "member_lied").map((text) => text.split(" ")[0]);
+    assertEquals(told, [...blamed], "bob signed nothing");
+    assertEquals(channel.health().forked, []);
+  }
 });
 
 Deno.test("a member that the relay keeps behind learns from the others' words that there is more", async () => {

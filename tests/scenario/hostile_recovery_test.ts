@@ -6,6 +6,7 @@ import {
   type ChannelId,
   foundingEpoch,
   foundingStatement,
+  type NoticeBody,
   type NoticeEnvelope,
   type ReplyBody,
   type RequestBody,
@@ -21,7 +22,9 @@ import {
   readBadCommit,
   signedAnew,
 } from "../../sdk/testing/agents.ts";
+import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { answerWith } from "../support/scenario/hostile.ts";
 import {
   allStopped,
   fourMembers,
@@ -34,6 +37,11 @@ import {
 import { type Actor, allAgree, Stage, until } from "../support/scenario/stage.ts";
 
 type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
+
+/** A Welcome into a group without these, but for the agent of the KeyPackage. */
+async function welcomeOf(hostile: HostileMember, keyPackage: Uint8Array, without: AgentId[]): Promise<Uint8Array> {
+  return (await hostile.commitTo({}, [keyPackage], without)).welcome ?? new Uint8Array(0);
+}
 
 /** The founder is given other KeyPackages of members than these have uploaded. */
 function claims(founder: Actor, change: (claimed: Claimed) => Claimed | Promise<Claimed>): void {
@@ -181,6 +189,67 @@ Deno.test("another owner lets an owner in also when it is stopped again", async 
   }
   await talk(alice, carol);
   assertEquals(await issuesOf(alice, "recovered"), []);
+});
+
+Deno.test("a member that stops an owner again does not let it in by a Welcome of its own; another owner does", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol, dave);
+  await sendGarbled(bob, [0]);
+  await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
+  await allAgree(alice, carol, dave);
+  const answered = answerWith(alice, dave, 1, (hostile, keyPackage) => welcomeOf(hostile, keyPackage, idsOf(alice)));
+  await sendGarbled(dave, [1]);
+  await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+  const [why] = await issuesOf(alice, "refused_welcome");
+  assertEquals([answered(), why?.includes("stopped soon after it was let in")], [1, true], why);
+  await talk(alice, carol);
+});
+
+Deno.test("a member that owns nothing leads a stopped owner into no group that lacks another member", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const answered = answerWith(
+    alice,
+    bob,
+    1,
+    (hostile, keyPackage) => welcomeOf(hostile, keyPackage, idsOf(alice, carol)),
+  );
+  await sendBogus(bob);
+  await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+  const [why] = await issuesOf(alice, "refused_welcome");
+  assertEquals([answered(), why?.includes("members are missing from it")], [1, true], why);
+  await recover(alice);
+  await talk(alice, carol);
+});
+
+Deno.test("an owner and the relay blame nobody for a commit that another member signed", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  let commit: NoticeBody<"DeliverCommit"> | undefined;
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit") return [notice];
+    commit = notice.body;
+    return [];
+  };
+  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await allAgree(bob, carol, dave);
+  await until("alice's relay has it", () => commit !== undefined);
+  const live = await alice.live();
+  const bad = commit && live.membership.badCommitOf(commit, "it does not please me");
+  if (bad === undefined) throw new Error("the commit is of no member");
+  const { identity, signatureKey } = carol.agent.parts.identity;
+  const made = await foundingBecauseOf(alice.agent, live, { ...bad, sender: { identity, signatureKey } });
+  const body = { ...made, sequence: 900, epoch: foundingEpoch(1), sender: alice.client.agentId, timeMs: 0 };
+  dave.session.inject({ kind: "notice", operation: "DeliverFounding", body });
+  await until("dave has judged it", async () => {
+    const issues = (await dave.channel()).health().issues.map(({ kind }) => kind);
+    return issues.includes("refused_recovery") || issues.includes("recovered");
+  });
+  const [why] = await issuesOf(dave, "refused_recovery");
+  assertEquals(why?.includes("the blamed agent did not sign the commit"), true, why);
+  assertEquals(await membersOf(dave), ["alice", "bob", "carol", "dave"]);
 });
 
 Deno.test("a clock that is put back while a channel is stopped does not keep its owner from recovering", async () => {

@@ -3,9 +3,11 @@
  * member while it was one, and what is made up neither stops a reader nor makes it rejoin.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { NoticeBody, NoticeEnvelope } from "../../proto/mod.ts";
+import { binaryIdToBytes, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
+import { createPrivateMessage } from "../support/mls.ts";
+import { signedBy } from "../support/scenario/bad_commits.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -207,6 +209,50 @@ Deno.test("a relay that changes what belongs to a commit is asked again until it
   await carol.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
   assert(lies < 0 && saw(channel, "relay_lied") && !saw(channel, "rejoined"));
+  assertEquals(channel.health().state, "ok");
+});
+
+Deno.test("a message that the relay puts behind a commit, under the epoch that this began, is not shown", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const [channel, { committer }] = [await bob.channel(), await alice.live()];
+  let early: (NoticeEnvelope & { readonly operation: "DeliverMessage" }) | undefined;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverMessage") early ??= notice;
+    if (early === undefined || !isEntry(notice)) return [notice];
+    const { sequence, epoch } = early.body;
+    if (notice.body.sequence === sequence) return [];
+    if (notice.operation !== "DeliverCommit" || notice.body.sequence !== sequence + 1) return [notice];
+    const late = { ...early.body, sequence: sequence + 1, epoch: epoch + 1 };
+    return [{ ...notice, body: { ...notice.body, sequence } }, { ...early, body: late }];
+  };
+  await alice.manager.send(name, "before");
+  await committer.commit(() => ({ change: {} }));
+  await alice.manager.send(name, "after");
+  assertEquals(await read(channel, 1), ["after"]);
+  assert(saw(channel, "relay_lied") && !saw(channel, "rejoined"));
+  assertEquals(channel.health().state, "ok");
+});
+
+Deno.test("a member that signs a commit for another epoch than the log has there, and the relay, stop nobody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  const { channelId, epoch } = (await carol.live()).membership;
+  const other = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch: epoch + 1, contentType: 3 });
+  const { welcomes: _, answers: __, ...signed } = await signedBy(carol, other);
+  let lies = 0;
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit" || lies === 3) return [notice];
+    lies++;
+    return [{
+      ...notice,
+      body: { ...signed, sequence: notice.body.sequence, sender: carol.client.agentId, timeMs: 0 },
+    }];
+  };
+  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await allAgree(alice, bob, carol);
+  assert(lies === 3 && saw(channel, "relay_lied") && !saw(channel, "refused_commit"));
   assertEquals(channel.health().state, "ok");
 });
 
