@@ -31,7 +31,7 @@ export interface Applicant {
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
   readonly keyPackage: KeyPackage;
-  /** The member whose place it takes, named by an owner. It has no say in this itself. */
+  /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
   readonly replaces?: AgentId | undefined;
 }
 
@@ -75,11 +75,14 @@ export function judgeApplicant(
   }
   // An absent member that is added is absent no more, and need not be removed for that.
   if (absent.includes(holder)) return { remove: named };
-  if (owner) return { remove: [...named, holder] };
   // It has left, comes back as it was, and goes and comes by one commit.
-  return isLeaving
-    ? { remove: [] }
-    : createError("already_member", "The agent is in the channel already; an owner can add it anew");
+  if (isLeaving) return { remove: [] };
+  // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that their agent has asked for it.
+  if (owner && (replaces === agentId || membership.hasSaidGoodbye(agentId))) return { remove: [holder] };
+  return createError(
+    "already_member",
+    "The agent is in the channel already; an owner can add it anew with addMember()",
+  );
 }
 
 /** The member with this identity, with a leaf or without. There is one at most. */
@@ -163,7 +166,8 @@ export async function addMember(
       "Cannot add the member: the relay returned the KeyPackage of another agent. Ask the agent to send you its KeyPackage directly";
     throw createError("key_package_invalid", text);
   }
-  const committed = await committer.commit(() => ({ change: changeFor(membership, [{ ...applicant, replaces }]) }));
+  const named = { ...applicant, replaces: replaces ?? applicant.agentId };
+  const committed = await committer.commit(() => ({ change: changeFor(membership, [named]) }));
   const welcome = committed?.prepared.welcome;
   if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
   return welcome;

@@ -137,6 +137,8 @@ export class Membership {
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
+  /** Members that signed, about whichever leaf of theirs, that they leave, since this process began. */
+  readonly #goodbyes = new Set<AgentId>();
   /** In this epoch the relay lets us remove nobody that left. */
   #asideIn: Epoch | undefined;
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
@@ -278,12 +280,18 @@ export class Membership {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
+  /** Whether a member signed that it leaves. It may have signed about a leaf that it has no more: then an owner decides. */
+  hasSaidGoodbye(agentId: AgentId): boolean {
+    return this.#goodbyes.has(agentId);
+  }
+
   /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered. */
   async noteLeave(proof: LeaveProof): Promise<LeaveWorth> {
     const generation = this.#generationOfLeave(proof);
     if (generation === undefined) return "unsigned";
-    const isPresent = this.leafOf(proof.agentId) !== undefined && this.judgeLeaf(proof) === "present";
-    if (generation !== generationOf(this.epoch) || !isPresent) return "void";
+    if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) return "void";
+    this.#goodbyes.add(proof.agentId);
+    if (this.judgeLeaf(proof) !== "present") return "void";
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
     this.#asideIn = undefined;
     return "taken";
@@ -537,6 +545,7 @@ export class Membership {
 
   #memberChanges(summary: CommitSummary): RecordChange[] {
     const { added, removed } = summary;
+    for (const agentId of removed) this.#goodbyes.delete(agentId);
     this.#left = removed.filter((agentId) => this.#record.leavers.has(agentId));
     if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>

@@ -56,7 +56,7 @@ interface Admitted {
   readonly agentId: AgentId;
 }
 
-/** The invite's record, as far as it is about one request to join. */
+/** The invite's record, as far as it is about one request to join that was made with the invite's secret. */
 export interface RequestNote {
   /** The epoch in which this very KeyPackage was admitted, if it was. */
   readonly admittedIn: number | undefined;
@@ -207,16 +207,9 @@ export class InviteBook {
 
   /** New: it may come in, and that is not noted yet. */
   #judge(request: JoinRequest, invite: InviteRecord | undefined, scene: InviteScene): number | StaticError | "new" {
-    const { channelId, keyPackage, mac } = request;
     if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
-    const { name, secret, admitted } = invite;
-    const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
-    if (!equalBytes(expected, mac)) {
-      return createError(
-        "join_rejected",
-        "The request was not made with the invite's secret, or was changed on its way",
-      );
-    }
+    const { admitted } = invite;
+    if (!this.#isGenuine(request, invite)) return notMadeWithInvite();
     if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
     if (hasEnded(invite, scene)) return inviteEnded(invite);
     const before = admitted.get(hashOf(request));
@@ -236,17 +229,25 @@ export class InviteBook {
     this.#used.delete(inviteId);
   }
 
-  /** Returns the notes about these requests, in their order. Whether they are genuine is not looked at here. */
-  async notesOn(requests: readonly JoinRequest[]): Promise<RequestNote[]> {
+  /** Returns the notes about these requests, in their order, or why one is not genuine: nothing else of it is looked at then. */
+  async notesOn(requests: readonly JoinRequest[]): Promise<(RequestNote | StaticError)[]> {
     const invites = new Map<InviteId, InviteRecord | undefined>();
-    const notes: RequestNote[] = [];
+    const notes: (RequestNote | StaticError)[] = [];
     for (const request of requests) {
       const { channelId, inviteId } = request;
       if (!invites.has(inviteId)) invites.set(inviteId, await this.#get(channelId, inviteId));
       const invite = invites.get(inviteId);
-      notes.push({ admittedIn: invite?.admitted.get(hashOf(request))?.epoch, replaces: invite?.replaces });
+      if (invite === undefined) notes.push(inviteEnded({ ended: true }));
+      else if (!this.#isGenuine(request, invite)) notes.push(notMadeWithInvite());
+      else notes.push({ admittedIn: invite.admitted.get(hashOf(request))?.epoch, replaces: invite.replaces });
     }
     return notes;
+  }
+
+  /** Whether it was made with the invite's secret, for this very KeyPackage. */
+  #isGenuine({ channelId, keyPackage, mac }: JoinRequest, { name, secret }: InviteRecord): boolean {
+    const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
+    return equalBytes(expected, mac);
   }
 
   /** Deletes the invites of a channel that are over, and revokes passes that are of no use any more. */
@@ -345,6 +346,11 @@ function inviteEnded({ ended }: Pick<InviteRecord, "ended">): StaticError {
   const text = ended
     ? "The invite is not known or was revoked; ask for a new one"
     : "The invite is over: an agent that came in by it was removed from the channel; ask for a new one";
+  return createError("join_rejected", text);
+}
+
+function notMadeWithInvite(): StaticError {
+  const text = "The request was not made with the invite's secret, or was changed on its way";
   return createError("join_rejected", text);
 }
 

@@ -111,8 +111,13 @@ Deno.test("a request is admitted once, and says when that was, in its own channe
   const request = requestWith(made);
   assertEquals(await admit(book, request, scene(4)), 4);
   assertEquals(await admit(book, request, scene(9)), 4);
-  const notes = await book.notesOn([request, requestWith(made, Uint8Array.of(2))]);
-  assertEquals(notes.map(({ admittedIn }) => admittedIn), [4, undefined]);
+  const forged = { ...request, mac: new Uint8Array(32) };
+  const notes = await book.notesOn([request, requestWith(made, Uint8Array.of(2)), forged]);
+  assertEquals(notes.map((note) => note instanceof StaticError ? "refused" : note.admittedIn), [
+    4,
+    undefined,
+    "refused",
+  ]);
   const second = await admit(book, requestWith(made, Uint8Array.of(2)), scene(9));
   assert(second instanceof StaticError, "it was good for one");
   const elsewhere = { ...request, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)) };
@@ -131,7 +136,7 @@ Deno.test("requests that come together are admitted in one write, and no more of
   assert(none instanceof StaticError && over instanceof StaticError && over.message.includes("often"));
   assertEquals(written.count - before, 1);
   const notes = await book.notesOn([third, second, first]);
-  assertEquals(notes.map(({ admittedIn }) => admittedIn), [undefined, 4, 4]);
+  assertEquals(notes.map((note) => note instanceof StaticError ? "refused" : note.admittedIn), [undefined, 4, 4]);
 });
 
 Deno.test("an invite is over for everybody once an agent that came in by it was removed", async () => {

@@ -110,7 +110,10 @@ export class JoinAnswers {
     try {
       const { membership } = channel;
       const notes = await this.#book.notesOn(requests);
-      const looked = requests.map((request, i) => ({ request, verdict: this.#look(request, membership, notes[i]) }));
+      const looked = requests.map((request, i) => {
+        const note = notes[i] ?? notHere();
+        return { request, verdict: note instanceof StaticError ? note : this.#look(request, membership, note) };
+      });
       const applying = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
       const wanted = withoutConflicts(applying);
       const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
@@ -129,7 +132,7 @@ export class JoinAnswers {
   #look(
     request: JoinRequest,
     membership: Membership,
-    { admittedIn, replaces }: Partial<RequestNote> = {},
+    { admittedIn, replaces }: RequestNote,
   ): Applicant | StaticError | "entered" {
     const { clocks, parts: { signatures } } = this.#agent;
     try {
