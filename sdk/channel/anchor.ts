@@ -1,7 +1,6 @@
 /**
  * Records of a channel that show whether the agent's store is older than its actions: the start of its membership, and
- * own commits that were given up with unknown outcome. Also the time of the last rejoin that was based only on the
- * relay's word.
+ * own commits that were given up with unknown outcome. Also the times of its last ways back into the channel.
  */
 import { type ChannelId, equalBytes } from "../../proto/mod.ts";
 import type { PreparedCommit } from "../mls/group.ts";
@@ -13,7 +12,7 @@ export interface Anchor {
   readonly joinedSequence: number | undefined;
   /** Commits that the relay may still take, though this agent has given them up. The newest last. */
   readonly discarded: readonly { readonly epoch: number; readonly hash: Uint8Array }[];
-  /** When this agent last began to join anew by the relay's word. */
+  /** When this agent began to join anew, the latest last: see `StoreAge`. */
   readonly byWordMs: readonly number[];
   /** The latest epoch of earlier memberships: commits up to there may be ours, whatever the log says today. */
   readonly formerEpoch: number;

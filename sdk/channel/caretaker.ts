@@ -23,7 +23,7 @@ import { toStaticError } from "./faults.ts";
 import { Healing } from "./healing.ts";
 import type { HealthLog } from "./health.ts";
 import type { KeyAges } from "./key_ages.ts";
-import type { Membership, RejoinClaim } from "./membership.ts";
+import type { Membership, Moved, RejoinClaim } from "./membership.ts";
 import { Renewal } from "./renewal.ts";
 
 interface RejoinRequest extends RejoinClaim {
@@ -48,6 +48,9 @@ function isAboutContent(error: unknown): boolean {
 const turnMs = 1500;
 const retryMs = 5000;
 const maxRequests = 100;
+const dayMs = 24 * 60 * 60 * 1000;
+/** Returns of one member within a day that are answered: each is a commit that all members make or follow, and costs it nothing. */
+const maxReturns = 24;
 
 export interface CaretakerParts {
   readonly membership: Membership;
@@ -64,6 +67,8 @@ export class Caretaker {
   readonly #renewal: Renewal;
   readonly #healing: Healing;
   readonly #rejoins = new Map<AgentId, RejoinRequest>();
+  /** When members came back since this process began, let in by any member. */
+  readonly #returns = new Map<AgentId, readonly number[]>();
   #cancel: (() => void) | undefined;
   #busy = false;
   /** Aborted when no duty is to be begun any more; `start` makes another. */
@@ -74,7 +79,21 @@ export class Caretaker {
     this.#deps = deps;
     this.#renewal = new Renewal(parts, deps);
     this.#healing = new Healing(parts, deps);
-    parts.membership.onMoved(({ removed }) => removed.forEach((agentId) => this.#rejoins.delete(agentId)));
+    parts.membership.onMoved((moved) => this.#moved(moved));
+  }
+
+  #moved({ removed, added }: Moved): void {
+    for (const agentId of removed) {
+      this.#rejoins.delete(agentId);
+      if (!added.includes(agentId)) this.#returns.delete(agentId);
+      else this.#returns.set(agentId, [...this.#returnsOf(agentId), this.#deps.runtime.nowMs()]);
+    }
+  }
+
+  /** Within a day. */
+  #returnsOf(agentId: AgentId): readonly number[] {
+    const nowMs = this.#deps.runtime.nowMs();
+    return (this.#returns.get(agentId) ?? []).filter((timeMs) => Math.abs(nowMs - timeMs) < dayMs);
   }
 
   /** Somebody left, or the channel was opened and may have work left. */
@@ -95,7 +114,7 @@ export class Caretaker {
 
   /**
    * A member that lost its state asks to be admitted again. Returns whether the request is genuine, as far as it was
-   * checked: only so many members are looked at, and the others ask again.
+   * checked: only so many members are looked at, and the others ask again. A member that asks too often has no answer.
    */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
     const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
@@ -105,6 +124,13 @@ export class Caretaker {
     const signatureKey = keyPackage.leafNode.signaturePublicKey;
     const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
     if (!this.#parts.membership.isRejoinOf(claim)) return false;
+    if (this.#returnsOf(agentId).length >= maxReturns) {
+      const text =
+        `${agentId} came back ${maxReturns} times within a day, and asks again: this agent does not answer before a ` +
+        "day is over. Its data directory is misused, or the relay keeps it out of step; an owner may remove it";
+      this.#parts.health.report("refused_join", text);
+      return true;
+    }
     const named = answerer === this.#deps.agentId;
     this.#rejoins.set(agentId, { ...claim, requestId, keyPackage, expiresAtMs, epoch, named, leafSent: false });
     this.look();

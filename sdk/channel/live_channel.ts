@@ -636,7 +636,7 @@ export class LiveChannel {
     this.#arrival.end(); // nothing is read before we are in again
     this.#suspend();
     this.#caretaker.stop();
-    this.#rejoiner.start(doubt);
+    this.#rejoiner.start(this.#storeAge.counted(doubt));
   }
 
   async #refill(): Promise<void> {

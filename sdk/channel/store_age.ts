@@ -44,8 +44,11 @@ export interface Doubt {
 }
 
 const hourMs = 60 * 60 * 1000;
-/** Within an hour, until the relay is to blame. */
+const dayMs = 24 * hourMs;
+/** By nothing but the relay's word, within an hour, until the relay is to blame. */
 const maxByWord = 3;
+/** Ways back within a day, for whatever reason. Each costs the channel a commit, and messages are lost to this agent. */
+const maxADay = 12;
 const retryMs = 1000;
 
 const rolledBack =
@@ -112,7 +115,12 @@ export class StoreAge {
 
   /** By nothing but what the relay says. It gains no more than three rejoins in an hour by all that it says. */
   byWord(reason: string): Doubt {
-    return { reason, settle: (signal) => this.#limit(signal) };
+    return { reason, settle: (signal) => this.#limitByWord(signal) };
+  }
+
+  /** A relay, or a member, that gives it reasons to join anew gains twelve of them in a day by all that it does. */
+  counted(doubt: Doubt): Doubt {
+    return doubt.settle === undefined ? { ...doubt, settle: (signal) => this.#limit(signal) } : doubt;
   }
 
   /** Undefined when the store is as new as what the agent did. */
@@ -162,7 +170,7 @@ export class StoreAge {
       this.#isProven = await this.#isUnknownOwn(entry, memory);
       if (this.#isProven) this.#health.report("store_rolled_back", rolledBack);
       else this.#reportUnproven(reason);
-      await this.#limit(signal);
+      await this.#limitByWord(signal);
     };
     return { reason, settle };
   }
@@ -174,20 +182,39 @@ export class StoreAge {
     this.#health.report("store_unproven", text);
   }
 
-  /** Returns when the agent may ask to join anew. */
-  async #limit(signal: AbortSignal): Promise<void> {
-    const { runtime } = this.#deps;
-    const nowMs = runtime.nowMs();
-    const recent = this.#anchor.byWordMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - hourMs);
-    if (recent.length >= maxByWord) {
+  async #limitByWord(signal: AbortSignal): Promise<void> {
+    if (this.#since(hourMs).length >= maxByWord) {
       const lie =
         `The relay has given this agent reasons to join anew ${maxByWord} times within an hour. The agent waits ` +
         "an hour before it joins the channel anew; ask the relay's operator";
       this.#health.report("relay_lied", lie);
-      await pause(runtime, hourMs, signal);
+      await pause(this.#deps.runtime, hourMs, signal);
+    }
+    await this.#limit(signal);
+  }
+
+  /** Returns when the agent may ask to join anew, and counts that. */
+  async #limit(signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
+    const [first, ...others] = this.#since(dayMs);
+    if (first !== undefined && others.length >= maxADay - 1) {
+      const waitMs = first + dayMs - runtime.nowMs();
+      const text =
+        `This agent has joined the channel anew ${maxADay} times within a day, because of the relay or of a member. It ` +
+        `waits ${
+          Math.ceil(waitMs / hourMs)
+        } h before it does so again; ask the relay's operator and the channel's owners`;
+      this.#health.report("rejoined", text);
+      await pause(runtime, waitMs, signal);
     }
     if (signal.aborted) return;
-    await this.#save({ ...this.#anchor, byWordMs: [...recent, runtime.nowMs()].slice(-maxByWord) });
+    await this.#save({ ...this.#anchor, byWordMs: [...this.#since(dayMs), runtime.nowMs()].slice(-maxADay) });
+  }
+
+  /** When this agent began to join anew, the latest last. A clock that was set back forgets what was later. */
+  #since(ms: number): number[] {
+    const nowMs = this.#deps.runtime.nowMs();
+    return this.#anchor.byWordMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
   }
 
   /** Nothing, when the log does not hold it any more, or the relay does not say. */

@@ -48,3 +48,37 @@ Deno.test("a commit that is given up does not undo what was written of the membe
   assertEquals(await readAnchor(store, channelId), { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
   await store.close();
 });
+
+Deno.test("whoever gives an agent reasons to join anew gains twelve ways back in a day, and the thirteenth a day after the first", async () => {
+  const store = await createStore();
+  const [hourMs, waits] = [60 * 60 * 1000, [] as number[]];
+  let nowMs = 1_000_000;
+  const runtime = {
+    nowMs: () => nowMs,
+    after: (ms: number, run: () => void) => {
+      waits.push(ms);
+      nowMs += ms;
+      queueMicrotask(run);
+      return () => {};
+    },
+  };
+  const deps: Pick<StoreAgeDeps, "store"> & { runtime: typeof runtime } = { store, runtime };
+  const health = new HealthLog(() => nowMs);
+  const age = new StoreAge({ anchor: newAnchor(undefined), membership, health }, deps as StoreAgeDeps); // cast: no more is asked here
+  const comeBack = async (): Promise<void> =>
+    await age.counted({ reason: "test" }).settle?.(new AbortController().signal);
+  for (let times = 0; times < 12; times++) {
+    await comeBack();
+    nowMs += hourMs;
+  }
+  assertEquals([waits, health.issues], [[], []]);
+  await comeBack();
+  assertEquals(waits, [12 * hourMs]);
+  assertEquals(health.issues.map(({ kind, text }) => [kind, text.includes("12 times within a day")]), [[
+    "rejoined",
+    true,
+  ]]);
+  // It is known to the next process.
+  assertEquals((await readAnchor(store, channelId)).byWordMs.length, 12);
+  await store.close();
+});

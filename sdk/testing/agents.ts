@@ -1,6 +1,6 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
-export { readAnchor } from "../channel/anchor.ts";
+export { putAnchor, readAnchor } from "../channel/anchor.ts";
 export { Carrier } from "../channel/carrier.ts";
 export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export { createPace } from "../channel/healing_pace.ts";
