@@ -167,6 +167,7 @@ export class Agent {
   async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
     const former = await this.checkFree(name);
     if (former?.stuck !== undefined) throw taken(name);
+    if (former !== undefined) this.#checkForgotten(former);
     const channelId = await createAtRelay(name, this.parts);
     this.#checkOther(channelId, name);
     await this.#eraseStored(name);
@@ -265,12 +266,15 @@ export class Agent {
     return running ?? (record && await this.open(record.name));
   }
 
-  /** Ends a channel for everybody and frees its name; also when this agent's own state of it is lost. */
+  /** Ends a channel for everybody and frees its name; also when it is over, or this agent's own state of it is lost. */
   async closeChannel(text: string): Promise<void> {
     await translating("Cannot close the channel", async () => {
       const name = parseChannelName(text);
       const channelId = this.#records.get(name)?.channelId ?? await findAtRelay(name, this.parts);
-      await this.parts.session.call("CloseChannel", { channelId });
+      await this.parts.session.call("CloseChannel", { channelId }).catch((error) => {
+        // It is over already; what is left of it here goes too.
+        if (!isCode(error, "not_found") || this.#records.get(name)?.channelId !== channelId) throw error;
+      });
       // In turn: nobody opens it meanwhile. Another channel may have taken its name since.
       await this.#entering.run(() =>
         this.#records.get(name)?.channelId === channelId ? this.#eraseStored(name) : undefined
@@ -342,8 +346,12 @@ export class Agent {
       }
       this.#checkOther(channelId, expected.name);
       if (former === undefined) return;
-      const { stuck } = former;
-      // That it is over was the relay's word so far: now there is a membership to put in its place.
+      const { stuck, record } = former;
+      // That it is over was the relay's word so far: now there is a membership to put in its place, by an invite or of the same
+      // channel. A Welcome for another one may be anybody's.
+      if (stuck === undefined && expected.inviter === undefined && record.channelId !== channelId) {
+        this.#checkForgotten(former);
+      }
       if (stuck === undefined) return await this.#eraseStored(expected.name);
       if (stuck.channelId !== channelId) throw taken(expected.name);
       // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
@@ -388,6 +396,15 @@ export class Agent {
       `This leads into channel "${other.name}", in which this agent is, under another name; ask for another ` +
       "Welcome";
     throw createError("mls_error", text, { channel: other.name });
+  }
+
+  /** That a channel is gone is the relay's word, by which no keys are erased: its user says so. Throws `StaticError`. */
+  #checkForgotten({ record: { channelId, name } }: Former): void {
+    if (!hasKeys(this.parts.store, channelId)) return;
+    const text =
+      `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it ` +
+      `with closeChannel("${name}"), and try again`;
+    throw createError("name_taken", text, { channel: name });
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {

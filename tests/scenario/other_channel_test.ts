@@ -90,17 +90,18 @@ Deno.test("a relay that answers to CreateChannel with the id of another channel 
 
 Deno.test("closing a channel erases no other one that has taken its name meanwhile", async () => {
   await using stage = await Stage.open();
-  const alice = await stage.actor("alice");
-  await alice.manager.create(name);
+  const [alice, bob] = [await stage.actor("alice"), await stage.actor("bob", 2)];
+  for (const { manager } of [alice, bob]) await manager.create(name);
+  const token = await bob.manager.invite(name);
   alice.session.tampering.call = async (operation, _, forward) => {
     const reply = await forward();
-    if (operation === "CloseChannel") await alice.client.createChannel(name);
+    if (operation === "CloseChannel") await alice.manager.joinWithToken(name, token);
     return reply;
   };
   await alice.client.closeChannel(name);
   alice.session.tampering = {};
   await alice.restart();
-  await alice.manager.send(name, "here");
+  await assertWorks(alice, bob);
 });
 
 Deno.test("leave() of a membership that an invite has replaced leaves the new one alone", async () => {

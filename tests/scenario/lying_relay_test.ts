@@ -1,0 +1,167 @@
+/** Lies of the relay that docs/relay_word.md lists and no other file has a test for. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  inviteIdOf,
+  joinMac,
+  type JoinRequestId,
+  type NoticeBody,
+  parseInviteToken,
+  rejoinStatement,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
+import { createError, type LiveChannel, putAnchor, readAnchor } from "../../sdk/testing/agents.ts";
+import { loseStep } from "../support/scenario/lost_step.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
+import { issuesOf } from "../support/scenario/recovery.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+type JoinRequest = NoticeBody<"DeliverJoinRequest">;
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Rejected = RequestBody<"RejectJoin">;
+
+/** A request to join that nobody made, in this agent's name, as a relay that has the invite can make it. */
+async function madeUp(of: Actor, token: string, change: Partial<JoinRequest> = {}): Promise<JoinRequest> {
+  const { secret, ...invite } = parseInviteToken(token);
+  const keyPackage = await of.client.generateKeyPackage();
+  return {
+    channelId: invite.channelId,
+    requestId: binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16))),
+    inviteId: inviteIdOf(secret),
+    agentId: of.client.agentId,
+    keyPackage,
+    mac: joinMac(secret, { ...invite, keyPackage }),
+    expiresAtMs: Date.now() + 60_000,
+    ...change,
+  };
+}
+
+/** Tells the inviter of a request, and returns its refusal, or that it made a commit. */
+async function refusalOf(inviter: Actor, request: JoinRequest): Promise<Pick<Rejected, "code" | "message">> {
+  const answered = Promise.withResolvers<Pick<Rejected, "code" | "message">>();
+  inviter.session.tampering.call = (operation, body, forward) => {
+    if (operation === "RejectJoin") answered.resolve(body as Rejected); // cast: of this operation
+    if (operation === "SendCommit") answered.resolve({ code: "none", message: "it was let in" });
+    return forward();
+  };
+  inviter.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: request });
+  return await answered.promise;
+}
+
+Deno.test("a relay that has an owner's invite does not make a member go and come again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { membership: { epoch } } = await alice.live();
+  const token = await alice.manager.invite(name);
+  const { code } = await refusalOf(alice, await madeUp(bob, token));
+  assertEquals(code, "already_member");
+  await alice.manager.send(name, "to bob");
+  assertEquals(await read(await bob.channel(), 1), ["to bob"]);
+  assertEquals([(await alice.live()).membership.epoch, await issuesOf(bob, "rejoined")], [epoch, []]);
+});
+
+Deno.test("a request to join without the invite's secret is told nothing about the members", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const impostor = await stage.actor("bob");
+  const request = await madeUp(impostor, await alice.manager.invite(name), { mac: new Uint8Array(32) });
+  const { code, message } = await refusalOf(alice, request);
+  assertEquals(code, "join_rejected");
+  assert(message.includes("not made with the invite's secret"), message);
+});
+
+/** A member whose client was modified asks to come back, about the leaf that the other one has of it. */
+async function askAgain(actor: Actor, { membership }: LiveChannel): Promise<void> {
+  const { agentId } = actor.client;
+  const { channelId, groupId, epoch } = membership;
+  const leafHash = sha256(membership.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
+  const keyPackage = await actor.client.generateKeyPackage();
+  const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const signature = actor.sign(statement);
+  await actor.session.call("RequestRejoin", { channelId, keyPackage, signature, leafHash, epoch, generation: 0 });
+}
+
+Deno.test("a member makes the others let it in 24 times a day by asking, and no more", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  // Its own client would follow.
+  bob.session.tampering.notice = () => [];
+  const live = await alice.live();
+  const isAnswered = async (): Promise<void> => {
+    const { epoch } = live.membership;
+    await askAgain(bob, live);
+    await until("alice lets bob in", () => live.membership.epoch > epoch);
+  };
+  for (let times = 0; times < 24; times++) await isAnswered();
+  const { epoch } = live.membership;
+  await askAgain(bob, live);
+  await until("alice does not answer", async () => (await issuesOf(alice, "refused_join")).length > 0);
+  const [why] = await issuesOf(alice, "refused_join");
+  assertEquals([live.membership.epoch, why?.includes("came back 24 times within a day")], [epoch, true], why);
+  alice.clockOffsetMs += dayMs;
+  await isAnswered();
+});
+
+Deno.test("a relay that keeps commits back gains no way back more of an agent that came back twelve times in a day", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { channelId } = await bob.live();
+  await bob.change(async (store) => {
+    const [anchor, nowMs] = [await readAnchor(store, channelId), stage.world.time.nowMs()];
+    await store.batch([putAnchor(channelId, { ...anchor, byWordMs: new Array(12).fill(nowMs) })]);
+  });
+  const days: (() => void)[] = [];
+  const { after } = bob;
+  bob.after = (ms, run) => {
+    if (ms < dayMs / 2) return after(ms, run);
+    days.push(run);
+    return () => {};
+  };
+  let asked = 0;
+  bob.session.tampering.call = (operation, _, forward) => {
+    if (operation === "RequestRejoin") asked++;
+    return forward();
+  };
+  await loseStep(bob, alice);
+  await until("bob waits", async () => (await issuesOf(bob, "rejoined")).length > 0 && days.length > 0);
+  assertEquals([asked, (await bob.channel()).health().state], [0, "rejoining"]);
+  days.forEach((run) => run());
+  await allAgree(alice, bob);
+  await bob.manager.send(name, "a day later");
+  assertEquals(await read(await alice.channel(), 1), ["a day later"]);
+});
+
+/** The relay says that it knows nothing of the channel, and makes another one of its name. */
+function denying(other: ChannelId): Tampering {
+  return {
+    call: (operation, _, forward) => {
+      if (operation === "ListMembers") return Promise.reject(createError("not_found", "No such channel"));
+      return operation === "CreateChannel" ? Promise.resolve({ channelId: other }) : forward();
+    },
+  };
+}
+
+Deno.test("a relay that calls a channel over makes nobody erase its keys by creating another one, or by a stranger's Welcome", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const stranger = await stage.actor("mallory", 2);
+  await stranger.manager.create(name);
+  const other = (await stranger.live()).channelId;
+  const welcome = await (await stranger.channel()).addMember(await bob.client.generateKeyPackage());
+  bob.session.tampering = denying(other);
+  for (const enter of [() => bob.manager.create(name), () => bob.client.joinChannel(name, welcome)]) {
+    const { code, message } = await assertRejects(enter, StaticError);
+    assertEquals([code, message.includes("closeChannel")], ["name_taken", true], message);
+  }
+  bob.session.tampering = {};
+  await bob.restart();
+  await allAgree(alice, bob);
+  // Where it is true, the user says so.
+  await alice.client.closeChannel(name);
+  await bob.client.closeChannel(name);
+  await bob.manager.create(name);
+});
