@@ -117,13 +117,10 @@ export class Caretaker {
    * checked: only so many members are looked at, and the others ask again. A member that asks too often has no answer.
    */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
-    const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
+    const { agentId, requestId, expiresAtMs, epoch, answerer } = request;
     if (this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId)) return true;
-    const keyPackage = this.#readKeyPackage(request);
-    if (keyPackage === undefined) return false;
-    const signatureKey = keyPackage.leafNode.signaturePublicKey;
-    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
-    if (!this.#parts.membership.isRejoinOf(claim)) return false;
+    const claim = this.#claimOf(request);
+    if (claim === undefined) return false;
     if (this.#returnsOf(agentId).length >= maxReturns) {
       const text =
         `${agentId} came back ${maxReturns} times within a day, and asks again: this agent does not answer before a ` +
@@ -132,9 +129,27 @@ export class Caretaker {
       return true;
     }
     const named = answerer === this.#deps.agentId;
-    this.#rejoins.set(agentId, { ...claim, requestId, keyPackage, expiresAtMs, epoch, named, leafSent: false });
+    this.#rejoins.set(agentId, { ...claim, requestId, expiresAtMs, epoch, named, leafSent: false });
     this.look();
     return true;
+  }
+
+  /** Whether a member asks to come back from where this agent knows it to be: it cannot follow either. */
+  isStuckHere(request: NoticeBody<"DeliverRejoinRequest">): boolean {
+    const claim = this.#claimOf(request);
+    return claim !== undefined && this.#parts.membership.judgeLeaf(claim) === "present";
+  }
+
+  /** As its agent signed it; undefined when it is not genuine. */
+  #claimOf(
+    request: NoticeBody<"DeliverRejoinRequest">,
+  ): RejoinClaim & Pick<RejoinRequest, "keyPackage"> | undefined {
+    const { agentId, leafHash, signature } = request;
+    const keyPackage = this.#readKeyPackage(request);
+    if (keyPackage === undefined) return undefined;
+    const signatureKey = keyPackage.leafNode.signaturePublicKey;
+    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
+    return this.#parts.membership.isRejoinOf(claim) ? { ...claim, keyPackage } : undefined;
   }
 
   /**

@@ -518,7 +518,9 @@ export class LiveChannel {
         this.#arrival.next();
         return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
-        if (this.#recovery.stopped !== undefined) return this.#recovery.asked(notice.body.agentId);
+        if (this.#recovery.stopped !== undefined) {
+          return this.#caretaker.isStuckHere(notice.body) ? this.#recovery.asked(notice.body.agentId) : undefined;
+        }
         // The relay takes back what we came back by only while its agent asks for it: now it may.
         if (this.#isByWord) return this.#link.tryAgain();
         if (!this.#caretaker.rejoin(notice.body)) {

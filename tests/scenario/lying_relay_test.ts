@@ -14,9 +14,10 @@ import {
 } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { createError, type LiveChannel, putAnchor, readAnchor } from "../../sdk/testing/agents.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { issuesOf } from "../support/scenario/recovery.ts";
+import { allStopped, issuesOf, recover } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 type JoinRequest = NoticeBody<"DeliverJoinRequest">;
@@ -164,4 +165,24 @@ Deno.test("a relay that calls a channel over makes nobody erase its keys by crea
   await alice.client.closeChannel(name);
   await bob.client.closeChannel(name);
   await bob.manager.create(name);
+});
+
+Deno.test("requests to come back that the relay makes up do not make an owner begin a channel anew sooner", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { agentId } = carol.client;
+  const keyPackage = await carol.client.generateKeyPackage();
+  const { channelId, membership: { epoch } } = await alice.live();
+  const leafHash = sha256((await alice.live()).membership.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
+  carol.session.disconnect();
+  await sendBogus(bob);
+  await allStopped(alice);
+  const requestId = binaryIdFromBytes<JoinRequestId>(new Uint8Array(16));
+  const signature = bob.sign(leafHash);
+  const body = { channelId, requestId, agentId, keyPackage, signature, expiresAtMs: Infinity, epoch, leafHash };
+  alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });
+  await (await alice.live()).recover().catch(() => {}); // behind the notice
+  assertEquals((await alice.channel()).health().recoverable, false);
+  await carol.session.connect();
+  await recover(alice);
 });
