@@ -47,6 +47,8 @@ export interface Sending {
   isAlone: boolean;
   /** It goes with these, and with no others. */
   readonly group: SendGroup | undefined;
+  /** Its id is the caller's: the relay may have it of an earlier process. */
+  readonly mayBeKnown: boolean;
   /** Undefined while it waits for its turn. */
   bundle: Bundle | undefined;
 }

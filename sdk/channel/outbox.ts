@@ -128,6 +128,7 @@ export class Outbox {
         isOver: false,
         isAlone: options.alone === true || (options.id !== undefined && options.group === undefined),
         group: options.group,
+        mayBeKnown: options.id !== undefined || options.group !== undefined,
         bundle: undefined,
       };
       this.#queue.add(sending);
@@ -410,12 +411,20 @@ export class Outbox {
   #accepted(bundle: Bundle, duplicate: boolean): void {
     const range = countersOf(bundle);
     if (range !== undefined && bundle.life === this.#counters.life) {
+      const mayStand = bundle.mayStandSince !== undefined || bundle.messages.some(({ mayBeKnown }) => mayBeKnown);
+      if (duplicate && !mayStand) this.#reportLie();
       // It stands there under another counter, since an earlier life or membership: this one was not used.
-      if (duplicate && bundle.mayStandSince !== bundle.life) this.#counters.giveUp(range);
+      if (duplicate && mayStand && bundle.mayStandSince !== bundle.life) this.#counters.giveUp(range);
       else this.#counters.accepted(range, duplicate ? undefined : bundle.gone);
       if (this.#online) this.#lag.writeLater();
     }
     for (const { id, settle } of bundle.messages) settle({ id, accepted: true });
+  }
+
+  /** Its counter stays a used one: if the relay has dropped the message, those that count miss it. */
+  #reportLie(): void {
+    const text = "The relay says that it had a message already which this agent has sent once; it may have dropped it";
+    this.#health.report("relay_lied", text);
   }
 
   #failed(bundle: Bundle, error: StaticError): void {

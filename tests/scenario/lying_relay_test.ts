@@ -186,3 +186,19 @@ Deno.test("requests to come back that the relay makes up do not make an owner be
   await carol.session.connect();
   await recover(alice);
 });
+
+Deno.test("a message that the relay drops, and calls one that it had before, is missed by those that count, and told to its sender", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "zero");
+  let lies = 1;
+  alice.session.tampering.call = (operation, _, forward) => {
+    if (operation !== "SendMessage" || lies-- <= 0) return forward();
+    return Promise.resolve({ sequence: 1, timeMs: 0, duplicate: true });
+  };
+  for (const text of ["one", "two"]) await alice.manager.send(name, text);
+  const channel = await bob.channel();
+  assertEquals(await read(channel, 2), ["zero", "two"]);
+  assertEquals(channel.health().missing, [{ sender: alice.client.agentId, messages: 1 }]);
+  assertEquals((await issuesOf(alice, "relay_lied")).length, 1);
+});
