@@ -249,3 +249,31 @@ Deno.test("whatever bytes arrive, the session neither throws nor hangs", async (
     await bench.close();
   }
 });
+
+Deno.test("limits above those of the protocol are not believed", async () => {
+  const bench = new Bench({ relay: { limits: { payloadBytes: 2 ** 32 - 1, queueAgeMs: Number.MAX_SAFE_INTEGER } } });
+  const { payloadBytes, queueAgeMs } = (await bench.online()).limits;
+  assertEquals([payloadBytes, queueAgeMs], [limits.payloadBytes, limits.queueAgeMs]);
+  await bench.close();
+});
+
+Deno.test("replies of the session that the SDK does not read may say anything", async () => {
+  const [odd, ids] = [{ ...challenge, expiresInMs: 0, relayTimeMs: 0, features: [7, 8] }, new Set<string>()];
+  const bench = new Bench({
+    relay: {
+      script: (link, { operation, id }) => {
+        ids.add(operation);
+        if (operation === "GetChallenge") link.reply(id, operation, odd);
+        else if (operation === "ConfigureCover") link.reply(id, operation, { mode: "constant", intervalMs: 0 });
+        else if (operation === "Ping") link.reply(id, operation, { relayTimeMs: 0 });
+        else return false;
+        return true;
+      },
+    },
+  });
+  const { clockOffsetMs } = await bench.online();
+  await bench.clock.advance(120_000);
+  assertEquals([bench.session.state.kind, Math.abs(clockOffsetMs) < 1_000], ["online", true]);
+  assertEquals(["GetChallenge", "ConfigureCover", "Ping"].filter((operation) => !ids.has(operation)), []);
+  await bench.close();
+});

@@ -7,8 +7,10 @@ import {
   type AgentId,
   agentIdOf,
   type CallName,
+  limits as protocolLimits,
   type NoticeBody,
   type NoticeEnvelope,
+  type RelayLimits,
   type ReplyBody,
   type RequestBody,
   tokenCovers,
@@ -210,7 +212,8 @@ class ReconnectingSession implements RelaySession {
   }
 
   #goOnline(online: Online): void {
-    const { limits, keyPackages, hasLastResort, relayTimeMs } = online.reply;
+    const { keyPackages, hasLastResort, relayTimeMs } = online.reply;
+    const limits = withinProtocol(online.reply.limits);
     const clockOffsetMs = Math.round(relayTimeMs - online.localTimeMs);
     const { cellBytes, transport } = online;
     this.#connection = online.connection;
@@ -303,4 +306,14 @@ class ReconnectingSession implements RelaySession {
 function noAnswer(operation: CallName, timeoutMs: number): StaticError {
   const text = `The relay has not answered ${operation} within ${timeoutMs} ms; it may or may not have happened`;
   return createError("transport_error", text);
+}
+
+/** A relay has smaller limits than the protocol, never larger ones. */
+function withinProtocol(told: RelayLimits): RelayLimits {
+  const { payloadBytes, queueAgeMs } = protocolLimits;
+  return {
+    ...told,
+    payloadBytes: Math.min(told.payloadBytes, payloadBytes),
+    queueAgeMs: Math.min(told.queueAgeMs, queueAgeMs),
+  };
 }
