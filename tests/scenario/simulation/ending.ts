@@ -4,6 +4,7 @@ import { equalBytes } from "../../../proto/mod.ts";
 import type { ChannelMember } from "../../../sdk/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
+import { tellsOfTheft } from "./controls.ts";
 import { Broken, checkNow, labelOf } from "./judging.ts";
 import { recoverWhereOffered } from "./recovery_moves.ts";
 
@@ -34,6 +35,7 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   if (play.hostileOwner) return outside;
   await hearEachOther(play, inStep(play));
   checkNow(play);
+  checkThefts(play);
   if (play.wire.counts.lies === 0 && !play.wasSetBack) await checkGhosts(play);
   return outside;
 }
@@ -232,10 +234,8 @@ async function checkGhosts(play: Play): Promise<void> {
   const isToRemove = ({ agentId, absent }: ChannelMember): boolean =>
     gone.some((each) => each.agentId === agentId) && (absent || play.voidLeaves.has(agentId));
   for (const { agentId } of channel?.members().filter(isToRemove) ?? []) {
-    await play.stage.finish(
-      "a member is removed that cannot prove that it left",
-      channel?.removeMember(agentId) ?? Promise.resolve(),
-    );
+    const removing = play.remove(play.founder, agentId);
+    await play.stage.finish("a member is removed that cannot prove that it left", removing);
     await play.stage.world.time.advance(second);
   }
   for (const { label, known } of inStep(play)) {
@@ -244,18 +244,36 @@ async function checkGhosts(play: Play): Promise<void> {
   }
 }
 
+/** A thief speaks as its victim, which nobody can prevent; but somebody is told that there are two of it. */
+function checkThefts(play: Play): void {
+  const inside = staying(play);
+  for (const { text, victim } of play.stolen) {
+    const isTold = inside.some(({ told }) => [...told].some((kind) => tellsOfTheft.has(kind)));
+    if (isTold || !inside.includes(victim) || !inside.some(({ shown }) => shown.includes(text))) continue;
+    throw new Broken(`a thief has spoken as ${victim.label}, and nobody is told`);
+  }
+}
+
+/** Under a policy by which only owners speak the others listen. */
+function mayPost({ channel }: Player): boolean {
+  const isOwner = channel?.members().some(({ self, owner }) => self && owner) === true;
+  return isOwner || channel?.policy().posting === "members";
+}
+
 /** A relay that lied about positions has made its readers pass over what comes there; soon they hear everything again. */
 const rounds = 12;
 
 async function hearEachOther(play: Play, players: readonly Player[]): Promise<void> {
   let missing: string[] = [];
   for (let round = 0; round < rounds; round++) {
-    const said = players.map((by) => ({ by, text: say(play, by) }));
+    const said = players.filter(mayPost).map((by) => ({ by, text: say(play, by) }));
     await play.stage.world.time.advance((1 + round) * second);
     missing = players.flatMap((reader) =>
       said.filter(({ by, text }) => by !== reader && !reader.shown.includes(text))
         .map(({ by }) => `${reader.label} has not heard ${by.label}`)
     );
+    // A reader that was shown something wrong reads no more.
+    checkNow(play);
     if (missing.length === 0) return;
   }
   throw new Broken(`not everybody hears everybody: ${missing.join("; ")}`);

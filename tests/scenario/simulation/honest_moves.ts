@@ -48,7 +48,7 @@ export const honestMoves: MoveTable = {
     run: (play, random) => {
       const player = play.pick(random, play.inside({ honest: true }).filter((each) => each !== play.founder));
       if (player?.channel === undefined) return;
-      play.background(`${player.label} leaves`, player.leave(play.truth));
+      play.background(`${player.label} leaves`, play.leave(player));
       return `${player.label} leaves`;
     },
   },
@@ -58,7 +58,7 @@ export const honestMoves: MoveTable = {
       const { founder } = play;
       const target = play.pick(random, play.players.filter((each) => each !== founder));
       if (target === undefined || founder.channel === undefined) return;
-      play.background(`${target.label} is removed`, founder.channel.removeMember(target.agentId));
+      play.background(`${target.label} is removed`, play.remove(founder, target.agentId));
       return `${founder.label} removes ${target.label}`;
     },
   },
@@ -120,7 +120,9 @@ export const honestMoves: MoveTable = {
       const channel = adder?.channel;
       if (guest === undefined || adder === undefined || channel === undefined) return;
       const add = async (): Promise<void> => {
-        const welcome = await channel.addMember(await guest.actor.client.generateKeyPackage());
+        const keyPackage = await guest.actor.client.generateKeyPackage();
+        const call = channel.addMember(keyPackage);
+        const welcome = await play.wills.during(adder.agentId, "add", [guest.agentId], call);
         await guest.actor.client.joinChannel(name, welcome);
         await guest.enter(play.truth);
       };

@@ -8,6 +8,8 @@ export function checkNow(play: Play): void {
   // A cell leaves each way, with what members say about their epochs.
   for (const { actor } of play.players) actor.session.ride();
   for (const player of play.players.filter(({ honest }) => honest)) {
+    play.ledger.look(player);
+    if (play.ledger.failure !== undefined) throw new Broken(play.ledger.failure);
     if (player.wrong !== undefined) throw new Broken(player.wrong.message);
     if (player.isIn) checkInside(play, player);
     else checkOutside(play, player);
@@ -24,7 +26,10 @@ function checkInside(play: Play, player: Player): void {
   if (state === "ended" && problem.includes('" stopped: ')) throw new Broken(`${label} has died: ${problem}`);
   const lie = issues.find(({ kind, text }) => kind === "member_lied" && isOfHonest(play, text));
   if (lie !== undefined) throw new Broken(`${label} calls an honest member a liar: ${lie.text}`);
-  for (const { kind, text } of issues) if (kind === "void_leave") play.voidLeaves.add(text.split(" ")[0] ?? "");
+  for (const { kind, text } of issues) {
+    player.told.add(kind);
+    if (kind === "void_leave") play.voidLeaves.add(text.split(" ")[0] ?? "");
+  }
   if (play.hostileOwner) return;
   const isTrue = counts.lies === 0 && !play.wasSetBack;
   const isMember = truth.members().has(agentId);

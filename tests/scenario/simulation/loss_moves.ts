@@ -13,7 +13,7 @@ import { lapseMs } from "./stage.ts";
 const second = 1000;
 
 /** An honest player that another one can let in again. The relay's lies so far have had their time. */
-async function pickSafe(
+export async function pickSafe(
   play: Play,
   pick: (players: readonly Player[]) => Player | undefined,
 ): Promise<Player | undefined> {
@@ -24,14 +24,18 @@ async function pickSafe(
 
 /** Something that a crash, or a copy of the disk, may come between. */
 async function begin(play: Play, player: Player, what: "commits" | "leaves" | "comes back"): Promise<void> {
-  if (what === "leaves") return await player.leave(play.truth);
+  if (what === "leaves") return await play.leave(player);
   if (what === "commits") {
     await (await player.actor.live()).committer.commit(() => ({ change: {} }));
     return;
   }
   // To be removed and added in one commit is to be brought back.
   play.hasLostState = true;
-  await play.founder.channel?.addMember(await player.actor.client.generateKeyPackage());
+  const { agentId, channel } = play.founder;
+  const keyPackage = await player.actor.client.generateKeyPackage();
+  if (channel !== undefined) {
+    await play.wills.during(agentId, "add", [player.agentId], channel.addMember(keyPackage));
+  }
   // It went meanwhile: what it signed is about the leaf before, and the founder has to remove what it added.
   if (player.excused) play.voidLeaves.add(player.agentId);
 }
@@ -84,23 +88,9 @@ export const lossMoves: MoveTable = {
     weight: 3,
     run: (play, random) => putDiskBack(play, random),
   },
-  lapse: {
+  absence: {
     weight: 1,
-    run: async (play, random) => {
-      const player = await pickSafe(play, (safe) => play.pick(random, safe));
-      const [companion] = player === undefined ? [] : companions(play, player);
-      if (player === undefined || companion?.channel === undefined) return;
-      play.hasLostState = true;
-      for (const each of play.inside({ honest: true })) each.read(1_000);
-      player.actor.session.disconnect();
-      const text = play.truth.seal(companion.agentId, true);
-      play.background(`${companion.label} says "${text}"`, companion.channel.send(text));
-      await play.stage.world.time.advance(lapseMs + 60 * second);
-      await play.stage.finish(`${player.label} connects`, player.actor.session.connect());
-      play.note(`${player.label} was away for too long`);
-      await backInStep(play, player);
-      return `${player.label} is back from a long absence`;
-    },
+    run: (play, random) => beAway(play, random, () => Promise.resolve()),
   },
   restartRelay: {
     weight: 2,
@@ -110,3 +100,42 @@ export const lossMoves: MoveTable = {
     },
   },
 };
+
+/** Apart from the others, so that schedules that were found before stay what they are. */
+export const lapseMoves: MoveTable = {
+  lapse: {
+    weight: 2,
+    run: (play, random) =>
+      beAway(play, random, async (companion) => {
+        // A relay looks for members that were absent for too long where something happens.
+        say(play, companion);
+        await play.stage.world.time.advance(60 * second);
+      }),
+  },
+};
+
+/** A member is away for longer than the relay waits for it. */
+async function beAway(
+  play: Play,
+  random: Random,
+  before: (companion: Player) => Promise<void>,
+): Promise<string | undefined> {
+  const player = await pickSafe(play, (safe) => play.pick(random, safe));
+  const [companion] = player === undefined ? [] : companions(play, player);
+  if (player === undefined || companion?.channel === undefined) return;
+  play.hasLostState = true;
+  for (const each of play.inside({ honest: true })) each.read(1_000);
+  player.actor.session.disconnect();
+  say(play, companion);
+  await play.stage.world.time.advance(lapseMs + 60 * second);
+  await before(companion);
+  await play.stage.finish(`${player.label} connects`, player.actor.session.connect());
+  play.note(`${player.label} was away for too long`);
+  await backInStep(play, player);
+  return `${player.label} is back from a long absence`;
+}
+
+function say(play: Play, { agentId, label, channel }: Player): void {
+  const text = play.truth.seal(agentId, true);
+  if (channel !== undefined) play.background(`${label} says "${text}"`, channel.send(text));
+}

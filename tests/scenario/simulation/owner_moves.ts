@@ -31,9 +31,10 @@ function commit(
     const { committer, membership } = await by.actor.live();
     const idsOf = (players: readonly Player[] = []) =>
       players.map(({ agentId }) => agentId).filter((agentId) => membership.memberOf(agentId) !== undefined);
-    await committer.commit(() => ({
+    const call = committer.commit(() => ({
       change: { remove: idsOf(change.remove), ...(change.owners && { owners: idsOf(change.owners) }) },
     }));
+    await play.wills.during(by.agentId, "remove", (change.remove ?? []).map(({ agentId }) => agentId), call);
   };
   play.background(`${by.label} commits`, run());
 }

@@ -1,12 +1,16 @@
 /** One schedule while it runs: its players, its wire, what really happened, and the moves' common steps. */
-import type { NoticeEnvelope } from "../../../proto/mod.ts";
+import type { AgentId, NoticeEnvelope, TokenGrant } from "../../../proto/mod.ts";
+import type { Entry } from "../../../relay/engine/mod.ts";
 import { type Channel, StaticError } from "../../../sdk/mod.ts";
 import { createRandom, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Player } from "./player.ts";
-import { SimulatedStage } from "./stage.ts";
+import { Ledger } from "./ledger.ts";
+import { LogRecord } from "./log_record.ts";
+import { type LogFollower, SimulatedStage } from "./stage.ts";
 import { Truth } from "./truth.ts";
+import { Wills } from "./wills.ts";
 import { SimulatedWire } from "./wire.ts";
 
 export interface Cast {
@@ -15,6 +19,8 @@ export interface Cast {
   readonly hostile: readonly string[];
   /** Honest, not in the channel at first. */
   readonly outside: readonly string[];
+  /** Honest, and in the channel with passes that a member has given them. */
+  readonly guests?: readonly string[];
   /** The founder makes the first hostile one an owner. */
   readonly hostileOwner?: boolean;
 }
@@ -38,10 +44,19 @@ export function isGone(error: unknown): boolean {
   return error instanceof StaticError && error.code === "not_found";
 }
 
-export class Play {
+/** Everything that nobody in the channel knows as a whole. */
+interface Known {
+  readonly truth: Truth;
+  readonly log: LogRecord;
+  readonly wills: Wills;
+  readonly ledger: Ledger;
+}
+
+export class Play implements LogFollower {
   readonly stage: SimulatedStage;
   readonly wire: SimulatedWire;
-  readonly players: readonly Player[];
+  /** Messages of a thief, which uses a copy of the victim's directory. */
+  readonly stolen: { readonly text: string; readonly victim: Player }[] = [];
   readonly stash: Stashed[] = [];
   readonly trace: string[] = [];
   /** Leaves that honest players had once, for those that lie about them. */
@@ -58,19 +73,22 @@ export class Play {
   wasSetBack = false;
   /** The moment from which there is a copy of the relay's disk. */
   kept: number | undefined;
-  #truth: Truth | undefined;
+  #known: Known | undefined;
+  readonly #players: Player[];
   #channelId: Channel["id"] | undefined;
 
   private constructor(stage: SimulatedStage, cast: Cast) {
     this.stage = stage;
     this.hostileOwner = cast.hostileOwner === true;
-    this.wire = new SimulatedWire(() => this.truth, stage.world.time.nowMs);
-    const player = (label: string, honest: boolean): Player => new Player(stage, label, { honest, wire: this.wire });
-    this.players = [
-      ...cast.honest.map((label) => player(label, true)),
-      ...cast.hostile.map((label) => player(label, false)),
-      ...cast.outside.map((label) => player(label, true)),
+    this.wire = new SimulatedWire(() => this.truth, () => this.ledger, stage.world.time.nowMs);
+    const { honest, hostile, outside, guests = [] } = cast;
+    this.#players = [
+      ...honest.map((label) => this.#player(label, true)),
+      ...hostile.map((label) => this.#player(label, false)),
+      ...outside.map((label) => this.#player(label, true)),
+      ...guests.map((label) => this.#player(label, true)),
     ];
+    for (const player of this.#players) player.isGuest = guests.includes(player.label);
   }
 
   static async open(seed: number, cast: Cast, signatures: Signatures): Promise<Play> {
@@ -79,15 +97,19 @@ export class Play {
     const [founder] = play.players;
     if (founder === undefined) throw new Error("a cast has a founder");
     await stage.finish("the founder has started", founder.actor.start());
-    play.#truth = new Truth(founder.agentId);
+    play.#known = play.#beginLedger(founder.agentId);
     founder.actor.session.tampering = founder.tampering;
     for (const each of play.players.slice(1)) await stage.finish(`${each.label} has started`, each.start(play.truth));
     await stage.finish("the channel is founded", founder.actor.manager.create(name));
     await stage.finish("the founder is in", founder.enter(play.truth));
     play.#channelId = founder.channel?.id;
-    stage.followLog(play.channelId, play.truth);
+    stage.followLog(play.channelId, play);
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
     for (const guest of guests) await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
+    for (const guest of play.players.filter(({ isGuest }) => isGuest)) {
+      await stage.finish(`${guest.label} uses its pass`, guest.actor.useKey({ account: 1, grant: play.#pass() }));
+      await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
+    }
     await stage.world.time.advance(100);
     const [hostile] = play.inside({ honest: false });
     if (play.hostileOwner && hostile !== undefined) {
@@ -96,9 +118,77 @@ export class Play {
     return play;
   }
 
+  #player(label: string, honest: boolean): Player {
+    return new Player(this.stage, label, { honest, wire: this.wire });
+  }
+
+  /** The rights of a guest: in this channel, and without adding anybody. */
+  #pass(): TokenGrant {
+    return { key: null, scopes: [{ channelId: this.channelId, allow: ["send", "receive"] }] };
+  }
+
+  get players(): readonly Player[] {
+    return this.#players;
+  }
+
+  /** How many agents were invented in this schedule. */
+  invented = 0;
+
+  /** A hostile agent more, with a program of its own. */
+  async invent(): Promise<Player> {
+    const player = this.#player(`sybil-${++this.invented}`, false);
+    await this.stage.finish(`${player.label} has started`, player.start(this.truth));
+    this.#players.push(player);
+    return player;
+  }
+
+  #beginLedger(founder: AgentId): Known {
+    const log = new LogRecord(founder);
+    const epochNow = (): number =>
+      Math.max(log.epoch, ...this.players.map(({ channel }) => channel?.health().epoch ?? 0));
+    const wills = new Wills(epochNow);
+    const ledger = new Ledger({
+      wills,
+      log,
+      players: () => this.players,
+      isLiedTo: (player) => this.wire.liedTo.has(player),
+      hasLies: () => this.wire.counts.lies > 0,
+      wasSetBack: () => this.wasSetBack,
+      hostileOwner: this.hostileOwner,
+    });
+    return { truth: new Truth(founder), log, wills, ledger };
+  }
+
+  appended(entry: Entry): void {
+    const { ledger, log, truth } = this.#all;
+    ledger.appended(entry);
+    log.appended(entry);
+    truth.appended(entry);
+  }
+
+  /** The relay's log begins anew. */
+  restart(): void {
+    const { wills, log, truth } = this.#all;
+    if (this.wasSetBack) wills.setBack();
+    log.restart();
+    truth.restart();
+  }
+
+  get #all(): Known {
+    if (this.#known === undefined) throw new Error("nothing has happened yet");
+    return this.#known;
+  }
+
   get truth(): Truth {
-    if (this.#truth === undefined) throw new Error("nothing has happened yet");
-    return this.#truth;
+    return this.#all.truth;
+  }
+
+  get wills(): Wills {
+    return this.#all.wills;
+  }
+
+  get ledger(): Ledger {
+    return this.#all.ledger;
   }
 
   get channelId(): Channel["id"] {
@@ -122,9 +212,23 @@ export class Play {
   }
 
   async join(guest: Player, inviter: Player): Promise<void> {
+    this.wills.invites(inviter.agentId, guest.agentId);
     const token = await inviter.actor.manager.invite(name);
     await guest.actor.manager.joinWithToken(name, token, { timeoutMs: 30_000 });
     await guest.enter(this.truth);
+  }
+
+  /** The player's application removes a member. */
+  async remove({ agentId, channel }: Player, target: AgentId): Promise<void> {
+    if (channel !== undefined) await this.wills.during(agentId, "remove", [target], channel.removeMember(target));
+  }
+
+  async leave(player: Player): Promise<void> {
+    await this.wills.during(player.agentId, "leave", [player.agentId], player.leave(this.truth));
+  }
+
+  async recover({ agentId, channel }: Player): Promise<void> {
+    if (channel !== undefined) await this.wills.during(agentId, "recover", [], channel.recover());
   }
 
   /** The founder makes these the owners, as far as they are members. */
@@ -132,7 +236,8 @@ export class Play {
     const { committer, membership } = await this.founder.actor.live();
     const owners = players.map(({ agentId }) => agentId);
     const present = (): typeof owners => owners.filter((agentId) => membership.memberOf(agentId) !== undefined);
-    await committer.commit(() => ({ change: { owners: present() } }));
+    const call = committer.commit(() => ({ change: { owners: present() } }));
+    await this.wills.during(this.founder.agentId, "owners", owners, call);
   }
 
   /** All connections break, something happens to the relay, and they are made anew. */

@@ -1,5 +1,5 @@
 /** An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it reads is checked. */
-import { type AgentId, type CallName, equalBytes, type NoticeEnvelope } from "../../../proto/mod.ts";
+import { type AgentId, type CallName, equalBytes, type MessageId, type NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Channel } from "../../../sdk/mod.ts";
 import type { LiveChannel, MemoryDisk } from "../../../sdk/testing/agents.ts";
 import type { Tampering } from "../../support/scenario/memory_session.ts";
@@ -8,11 +8,28 @@ import type { Truth } from "./truth.ts";
 
 type Leaf = NonNullable<ReturnType<LiveChannel["membership"]["group"]["current"]["tree"]["leaf"]>>;
 
+/** Members and the epoch that an honest player was in when the ledger looked last. */
+export interface Seen {
+  readonly epoch: number;
+  readonly members: ReadonlySet<AgentId>;
+}
+
+/** A message as a reader was shown it. */
+export interface Shown {
+  readonly text: string;
+  readonly id: MessageId;
+  readonly sender: AgentId;
+  /** Its place, as the reader believes. */
+  readonly sequence: number;
+}
+
 export type Forward = (changed?: unknown) => Promise<unknown>;
 
 /** The connection between a player and the relay's core. */
 export interface Wire {
   readonly counts: { readonly lies: number };
+  /** Returns why a message should not have been shown, if so. `before`: the place of the one before it. */
+  judge(player: Player, shown: Shown, before: number): string | undefined;
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[];
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown>;
 }
@@ -20,9 +37,13 @@ export interface Wire {
 export class Player {
   readonly honest: boolean;
   readonly actor: Actor;
+  /** It came with a guest pass, whichever key it uses by now. */
+  isGuest = false;
   channel: Channel | undefined;
   /** It is leaving, or has left: nothing is expected of it until it joins again. */
   excused = false;
+  /** Its group as the ledger saw it last. */
+  seen: Seen | undefined;
   /** Where its membership began when it was last in step. */
   cameIn: number | undefined;
   /** The epoch of a true removal of it that it was shown, while it may still follow that. */
@@ -38,6 +59,8 @@ export class Player {
   /** Messages that the relay gave it at a place where their sender was a member, as far as it knew. */
   readonly given = new Set<string>();
   readonly shown: string[] = [];
+  /** Kinds of trouble that its `health()` has told of, in any of its processes. */
+  readonly told = new Set<string>();
   readonly #wire: Wire;
   #mayRead = 0;
   #wake: () => void = () => {};
@@ -57,6 +80,11 @@ export class Player {
     return this.actor.client.agentId;
   }
 
+  /** It still uses the pass that it came with. */
+  get hasPass(): boolean {
+    return this.isGuest && this.actor.key.grant !== undefined;
+  }
+
   get isIn(): boolean {
     return this.actor.client.channels.includes(name);
   }
@@ -74,7 +102,7 @@ export class Player {
     this.#endReading();
     this.joining = true;
     this.excused = false;
-    this.cameIn = this.removedIn = undefined;
+    this.cameIn = this.removedIn = this.seen = undefined;
     try {
       await joining;
     } finally {
@@ -135,6 +163,7 @@ export class Player {
     const { encoded, node } = await this.leaf();
     if (saved === undefined || (node.leafNodeSource !== "commit" && !equalBytes(encoded, saved.leaf))) return false;
     this.#endReading();
+    this.seen = undefined;
     await this.actor.restore(saved.disk, this.tampering);
     await this.enter(truth);
     return true;
@@ -186,7 +215,7 @@ export class Player {
   async #read(channel: Channel, truth: Truth, reading: number): Promise<void> {
     const seen = new Set<string>();
     const last = new Map<AgentId, number>();
-    let late = 0;
+    let [late, place] = [0, 0];
     const reader = channel.envelopes();
     while (reading === this.#reading) {
       if (this.#mayRead === 0) {
@@ -207,6 +236,10 @@ export class Player {
       if (sealed.honest && sealed.index < (last.get(agentId) ?? -1) && !this.#isToldOf(++late, channel)) {
         throw wrong("after a later one of its sender");
       }
+      const { id, sequence } = value;
+      const why = this.#wire.judge(this, { text, id, sequence, sender: agentId }, place);
+      if (why !== undefined) throw wrong(why);
+      place = sequence;
       seen.add(text);
       last.set(agentId, Math.max(sealed.index, last.get(agentId) ?? -1));
       this.shown.push(text);

@@ -61,9 +61,7 @@ function badCommit(weight: number, make: (random: Random, by: Player) => Promise
 /** Owners whose application looks at `health()` and does what it offers. */
 export function recoverWhereOffered(play: Play): string | undefined {
   const owners = play.inside({ honest: true }).filter(({ channel }) => channel?.health().recoverable === true);
-  for (const { label, channel } of owners) {
-    if (channel !== undefined) play.background(`${label} recovers the channel`, channel.recover());
-  }
+  for (const owner of owners) play.background(`${owner.label} recovers the channel`, play.recover(owner));
   return owners.length === 0 ? undefined : `${owners.map(({ label }) => label).join(" and ")} recover the channel`;
 }
 

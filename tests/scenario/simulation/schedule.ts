@@ -1,16 +1,18 @@
 /** A schedule: a seed says who takes part and which moves are made; without some of the moves it is a smaller schedule. */
 import { createRandom, type Random } from "../../support/mod.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
+import type { Control } from "./controls.ts";
 import { checkEnding } from "./ending.ts";
 import { disturbedMoves } from "./disturbed_moves.ts";
 import { honestMoves } from "./honest_moves.ts";
 import { Broken, checkNow } from "./judging.ts";
-import { lossMoves } from "./loss_moves.ts";
+import { lapseMoves, lossMoves } from "./loss_moves.ts";
 import { memberMoves } from "./member_moves.ts";
 import type { MoveKind, MoveTable } from "./moves.ts";
 import { ownerMoves } from "./owner_moves.ts";
 import { type Cast, isGone, Play } from "./play.ts";
 import { commitMoves } from "./recovery_moves.ts";
+import { strangerMoves } from "./stranger_moves.ts";
 import { relayMoves } from "./relay_moves.ts";
 import { logMoves } from "./log_moves.ts";
 
@@ -33,6 +35,10 @@ export interface Outcome {
   readonly shown: number;
   /** Honest members that stay out, because the relay led all others astray that they had met. */
   readonly outside: number;
+  /** Members that a guest has added, with another key than its pass. */
+  readonly guestAdditions: number;
+  /** Messages of thieves. */
+  readonly stolen: number;
 }
 
 export interface ScheduleOptions {
@@ -42,21 +48,25 @@ export interface ScheduleOptions {
   readonly hostileOwner?: boolean;
   /** Connections begin badly. */
   readonly disturbed?: boolean;
+  /** There are guests, invented members and thieves, and a policy against them. */
+  readonly strangers?: boolean;
 }
 
 const allMoves: MoveTable = {
   ...honestMoves,
   ...lossMoves,
+  ...lapseMoves,
   ...prefixed("member", memberMoves),
   ...prefixed("member", commitMoves),
   ...prefixed("owner", ownerMoves),
   ...prefixed("relay", relayMoves),
   ...prefixed("relay", logMoves),
   ...prefixed("disturbed", disturbedMoves),
+  ...prefixed("stranger", strangerMoves),
 };
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
-  const { hostileCommits = false, hostileOwner = false, disturbed = false } = options;
+  const { hostileCommits = false, hostileOwner = false, disturbed = false, strangers = false } = options;
   const random = createRandom(seed);
   const attackers = random.pick<Attackers>(hostileOwner ? ["members", "both"] : ["members", "relay", "both"]);
   const cast: Cast = {
@@ -64,6 +74,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
     hostile: attackers === "relay" ? [] : ["mallory", "trudy"].slice(0, random.chance(0.3) ? 2 : 1),
     outside: ["dave"],
     hostileOwner,
+    ...(strangers && { guests: ["gina"] }),
   };
   const tables: MoveTable[] = [honestMoves];
   // Under a hostile owner nobody can promise that a member which lost its state comes back.
@@ -73,14 +84,17 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
   if (hostileCommits || hostileOwner) tables.push(prefixed("member", commitMoves));
   if (hostileOwner) tables.push(prefixed("owner", ownerMoves));
   if (disturbed) tables.push(prefixed("disturbed", disturbedMoves));
+  if (strangers) tables.push(lapseMoves, prefixed("stranger", strangerMoves));
   const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable); // cast: of tables of moves
   const length = 20 + random.below(21);
   const moves = Array.from({ length }, () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }));
   return { seed, attackers, cast, moves };
 }
 
-export async function runSchedule(schedule: Schedule, signatures: Signatures): Promise<Outcome> {
+/** `control`: a fault that is planted, which the ledger must find. */
+export async function runSchedule(schedule: Schedule, signatures: Signatures, control?: Control): Promise<Outcome> {
   const play = await Play.open(schedule.seed, schedule.cast, signatures);
+  await control?.plant(play);
   let failure: string | undefined;
   let outside = 0;
   try {
@@ -107,7 +121,8 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
   await play.close();
   const { trace, truth: { commits, messages }, wire: { counts } } = play;
   const shown = play.players.reduce((sum, player) => sum + player.shown.length, 0);
-  return { failure, trace, commits, messages, ...counts, shown, outside };
+  const { ledger: { guestAdditions }, stolen: { length: stolen } } = play;
+  return { failure, trace, commits, messages, ...counts, shown, outside, guestAdditions, stolen };
 }
 
 /** Its player may have left, or its channel been closed, in the middle of it. */

@@ -10,7 +10,8 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Forward, Player, Wire } from "./player.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Forward, Player, Shown, Wire } from "./player.ts";
 import type { Truth } from "./truth.ts";
 
 /** Each function answers undefined for what it does not concern. */
@@ -34,6 +35,8 @@ export class SimulatedWire implements Wire {
   /** Everything that the relay delivered truly. */
   readonly history: { readonly player: Player; readonly notice: NoticeEnvelope }[] = [];
   readonly counts: Counts = { rejoins: 0, lies: 0 };
+  /** Players to which the relay has said what is not so, or kept something back. */
+  readonly liedTo = new Set<Player>();
   /** Commits that players have sent, whether or not the relay took them. */
   readonly sent = new Map<Player, RequestBody<"SendCommit">[]>();
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
@@ -41,10 +44,12 @@ export class SimulatedWire implements Wire {
   readonly #disturbed = new Map<Player, (forward: Forward) => Promise<unknown> | undefined>();
   readonly #removals: { readonly by: Player; readonly sequence: number; readonly removed: readonly AgentId[] }[] = [];
   readonly #truth: () => Truth;
+  readonly #ledger: () => Ledger;
   readonly #nowMs: () => number;
 
-  constructor(truth: () => Truth, nowMs: () => number) {
+  constructor(truth: () => Truth, ledger: () => Ledger, nowMs: () => number) {
     this.#truth = truth;
+    this.#ledger = ledger;
     this.#nowMs = nowMs;
   }
 
@@ -67,7 +72,7 @@ export class SimulatedWire implements Wire {
 
   /** The relay says what is not so. */
   inject(player: Player, notice: NoticeEnvelope): void {
-    this.counts.lies++;
+    this.#lies(player);
     this.show(player.actor.session, player, notice);
   }
 
@@ -98,6 +103,10 @@ export class SimulatedWire implements Wire {
     if (isTrue) player.removedIn = body.epoch;
   }
 
+  judge(player: Player, shown: Shown, before: number): string | undefined {
+    return this.#ledger().shown(player, shown, before);
+  }
+
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[] {
     this.history.push({ player, notice });
     const told = this.#first("relay", player, (rule) => rule.notice?.(notice)) ?? [notice];
@@ -107,6 +116,7 @@ export class SimulatedWire implements Wire {
 
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown> {
     if (operation === "RequestRejoin" && player.honest) this.counts.rejoins++;
+    this.#ledger().called(player, operation, body);
     if (operation === "SendCommit") {
       const commits = this.sent.get(player) ?? [];
       commits.push(body as RequestBody<"SendCommit">); // cast: of this operation
@@ -131,6 +141,11 @@ export class SimulatedWire implements Wire {
     return this.#first("client", player, (rule) => rule.call?.(operation, body, relay)) ?? relay();
   }
 
+  #lies(player: Player): void {
+    this.counts.lies++;
+    this.liedTo.add(player);
+  }
+
   /** The result of the first rule that it concerns. */
   #first<T>(side: Side, player: Player, apply: (rule: Rule) => T | undefined): T | undefined {
     for (const rule of this.#rules[side].get(player) ?? []) {
@@ -138,7 +153,7 @@ export class SimulatedWire implements Wire {
       const result = apply(rule);
       if (result === undefined) continue;
       rule.uses--;
-      if (side === "relay") this.counts.lies++;
+      if (side === "relay") this.#lies(player);
       return result;
     }
     return undefined;

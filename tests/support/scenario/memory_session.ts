@@ -2,7 +2,15 @@
  * A client's session with the relay's real core, without sockets. Everything between the two can be tampered with: so
  * the relay behind it may be honest, and the client sees a malicious one.
  */
-import type { AgentId, CallName, ChannelId, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import type {
+  AgentId,
+  CallName,
+  ChannelId,
+  NoticeEnvelope,
+  ReplyBody,
+  RequestBody,
+  TokenGrant,
+} from "../../../proto/mod.ts";
 import { CallRefused, type TestAgent, TestClient } from "../../../relay/core/testing/client.ts";
 import { tokenOf, type World } from "../../../relay/core/testing/world.ts";
 import {
@@ -26,15 +34,22 @@ export interface Tampering {
   confirm?: (body: RequestBody<"Confirm">) => RequestBody<"Confirm"> | undefined;
 }
 
+/** The content of a session's token: its account, and its rights, undefined for all that the account has. */
+export interface SessionKey {
+  readonly account: number;
+  readonly grant?: TokenGrant;
+}
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 export class MemorySession implements RelaySession {
   readonly agentId: AgentId;
   tampering: Tampering = {};
+  /** From the next connection on. */
+  key: SessionKey;
   /** Replies that are lost from now on: the relay acts, the client never hears of it. */
   loseReplies = 0;
   readonly #agent: TestAgent;
-  readonly #account: number;
   readonly #world: () => World;
   readonly #runtime: Runtime;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
@@ -49,9 +64,9 @@ export class MemorySession implements RelaySession {
   #lost = Promise.withResolvers<never>();
 
   /** `runtime` has the agent's own clock. */
-  constructor(agent: TestAgent, account: number, world: () => World, runtime: Runtime) {
+  constructor(agent: TestAgent, key: SessionKey, world: () => World, runtime: Runtime) {
     this.#agent = agent;
-    this.#account = account;
+    this.key = key;
     this.#world = world;
     this.#runtime = runtime;
     this.agentId = agent.agentId;
@@ -91,7 +106,8 @@ export class MemorySession implements RelaySession {
     this.#client = client;
     const early: NoticeEnvelope[] = [];
     client.onNotice = (notice) => void early.push(notice);
-    const reply = await client.authenticate(this.#agent, tokenOf(this.#account, world.time.nowMs() + dayMs));
+    const token = tokenOf(this.key.account, world.time.nowMs() + dayMs, this.key.grant);
+    const reply = await client.authenticate(this.#agent, token);
     // It was closed meanwhile: a process that is gone must not come back.
     if (this.#state.kind === "ended") return client.close();
     const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;

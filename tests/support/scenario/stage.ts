@@ -18,7 +18,7 @@ import {
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
-import { MemorySession, type Tampering } from "./memory_session.ts";
+import { MemorySession, type SessionKey, type Tampering } from "./memory_session.ts";
 
 export const name = "acme/ops/deploy";
 
@@ -51,9 +51,10 @@ export interface ActorHost {
 /** One agent with its disk, which outlives its processes. */
 export class Actor {
   label: string;
-  readonly account: number;
+  /** Of its account, from the next start on. */
+  key: SessionKey;
   readonly #host: ActorHost;
-  #disk: MemoryDisk = createMemoryDisk();
+  #disk: MemoryDisk;
   session!: MemorySession;
   client!: StaticClient;
   manager!: ChannelManager;
@@ -71,11 +72,13 @@ export class Actor {
   #seed: Uint8Array = new Uint8Array(32);
   #dying: { writes: number; readonly dead: () => void } | undefined;
 
-  constructor(host: ActorHost, label: string, account: number) {
+  /** `disk`: a copy of another actor's. */
+  constructor(host: ActorHost, label: string, account: number, disk: MemoryDisk = createMemoryDisk()) {
     this.#host = host;
+    this.#disk = disk;
     this.after = (ms, run) => host.runtime.after(ms, run);
     this.label = label;
-    this.account = account;
+    this.key = { account };
   }
 
   /** The process dies when it has written this often from now on: what it writes then does not reach the disk. */
@@ -119,7 +122,7 @@ export class Actor {
         identity: identity.identity,
         sign: this.sign,
       },
-      this.account,
+      this.key,
       () => this.#host.world,
       runtime,
     );
@@ -161,6 +164,13 @@ export class Actor {
     await abandoned.session.close();
     this.#host.abandon(abandoned.manager);
     await this.start(tampering);
+  }
+
+  /** Connects anew, with another key from now on. */
+  async useKey(key: SessionKey): Promise<void> {
+    this.key = this.session.key = key;
+    this.session.disconnect();
+    await this.session.connect();
   }
 
   channel(): Promise<Channel> {

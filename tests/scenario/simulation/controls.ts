@@ -1,0 +1,114 @@
+/**
+ * Faults that are planted in honest agents and in an honest relay, to see that the ledger finds them: each of them is one that the
+ * service has had, or that an attack would come down to.
+ */
+import type { NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
+import type { Play } from "./play.ts";
+import type { Player } from "./player.ts";
+
+export interface Control {
+  /** The moves under which the fault shows. */
+  readonly moves: readonly string[];
+  readonly guests?: readonly string[];
+  /** The beginning of the ledger's story. */
+  readonly story: RegExp;
+  readonly plant: (play: Play) => Promise<void> | void;
+}
+
+export const controls: Readonly<Record<string, Control>> = {
+  "lapses remove": {
+    moves: ["lapse"],
+    story: /^alice removes (bob|carol) in epoch \d+, and nobody asked for that$/,
+    plant: (play) => hear(play, play.founder, "DeliverLapse", ({ agentId }) => void removeUnasked(play, agentId)),
+  },
+  "a removal that nobody asked for": {
+    moves: ["say", "say", "wait"],
+    story: /^alice removes (bob|carol) in epoch \d+, and nobody asked for that$/,
+    plant: (play) => hear(play, play.founder, "DeliverMessage", ({ sender }) => void removeUnasked(play, sender)),
+  },
+  "one reader sees two messages in another order": {
+    moves: ["say", "say", "say", "say", "say", "say"],
+    story: /^carol was shown "message \d+" at place \d+, and the log has it at \d+$/,
+    plant: (play) => swapMessages(play, play.players.filter(({ label }) => label === "carol")),
+  },
+  "a thief's copy speaks unnoticed": {
+    moves: ["stranger thief"],
+    story: /^a thief has spoken as (alice|bob|carol), and nobody is told$/,
+    plant: async (play) => {
+      for (const { actor } of play.inside({ honest: true })) {
+        const { health } = await actor.live();
+        const report = health.report.bind(health);
+        health.report = (kind, text, more) => tellsOfTheft.has(kind) ? undefined : report(kind, text, more);
+      }
+    },
+  },
+  "a guest pass adds members": {
+    moves: ["stranger guestInvites", "wait", "wait"],
+    guests: ["gina"],
+    story: /^gina is a guest, and adds sybil-1 in epoch \d+$/,
+    plant: async (play) => {
+      for (const guest of play.players.filter(({ isGuest }) => isGuest)) {
+        const { actor } = guest;
+        const { key } = actor;
+        await play.stage.finish("the guest has connected", actor.useKey({ account: key.account }));
+        // The relay has forgotten what the pass may do.
+        actor.key = key;
+      }
+    },
+  },
+};
+
+/** Kinds of trouble that tell of two copies of one directory. */
+export const tellsOfTheft: ReadonlySet<string> = new Set([
+  "store_rolled_back",
+  "store_unproven",
+  "repeated_counter",
+]);
+
+/** From now on the player's agent does this with each notice of that kind, beside what it does with it anyway. */
+function hear<Name extends NoticeEnvelope["operation"]>(
+  play: Play,
+  player: Player,
+  operation: Name,
+  act: (body: NoticeBody<Name>) => void,
+): void {
+  play.wire.add("client", player, {
+    uses: Infinity,
+    notice: (notice) => {
+      if (notice.operation === operation) act(notice.body as NoticeBody<Name>); // cast: of this operation
+      return undefined;
+    },
+  });
+}
+
+async function removeUnasked(play: Play, agentId: NoticeBody<"DeliverLapse">["agentId"]): Promise<void> {
+  const { committer, membership } = await play.founder.actor.live();
+  const plan = () => membership.isMember(agentId) ? { change: { remove: [agentId] } } : undefined;
+  play.background("a removal that nobody asked for", committer.commit(plan));
+}
+
+/** Two messages of one epoch that follow each other, of different senders, change their places. */
+function swapMessages(play: Play, readers: readonly Player[]): void {
+  for (const reader of readers) {
+    let held: Extract<NoticeEnvelope, { operation: "DeliverMessage" }> | undefined;
+    play.wire.add("client", reader, {
+      uses: Infinity,
+      notice: (notice) => {
+        const first = held;
+        held = undefined;
+        if (notice.operation !== "DeliverMessage") return first && [first, notice];
+        if (first === undefined) {
+          held = notice;
+          return [];
+        }
+        const isSwapped = first.body.sender !== notice.body.sender && first.body.epoch === notice.body.epoch;
+        if (!isSwapped) return [first, notice];
+        const [a, b] = [first.body.sequence, notice.body.sequence];
+        return [
+          { ...notice, body: { ...notice.body, sequence: a } },
+          { ...first, body: { ...first.body, sequence: b } },
+        ];
+      },
+    });
+  }
+}

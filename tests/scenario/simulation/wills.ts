@@ -1,0 +1,100 @@
+/**
+ * The calls by which applications have asked their agents for something, and the statements that agents have signed about
+ * themselves. By these the ledger judges the agents' commits: whatever nobody asked for is a fault.
+ */
+import type { AgentId } from "../../../proto/mod.ts";
+
+export type WillKind = "remove" | "add" | "invite" | "owners" | "leave" | "recover";
+
+interface Will {
+  readonly by: AgentId;
+  readonly kind: WillKind;
+  readonly about: readonly AgentId[];
+  readonly at: number;
+  /** The last epoch in which its agent may act on it: the call has ended since then, or the process has. */
+  untilEpoch: number;
+}
+
+/** An agent's own signed words about its place. */
+type Statement = "leaves" | "comes back";
+
+export class Wills {
+  readonly #wills: Will[] = [];
+  readonly #statements: { readonly agentId: AgentId; readonly kind: Statement; readonly at: number }[] = [];
+  /** Agents that were let in, and the epochs that this ended. */
+  readonly #arrivals: { readonly agentId: AgentId; readonly epoch: number; readonly at: number }[] = [];
+  readonly #epochNow: () => number;
+  #clock = 0;
+  /** In a log that was set back agents have their earlier places again, and earlier words are about these. */
+  #isSetBack = false;
+
+  constructor(epochNow: () => number) {
+    this.#epochNow = epochNow;
+  }
+
+  /** An application's call: until it ends its agent may act on it, and then only in the epochs that it knew. */
+  async during<T>(by: AgentId, kind: WillKind, about: readonly AgentId[], call: Promise<T>): Promise<T> {
+    const will = this.#add(by, kind, about);
+    try {
+      return await call;
+    } finally {
+      this.#end(will);
+    }
+  }
+
+  /** An application gives out an invite, which its agent keeps until the invited one has come. */
+  invites(by: AgentId, guest: AgentId): void {
+    this.#add(by, "invite", [guest]);
+  }
+
+  states(agentId: AgentId, kind: Statement): void {
+    this.#statements.push({ agentId, kind, at: this.#clock++ });
+  }
+
+  arrived(agentId: AgentId, epoch: number): void {
+    this.#arrivals.push({ agentId, epoch, at: this.#clock++ });
+  }
+
+  setBack(): void {
+    this.#isSetBack = true;
+  }
+
+  /** Whether an application has asked for it, so that its agent may commit it in that epoch. */
+  has(by: AgentId, kind: WillKind, { about, epoch }: { readonly about?: AgentId; readonly epoch: number }): boolean {
+    return this.#wills.some((will) =>
+      will.by === by && will.kind === kind && will.untilEpoch >= epoch &&
+      (about === undefined ||
+        (will.about.includes(about) && (kind !== "invite" || this.#isSince(will.at, about, epoch))))
+    );
+  }
+
+  /** Whether an application has asked its agent to leave the place that it has now. */
+  wantsToGo(by: AgentId): boolean {
+    return this.#wills.some((will) =>
+      will.by === by && will.kind === "leave" && (will.untilEpoch === Infinity || this.#isSince(will.at, by, Infinity))
+    );
+  }
+
+  /** Whether an agent has said so about the place that it has in this epoch. */
+  hasStated(agentId: AgentId, kind: Statement, epoch: number): boolean {
+    return this.#statements.some((each) =>
+      each.agentId === agentId && each.kind === kind && this.#isSince(each.at, agentId, epoch)
+    );
+  }
+
+  /** Whether the agent has been in its place of this epoch since then. A member that is behind knows of no later one. */
+  #isSince(at: number, agentId: AgentId, epoch: number): boolean {
+    const arrival = this.#arrivals.findLast((each) => each.agentId === agentId && each.epoch < epoch);
+    return this.#isSetBack || at >= (arrival?.at ?? 0);
+  }
+
+  #add(by: AgentId, kind: WillKind, about: readonly AgentId[]): Will {
+    const will = { by, kind, about, at: this.#clock++, untilEpoch: Infinity };
+    this.#wills.push(will);
+    return will;
+  }
+
+  #end(will: Will): void {
+    will.untilEpoch = Math.min(will.untilEpoch, this.#epochNow());
+  }
+}
