@@ -228,15 +228,18 @@ export class LogLink {
     const reply = await subscription.open(reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received } = reader;
+    const isOfBefore = this.#isOfBefore(reply);
     this.#reportLost(reply);
     const mended = await this.#mend(reply.epoch);
     const epoch = reply.epoch + mended.commits;
-    const reason = await this.#findLostCommit({ ...reply, epoch });
+    // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has come in anew since then.
+    const renewed = isOfBefore ? await compare(reply) : undefined;
+    const reason = renewed === undefined ? await this.#findLostCommit({ ...reply, epoch }) : undefined;
     if (reason === setBack) {
       this.#loseLog();
       return await this.#subscribe(connection);
     }
-    const doubt = reason === undefined ? await compare(reply) : byWord(reason);
+    const doubt = renewed ?? (reason === undefined ? await compare(reply) : byWord(reason));
     if (!this.#isPresent(connection)) return;
     this.#compared = doubt === undefined ? connection : -1;
     if (doubt !== undefined) {
@@ -271,11 +274,16 @@ export class LogLink {
     subscription.forget();
   }
 
+  /** The place that the relay refused stands before the membership that we have by its word. */
+  #isOfBefore({ joinedSequence }: Pick<ReplyBody<"Subscribe">, "joinedSequence">): boolean {
+    return this.#lostAt !== undefined && this.#lostAt < (joinedSequence ?? 0);
+  }
+
   /** A place that the relay refused was one of this membership: so the log has lost its end. */
-  #reportLost({ joinedSequence }: Pick<ReplyBody<"Subscribe">, "joinedSequence">): void {
-    const lostAt = this.#lostAt;
+  #reportLost(reply: Pick<ReplyBody<"Subscribe">, "joinedSequence">): void {
+    const isLost = this.#lostAt !== undefined && !this.#isOfBefore(reply);
     this.#lostAt = undefined;
-    if (lostAt === undefined || lostAt < (joinedSequence ?? 0)) return;
+    if (!isLost) return;
     const text =
       "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
       "since then may be lost to members that had not read them";

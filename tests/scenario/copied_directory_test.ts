@@ -7,7 +7,7 @@ import { decodeMessageAad, readPrivateMessageHeader, type ReplyBody, type Reques
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { type Actor, allAgree, name, read, Stage } from "../support/scenario/stage.ts";
+import { Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 type Copy = ReturnType<Actor["copyDisk"]>;
 
@@ -64,6 +64,33 @@ Deno.test("keys that a copy left out in an earlier epoch do not hide which keys 
   await alice.restore(second);
   await alice.manager.send(name, "two");
   assertEquals(await read(await bob.channel(), 2), ["one", "two"]);
+});
+
+Deno.test("an agent is told that a copy of its directory has come back in its place, and blames nobody else", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const copy = bob.copyDisk();
+  await bob.manager.send(name, "one");
+  // The copy is behind: it joins anew, with the agent's own key.
+  const thief = await new Actor(stage, bob.label, 1, copy).start();
+  await thief.manager.send(name, "two");
+  // From then on the agent can be told its present leaf.
+  await until("the copy has changed its keys", async () => {
+    const { tree, ownLeaf } = (await thief.live()).membership.group.current;
+    return tree.leaf(ownLeaf)?.node.leafNodeSource === "commit";
+  });
+  // And reads on, so that the relay says that this agent has read what ended its epoch.
+  await alice.manager.send(name, "three");
+  assertEquals(await read(await thief.channel(), 1), ["three"]);
+  await thief.stop();
+  assertEquals(await read(await alice.channel(), 2), ["one", "two"]);
+  bob.session.disconnect();
+  await bob.session.connect();
+  const kinds = async (): Promise<string[]> => (await bob.channel()).health().issues.map(({ kind }) => kind).sort();
+  await until("bob is back", async () => (await kinds()).includes("rejoined"));
+  // With a proof, while the log holds what the copy has sent.
+  const told = (await kinds()).filter((kind) => kind !== "rejoined").map((kind) => kind.replace(/_.*/, ""));
+  assertEquals(told, ["store"]);
 });
 
 async function beginEpoch(alice: Actor, bob: Actor): Promise<void> {

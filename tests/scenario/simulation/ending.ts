@@ -83,11 +83,12 @@ function hasNobody(player: Player, play: Play): boolean {
 }
 
 /**
- * A log that was set back may have lost a change of the owners that nobody can put back. A member that has followed it believes no
- * other list of owners than one that comes after it: it stays out, and says so (docs/recovery.md, "A log that was set back").
+ * A log that was set back may have lost a change of the owners or of the policy that nobody can put back, and a relay that lies may
+ * keep one for itself. A member that has followed it believes no other version than one that comes after it: it stays out, and says
+ * so (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
  */
 async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
-  if (!play.wasSetBack) return false;
+  if (!play.wasSetBack && play.wire.counts.lies === 0) return false;
   const last = (await player.actor.live()).membership.group.binding.chain?.lastChange;
   for (const { actor } of inStep(play)) {
     const { binding, changes } = (await actor.live()).membership.group;

@@ -4,7 +4,7 @@
  * nobody vanishes for it without a reason, and nothing is done by it that nobody asked for.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, type CallName, type MessageId, type RequestBody, samePolicy } from "../../../proto/mod.ts";
+import { type AgentId, type CallName, type RequestBody, samePolicy } from "../../../proto/mod.ts";
 import { decodeCommitBody, decodeFoundingBody } from "../../../relay/core/testing/world.ts";
 import type { Entry } from "../../../relay/engine/mod.ts";
 import type { Channel } from "../../../sdk/mod.ts";
@@ -17,8 +17,8 @@ type Policy = ReturnType<Channel["policy"]>;
 
 /**
  * Allowed today, and not meant to be: a guest's directory that is used with another account's key adds members, because the group
- * does not know which of its members are guests. The rule that ends it is one of the group (docs/threat_model.md); then this is
- * false, and the move that does it shows that it is refused.
+ * does not know which of its members are guests. The rule that ends it is one of the group; then this is false, and the move that
+ * does it shows that it is refused.
  */
 const guestsMayAdd = true;
 
