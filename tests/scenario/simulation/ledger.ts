@@ -35,8 +35,8 @@ export interface LedgerParts {
 
 export class Ledger {
   readonly #parts: LedgerParts;
-  /** By the commit's hash: it may be sent and logged several times, and is judged when it is first seen. */
-  readonly #judged = new Set<string>();
+  /** When each commit was first seen, by its hash: it may be sent and logged several times, and is judged then. */
+  readonly #judged = new Map<string, number>();
   /** Every removal that somebody asked for, by the epoch that it ended. */
   readonly #removals: { readonly agentId: AgentId; readonly epoch: number }[] = [];
   /** Policies that owners have asked for; at first everybody may do everything. */
@@ -81,10 +81,10 @@ export class Ledger {
     }
     if (entry.kind === "commit") {
       const commit = decodeCommitBody(entry);
-      this.#judge(entry.sender, commit);
+      const at = this.#judge(entry.sender, commit);
       this.#judgeOwners(entry.sender, commit);
       this.#judgeGuest(entry.sender, commit);
-      for (const agentId of commit.added) wills.arrived(agentId, commit.epoch);
+      for (const agentId of commit.added) wills.arrived(agentId, commit.epoch, at);
     }
     if (entry.kind === "founding") this.#judgeFounding(entry.sender, entry.epoch, decodeFoundingBody(entry));
   }
@@ -163,10 +163,13 @@ export class Ledger {
     return (hasLies() || wasSetBack()) && log.group(after)?.members.has(agentId) !== true;
   }
 
-  #judge(sender: AgentId, { commit, epoch, added, removed }: Commit): void {
+  /** Returns when it was first seen. */
+  #judge(sender: AgentId, { commit, epoch, added, removed }: Commit): number {
     const key = sha256(commit).toHex();
-    if (this.#judged.has(key)) return;
-    this.#judged.add(key);
+    const known = this.#judged.get(key);
+    if (known !== undefined) return known;
+    const at = this.#parts.wills.now();
+    this.#judged.set(key, at);
     const story = (what: string, agentId: AgentId): string =>
       `${this.#label(sender)} ${what} ${this.#label(agentId)} in epoch ${epoch}, and nobody asked for that`;
     for (const agentId of removed) {
@@ -177,6 +180,7 @@ export class Ledger {
       if (removed.includes(agentId)) continue;
       if (!this.#mayAdd(sender, agentId, epoch)) this.#fail(story("adds", agentId));
     }
+    return at;
   }
 
   #mayRemove(sender: AgentId, agentId: AgentId, { epoch, added }: Pick<Commit, "epoch" | "added">): boolean {
@@ -236,7 +240,8 @@ export class Ledger {
     for (const agentId of log.group()?.members ?? []) {
       if (members.includes(agentId)) continue;
       const isLate = base !== undefined && !base.has(agentId);
-      if (agentId !== blamed && !isLate && founder?.honest === true) {
+      // The undeclared removals of a hostile owner are not in the record of the log.
+      if (agentId !== blamed && !isLate && founder?.honest === true && !hostileOwner) {
         this.#fail(`${founder.label} begins anew without ${this.#label(agentId)}, which nobody blames`);
       }
       this.#removals.push({ agentId, epoch });

@@ -51,8 +51,14 @@ export class Wills {
     this.#statements.push({ agentId, kind, at: this.#clock++ });
   }
 
-  arrived(agentId: AgentId, epoch: number): void {
-    this.#arrivals.push({ agentId, epoch, at: this.#clock++ });
+  /** The present moment, for `arrived`. */
+  now(): number {
+    return this.#clock++;
+  }
+
+  /** The log lets it in. `at`: when the commit was made, because members may have followed it before the log had it. */
+  arrived(agentId: AgentId, epoch: number, at: number): void {
+    this.#arrivals.push({ agentId, epoch, at });
   }
 
   setBack(): void {
