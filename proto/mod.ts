@@ -220,7 +220,16 @@ export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type Policy
 export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
-export { isClean, quoted, shown, shownIdentity, shownLines, type ShownOptions } from "./shown_text.ts";
+export {
+  isClean,
+  quoted,
+  shown,
+  shownIdentity,
+  shownJson,
+  shownLines,
+  type ShownOptions,
+  shownSentence,
+} from "./shown_text.ts";
 export { isSocketError } from "./socket_errors.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {

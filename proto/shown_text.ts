@@ -59,11 +59,28 @@ export function quoted(text: string, options: ShownOptions = {}): string {
 }
 
 /**
- * Returns the body of a message, or a sentence that quotes names which are `shown` already. Line breaks, tabs and backslashes
- * stay as they are: it is for places that frame each line, such as a field of JSON or lines that are indented.
+ * Returns the body of a message. Line breaks, tabs and backslashes stay: it is for places that frame each line, such as a
+ * field of JSON, an element of a page or lines that are indented.
  */
 export function shownLines(text: string): string {
   return ordinaryLines.test(text) ? text : escaped(text.replaceAll("\r\n", "\n"), inLines);
+}
+
+/** Returns a sentence that may repeat words of strangers, on one line. Names in it that are `shown` already stay as they are. */
+export function shownSentence(text: string): string {
+  return shownLines(text).replace(/[\n\t]/g, (found) => found === "\n" ? "\\u{a}" : "\\u{9}");
+}
+
+/** Returns JSON on one line that programs read as the same value, and people without being deceived. */
+export function shownJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (ordinaryLines.test(text)) return text;
+  return text.replace(inLines, (found: string, asItIs?: string) => asItIs ?? unitsOf(found));
+}
+
+/** As JSON escapes them: by their units in UTF-16. */
+function unitsOf(character: string): string {
+  return character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }
 
 /** The scripts of names that are usual today (UAX 31, table 5), and those that are written together (UTS 39, section 5.2). */

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isClean, quoted, shown, shownIdentity, shownLines } from "./mod.ts";
+import { isClean, quoted, shown, shownIdentity, shownJson, shownLines, shownSentence } from "./mod.ts";
 
 const esc = (...codes: readonly number[]): string => codes.map((code) => `\\u{${code.toString(16)}}`).join("");
 const unescape = (text: string): string =>
@@ -85,6 +85,22 @@ Deno.test("shownLines() keeps lines, tabs, backslashes and what is escaped alrea
   assertEquals(shownLines(`of "${shown("a\u200b")}"\u202e`), `of "a${esc(0x200b)}"${esc(0x202e)}`);
   assertEquals(shownLines("a\rb\x1b[2J\u2028c"), `a${esc(0xd)}b${esc(0x1b)}[2J${esc(0x2028)}c`);
   assertEquals(shownLines("prix : 5\u00a0€"), "prix : 5\u00a0€");
+});
+
+Deno.test("shownSentence() is one line, and shows again what is shown already", () => {
+  const text = `"${shown("a\nb\u200b")}" said: x\ny\tz`;
+  assertEquals(shownSentence(text), `"a${esc(10)}b${esc(0x200b)}" said: x${esc(10)}y${esc(9)}z`);
+  assertEquals(shownSentence(shownSentence(text)), shownSentence(text));
+});
+
+Deno.test("shownJson() is the same value, with every character that is not seen as an escape of JSON", () => {
+  for (const code of unseen) {
+    const value = { [String.fromCodePoint(code)]: `a${String.fromCodePoint(code)}b\\u{a}` };
+    const text = shownJson(value);
+    assertEquals(JSON.parse(text), value);
+    if (code !== 0xa0 && code !== 0x3000) assert(/^[ -~]*$/.test(text), esc(code));
+  }
+  assertEquals(shownJson({ name: "Zoë ❤\ufe0f" }), '{"name":"Zoë ❤\ufe0f"}');
 });
 
 Deno.test("isClean() refuses letters of two scripts that are not written together", () => {
