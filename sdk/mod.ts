@@ -82,4 +82,5 @@ export type {
   ErrorCode,
   MessageId,
   PolicyScope,
+  Trust,
 } from "../proto/mod.ts";

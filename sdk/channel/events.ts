@@ -32,7 +32,7 @@ export type ConnectionEvent =
 export interface EventAgent {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The member's identity. */
+  /** What it calls itself: a claim that nobody has checked. */
   readonly identity: string;
 }
 
@@ -53,6 +53,8 @@ export type ChannelEventBody =
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "owners_changed"; readonly owners: readonly string[]; readonly by: AgentId }
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
+  /** The user has given names to agents, or taken them back: `members()` has them. Told where a host is told so by the CLI. */
+  | { readonly type: "names_changed" }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
   /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */

@@ -154,6 +154,7 @@ export class LiveChannel {
       budget: new FetchBudget(() => deps.runtime.nowMs()),
       agentId: deps.agentId,
       relayNowMs: deps.relayNowMs,
+      nameOf: deps.nameOf,
       maxAgeMs,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
