@@ -5,7 +5,7 @@
 import { quoted, shown } from "./shown_text.ts";
 
 export interface SeenAgent {
-  /** What it calls itself; empty when it is not known. */
+  /** The name that it chose for itself; empty when it is not known. */
   readonly identity: string;
   /** The reader's own name for it. */
   readonly knownAs: string | undefined;

@@ -4,6 +4,7 @@ import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
 import { printable } from "../output.ts";
 import { isoTime, span } from "../texts/amounts.ts";
+import { memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
@@ -56,8 +57,8 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
 }
 
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
-  const names = new Map(channel.members().map(({ agentId, identity }) => [agentId, printable(identity)]));
-  const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "unknown member"} (${agentId})`; // cast: a lookup
+  const names = new Map<string, string>(channel.members().map((member) => [member.agentId, memberName(member)]));
+  const nameOf = (agentId: string): string => names.get(agentId) ?? `${agentId} (no member)`;
   const { state, problem, action, epoch, forked, silent, keys, issues } = health;
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,

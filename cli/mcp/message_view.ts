@@ -1,4 +1,5 @@
-/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and the sender's own name. */
+/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and who that is to the user. */
+import { agentForModel } from "../../proto/mod.ts";
 import type { Envelope } from "../../sdk/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
@@ -6,7 +7,7 @@ import { seenText, seenValue } from "./screening.ts";
 
 /** The parts of a message that are shown. */
 export type Said = Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation"> & {
-  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "verified">;
+  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">;
 };
 
 /** A request of another agent, which waits for its reply. */
@@ -17,27 +18,33 @@ export interface Waiting {
 
 const maxNameLength = 256;
 
-/** `maxLength` characters of its text at most. */
-export function viewOf(channel: string, message: Said, maxLength: number, request?: Waiting): object {
+export interface ViewOptions {
+  /** Characters of its text at most. */
+  readonly maxLength: number;
+  /** Without the names that senders chose for themselves. */
+  readonly hideNames: boolean;
+}
+
+export function viewOf(channel: string, message: Said, options: ViewOptions, request?: Waiting): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
   const name = (text: string): string => seenText(text).text.slice(0, maxNameLength);
   return {
     channel,
     id,
     kind: request === undefined ? "message" : "request",
-    from: { agent_id: sender.agentId, identity: name(sender.identity), verified: sender.verified },
+    from: { agent_id: sender.agentId, ...agentForModel(sender, options) },
     time: isoTime(timeMs),
     ...(to !== undefined && { to_you_alone: to.length === 1 }),
     ...(replyTo !== undefined && { reply_to: replyTo }),
     ...(conversation !== undefined && { conversation: name(conversation) }),
     ...(request !== undefined && { reply_before: isoTime(request.deadlineMs), attempt: request.attempt }),
-    ...contentOf(message, maxLength),
+    ...contentOf(message, options.maxLength),
   };
 }
 
 /** A reply to a request of this agent. */
-export function replyView(channel: string, reply: Said, maxLength: number): object {
-  const { kind: _, ...rest } = viewOf(channel, reply, maxLength) as Record<string, unknown>; // cast: an object of this file
+export function replyView(channel: string, reply: Said, options: ViewOptions): object {
+  const { kind: _, ...rest } = viewOf(channel, reply, options) as Record<string, unknown>; // cast: an object of this file
   return rest;
 }
 

@@ -1,5 +1,6 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember, ChannelPolicy, PolicyScope } from "../../sdk/mod.ts";
+import { agentInWords } from "../../proto/mod.ts";
 import { printable } from "../output.ts";
 import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
@@ -33,11 +34,20 @@ export function payloadLines(payload: Uint8Array): string {
   return `${printable(shown)}${cut}`.replaceAll("\n", "\n  ");
 }
 
-export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { agentId, identity, owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+/** An agent in JSON. Its identity is its own choice. */
+export function senderFields({ agentId, identity, keyUnchanged, knownAs }: Seen): Readonly<Record<string, unknown>> {
   return {
     agent_id: agentId,
     identity,
+    key_unchanged: keyUnchanged,
+    ...(knownAs !== undefined && { known_as: knownAs }),
+  };
+}
+
+export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  return {
+    ...senderFields(member),
     owner,
     self,
     ...(absent && { absent }),
@@ -63,8 +73,12 @@ export function memberRoles({ owner, self, absent, lapsed }: ChannelMember): str
     .filter(Boolean).join(", ");
 }
 
-export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {
-  return printable(identity === "" ? agentId : identity);
+type Seen = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">;
+
+/** A member in a sentence. */
+export function memberName(member: Seen): string {
+  const words = agentInWords(member);
+  return member.knownAs === undefined ? `${member.agentId} (${words})` : words;
 }
 
 /** With padding, for payloads in JSON that are no text. */

@@ -32,7 +32,7 @@ export type ConnectionEvent =
 export interface EventAgent {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** What it calls itself: a claim that nobody has checked. */
+  /** The name that it chose for itself: a claim that nobody has checked. */
   readonly identity: string;
 }
 

@@ -34,7 +34,7 @@ export function memberEvents(
   return events;
 }
 
-/** What members call themselves, and those that were members before the commit, or whose keys are remembered. */
+/** The identities of members, of members before the commit, and of agents whose keys are remembered. */
 function knownAgents({ group, trust }: Membership): ReadonlyMap<AgentId, string> {
   const agents = new Map<AgentId, string>();
   for (const { identity, signatureKey } of [...trust.keys, ...group.past.lastRoster?.credentials() ?? []]) {
