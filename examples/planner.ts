@@ -15,6 +15,7 @@ const incidents = [
 
 async function workerIn(channel: Channel): Promise<ChannelMember> {
   const events = channel.events();
+  // A name that its owner chose: enough among agents that were all invited by this one.
   const find = (): ChannelMember | undefined => channel.members().find(({ identity }) => identity === "worker");
   let worker = find();
   while (worker === undefined) {
