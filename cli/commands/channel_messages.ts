@@ -1,12 +1,11 @@
 /** Talking: `channel send`, `channel listen`. */
 import type { Channel, Envelope } from "../../sdk/mod.ts";
-import { limits } from "../../proto/mod.ts";
+import { limits, shownIdentity } from "../../proto/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure, interrupted } from "../failure.ts";
 import { usesHost } from "../hosting.ts";
-import { printable } from "../output.ts";
 import { clockTime, isoTime } from "../texts/amounts.ts";
 import { parseCount } from "../arguments/values.ts";
 import { watchConnection } from "../watching.ts";
@@ -43,8 +42,8 @@ export const sendMessage: Command = {
       const payload = text ?? await readAll(context);
       const { id } = await output.progress("sending", channel.send(payload));
       // A person sees that it is done; a script has the exit code.
-      const shown = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
-      await output.result({ channel: channel.name, id }, shown);
+      const told = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
+      await output.result({ channel: channel.name, id }, told);
     }),
 };
 
@@ -115,7 +114,7 @@ export async function printMessage({ platform, output }: Context, channel: Chann
     return await output.result({ channel: channel.name, id, sender: from, time, ...payloadFields(payload) }, []);
   }
   if (platform.stdout.isTerminal) {
-    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", printable(identity))}`;
+    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", shownIdentity(sender))}`;
     return await output.result({}, [`${head}  ${payloadLines(payload)}`]);
   }
   await platform.stdout.write(payload);

@@ -1,11 +1,11 @@
 /** Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
-import { parseAgentId } from "../../proto/mod.ts";
+import { parseAgentId, shown, shownIdentity } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { heldId, HeldMessages } from "../mcp/held_messages.ts";
 import { modelFolder, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
 
@@ -48,7 +48,7 @@ export const listHeld: Command = {
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
     const held = (await heldOf(context).list()).map(({ channel, message }) => ({ channel, message }));
-    const shown = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
+    const listed = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
       id: heldId(message),
       message_id: id,
       channel,
@@ -57,10 +57,10 @@ export const listHeld: Command = {
       ...payloadFields(bytes),
     }));
     const lines = held.flatMap(({ channel, message, message: { sender, timeMs, bytes } }) => [
-      `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${printable(sender.identity)}`,
+      `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${shownIdentity(sender)}`,
       `  ${payloadLines(bytes)}`,
     ]);
-    await context.output.result({ held: shown }, lines.length === 0 ? ["Nothing is held"] : lines);
+    await context.output.result({ held: listed }, lines.length === 0 ? ["Nothing is held"] : lines);
   },
 };
 
@@ -90,7 +90,7 @@ async function decide(
   const { output, given } = context;
   const id = given.value("ID") ?? "";
   if (!await act(heldOf(context), id)) {
-    throw new Failure("not_found", `No message ${printable(id)} is held`, {
+    throw new Failure("not_found", `No message ${shown(id)} is held`, {
       advice: "List the messages with: {} mcp held",
     });
   }

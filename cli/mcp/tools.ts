@@ -1,6 +1,7 @@
 /** The tools that every session has: look, send, wait, ask, reply. None of them takes or returns a key, a token or an invite. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { quoted, shown } from "../../proto/mod.ts";
 import { type Channel, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { memberFields } from "../texts/channel_texts.ts";
 import type { AgentLink } from "./agent_link.ts";
@@ -8,7 +9,7 @@ import { describeChannel } from "./channel_view.ts";
 import type { Inbox } from "./inbox.ts";
 import { replyView, viewOf } from "./message_view.ts";
 import { refused } from "./refusal.ts";
-import { secretIn, seenText } from "./screening.ts";
+import { secretIn } from "./screening.ts";
 import type { Answering } from "./answering.ts";
 
 export interface ToolParts {
@@ -186,7 +187,7 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets }
 }
 
 function memberView(member: ReturnType<Channel["members"]>[number]): object {
-  return { ...memberFields(member), identity: seenText(member.identity).text };
+  return { ...memberFields(member), identity: shown(member.identity) };
 }
 
 /** By its id, or by an identity that one member alone has. */
@@ -194,8 +195,12 @@ export function memberOf(channel: Channel, named: string): string {
   const members = channel.members();
   if (members.some(({ agentId }) => agentId === named)) return named;
   const [member, ...more] = members.filter(({ identity }) => identity === named);
-  if (member === undefined) throw refused(`"${named}" is not a member of ${channel.name}; the tool members lists them`);
-  if (more.length > 0) throw refused(`Several members of ${channel.name} call themselves "${named}"; give an agent id`);
+  if (member === undefined) {
+    throw refused(`${quoted(named)} is not a member of ${channel.name}; the tool members lists them`);
+  }
+  if (more.length > 0) {
+    throw refused(`Several members of ${channel.name} call themselves ${quoted(named)}; give an agent id`);
+  }
   return member.agentId;
 }
 

@@ -1,6 +1,7 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember, ChannelPolicy, PolicyScope } from "../../sdk/mod.ts";
-import { printable } from "../output.ts";
+import { shownIdentity } from "../../proto/mod.ts";
+import { framed } from "../output.ts";
 import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
 
@@ -26,11 +27,11 @@ export function payloadFields(payload: Uint8Array): { readonly text: string } | 
 export function payloadLines(payload: Uint8Array): string {
   const text = textOf(payload);
   if (text === undefined) return `(${grouped(payload.length)} bytes)`;
-  const shown = text.length > maxShown ? `${text.slice(0, maxShown)} …` : text;
+  const beginning = text.length > maxShown ? `${text.slice(0, maxShown)} …` : text;
   const cut = text.length > maxShown
     ? `\n(cut here: the message has ${byteSize(payload.length)}; a pipe gets all of it)`
     : "";
-  return `${printable(shown)}${cut}`.replaceAll("\n", "\n  ");
+  return framed(`${beginning}${cut}`);
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
@@ -63,8 +64,8 @@ export function memberRoles({ owner, self, absent, lapsed }: ChannelMember): str
     .filter(Boolean).join(", ");
 }
 
-export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {
-  return printable(identity === "" ? agentId : identity);
+export function memberName(member: Pick<ChannelMember, "identity" | "agentId">): string {
+  return shownIdentity(member);
 }
 
 /** With padding, for payloads in JSON that are no text. */

@@ -1,4 +1,5 @@
 /** Channels of this tab's agent: members and owners, policy, invites, and the end. Beside them the account's other channels. */
+import { shown } from "../../../../proto/shown_text.ts";
 import { useConsole } from "../context.ts";
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
 import { follow } from "../frame.ts";
@@ -59,7 +60,9 @@ function ChannelCard(
       <p>${members.length} ${members.length === 1 ? "member" : "members"}. ${policy &&
         `${whose(policy.admission)} let others in, ${whose(policy.posting).toLowerCase()} write.`}</p>
       <ul class="items">${members.map(({ agentId, identity, owner, self }) =>
-        html`<li key=${agentId}><span class="grow text"><strong>${identity}</strong>${self ? " (this tab)" : ""}</span>
+        html`<li key=${agentId}><span class="grow text"><strong>${shown(identity)}</strong>${
+          self ? " (this tab)" : ""
+        }</span>
         <span>${owner ? "owner" : "member"}</span> <code>${agentId}</code></li>`
       )}</ul>
       <${Invites} agent=${agent} name=${name} members=${members.length} />

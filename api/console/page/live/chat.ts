@@ -1,4 +1,5 @@
 /** One channel: its messages, its members, and the number to compare. */
+import { shownIdentity } from "../../../../proto/shown_text.ts";
 import { html, useEffect, useRef, useState, type VNode } from "../ui.ts";
 import { InviteLink } from "./invite_link.ts";
 import type { Line, Room } from "./room.ts";
@@ -25,7 +26,7 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
       <summary>${members.length} ${members.length === 1 ? "member" : "members"}, and the number to compare</summary>
       <ul class="items">
         ${members.map((member) =>
-          html`<li key=${member.agentId}><span class="text grow"><strong>${member.identity}</strong>${
+          html`<li key=${member.agentId}><span class="text grow"><strong>${shownIdentity(member)}</strong>${
             marksOf(member)
           }</span> <code>${member.agentId}</code></li>`
         )}
@@ -113,14 +114,14 @@ function Say(
         <select id="addressee" value=${to}
           onChange=${(event: { currentTarget: HTMLSelectElement }) => setTo(event.currentTarget.value)}>
           <option value="">everybody: a message</option>
-          ${others.map(({ agentId, identity }) =>
-            html`<option key=${agentId} value=${agentId}>${identity}: a request</option>`
+          ${others.map((other) =>
+            html`<option key=${other.agentId} value=${other.agentId}>${shownIdentity(other)}: a request</option>`
           )}
         </select></p>
       <div class="row ends">
         <p class="field"><label for="message">${asked === undefined
           ? "Message"
-          : `Request to ${asked.identity}`}</label>
+          : `Request to ${shownIdentity(asked)}`}</label>
           <input id="message" name="message" autocomplete="off" maxlength="10000" /></p>
         <p><button type="submit" class="main">Send</button></p>
       </div>

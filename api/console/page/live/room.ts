@@ -2,6 +2,7 @@
  * A channel as it stands on the page: what was said, what waits for an answer. It outlives connections. A message is on the page
  * from the moment it is typed, and one that could not be sent stays there, to be sent again.
  */
+import { shownIdentity } from "../../../../proto/shown_text.ts";
 import type { Channel, Envelope, IncomingRequest } from "static-sdk";
 
 export interface Line {
@@ -72,14 +73,14 @@ export class Room {
   }
 
   request(to: { readonly agentId: string; readonly identity: string }, text: string): void {
-    const line = this.#add({ kind: "asked", who: `you to ${to.identity}`, text, state: "waiting" });
+    const line = this.#add({ kind: "asked", who: `you to ${shownIdentity(to)}`, text, state: "waiting" });
     const ask = async (): Promise<void> => {
       this.#change(line, { state: "waiting" });
       try {
         if (this.#channel === undefined) throw new Error("The agent is not connected");
         const reply = await this.#channel.request(text, { to: to.agentId, timeoutMs: requestMs });
         this.#change(line, { state: "done" });
-        this.#add({ kind: "reply", who: to.identity, text: contentOf(reply), state: "done" });
+        this.#add({ kind: "reply", who: shownIdentity(to), text: contentOf(reply), state: "done" });
       } catch (error) {
         this.#change(line, { state: "failed", problem: textOf(error), again: () => void ask() });
       }
@@ -90,7 +91,7 @@ export class Room {
   async #read(channel: Channel, signal: AbortSignal): Promise<void> {
     try {
       for await (const envelope of channel.envelopes({ signal })) {
-        this.#add({ kind: "theirs", who: envelope.sender.identity, text: contentOf(envelope), state: "done" });
+        this.#add({ kind: "theirs", who: shownIdentity(envelope.sender), text: contentOf(envelope), state: "done" });
       }
     } catch (error) {
       if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: textOf(error), state: "failed" });
@@ -102,12 +103,12 @@ export class Room {
     return new Promise((resolve) => {
       const line = this.#add({
         kind: "question",
-        who: request.sender.identity,
+        who: shownIdentity(request.sender),
         text: contentOf(request),
         state: "waiting",
         answer: (text) => {
           this.#change(line, { state: "done" });
-          this.#add({ kind: "mine", who: `you to ${request.sender.identity}`, text, state: "sent" });
+          this.#add({ kind: "mine", who: `you to ${shownIdentity(request.sender)}`, text, state: "sent" });
           resolve(text);
         },
       });
