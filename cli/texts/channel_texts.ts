@@ -35,7 +35,7 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { agentId, identity, owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  const { agentId, identity, owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   return {
     agent_id: agentId,
     identity,
@@ -43,6 +43,7 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     self,
     ...(absent && { absent }),
     ...(lapsed && { lapsed }),
+    ...(resembles.length > 0 && { resembles }),
     ...(confirmedEpoch !== undefined && { confirmed_epoch: confirmedEpoch }),
     ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
   };
@@ -59,8 +60,9 @@ export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs:
   return `${ago(lastHeardMs, nowMs)}${confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`}`;
 }
 
-export function memberRoles({ owner, self, absent, lapsed }: ChannelMember): string {
-  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)"]
+export function memberRoles({ owner, self, absent, lapsed, resembles }: ChannelMember): string {
+  const alike = resembles.length > 0 && `looks like ${resembles.join(" and ")}`;
+  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)", alike]
     .filter(Boolean).join(", ");
 }
 

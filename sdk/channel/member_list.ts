@@ -36,9 +36,14 @@ export interface ChannelMember {
    * not, an owner removes it.
    */
   readonly lapsed: boolean;
+  /**
+   * Members with another agent id whose identity looks the same, by its case, blanks or letters: some of them, at most eight. Tell them
+   * apart by their agent ids.
+   */
+  readonly resembles: readonly AgentId[];
 }
 
-export function listMembers({ membership, confirmations }: LiveChannel, self: AgentId): ChannelMember[] {
+export function listMembers({ membership, confirmations, lookAlikes }: LiveChannel, self: AgentId): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
   return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
@@ -51,5 +56,6 @@ export function listMembers({ membership, confirmations }: LiveChannel, self: Ag
     confirmedEpoch: confirmations.confirmedEpoch(agentId),
     lastHeardMs: confirmations.lastHeardMs(agentId),
     lapsed: lapsed.has(agentId),
+    resembles: lookAlikes.of(agentId),
   }));
 }

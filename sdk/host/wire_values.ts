@@ -77,12 +77,20 @@ export function decodeIdentity(fields: Fields): Uint8Array {
 }
 
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
     ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
-  return { ...encodeIdentity(member), owner, self, absent, lapsed, ...heard };
+  return {
+    ...encodeIdentity(member),
+    owner,
+    self,
+    absent,
+    lapsed,
+    ...heard,
+    ...(resembles.length > 0 && { resembles }),
+  };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -97,6 +105,7 @@ export function decodeMember(fields: Fields): ChannelMember {
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
     lastHeardMs: fields.optionalNumber("lastHeardMs"),
     lapsed: fields.flag("lapsed"),
+    resembles: (fields.optionalTexts("resembles") ?? []).map(parseAgentId),
   };
 }
 

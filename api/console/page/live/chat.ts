@@ -1,4 +1,5 @@
 /** One channel: its messages, its members, and the number to compare. */
+import type { ChannelMember } from "static-sdk";
 import { shownIdentity } from "../../../../proto/shown_text.ts";
 import { html, useEffect, useRef, useState, type VNode } from "../ui.ts";
 import { InviteLink } from "./invite_link.ts";
@@ -38,9 +39,11 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
 }
 
 function marksOf(
-  { owner, self, absent }: { readonly owner: boolean; readonly self: boolean; readonly absent: boolean },
+  { owner, self, absent, resembles }: Pick<ChannelMember, "owner" | "self" | "absent" | "resembles">,
 ): string {
-  return `${self ? " (this tab)" : ""}${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}`;
+  return `${self ? " (this tab)" : ""}${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}${
+    resembles.length === 0 ? "" : `, looks like ${resembles.join(" and ")}`
+  }`;
 }
 
 function Said({ lines }: { lines: readonly Line[] }): VNode {

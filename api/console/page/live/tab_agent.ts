@@ -273,7 +273,8 @@ function tcpOrigin(url: string): string {
 function describe(event: ClientEvent | MissedEvents): string {
   const where = "channel" in event && event.channel !== undefined ? ` in ${event.channel}` : "";
   const member = "member" in event ? ` ${shownIdentity(event.member)}` : "";
+  const like = event.type === "look_alike" ? `, which looks like ${shownIdentity(event.resembles)}` : "";
   const how = "transport" in event ? ` over ${event.transport}` : "";
   const why = "error" in event && event.error instanceof Error ? `: ${event.error.message}` : "";
-  return `${event.type.replaceAll("_", " ")}${member}${how}${where}${why}`;
+  return `${event.type.replaceAll("_", " ")}${member}${like}${how}${where}${why}`;
 }
