@@ -47,6 +47,7 @@ function escapeOf(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
+/** How a text is shown. */
 export interface ShownOptions {
   /** How many characters of the text are shown; `…` stands for the others. */
   readonly max?: number;
