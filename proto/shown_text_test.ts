@@ -33,7 +33,7 @@ Deno.test("shown() leaves people's names and pictures as they are", () => {
     "می\u200cخواهم",
     "क्\u200dष",
   ];
-  const pictures = ["bot 🤖", "❤\ufe0f", "👨\u200d👩\u200d👧", "👍🏽", "1\ufe0f\u20e3", "🇩🇪"];
+  const pictures = ["bot 🤖", "❤\ufe0f", "👨\u200d👩\u200d👧", "👍🏽", "1\ufe0f\u20e3", "🇩🇪", "👩🏽\u200d💻"];
   for (const name of [...names, ...pictures]) {
     assertEquals(shown(name), name);
     assert(isClean(name), name);

@@ -42,8 +42,8 @@ export const sendMessage: Command = {
       const payload = text ?? await readAll(context);
       const { id } = await output.progress("sending", channel.send(payload));
       // A person sees that it is done; a script has the exit code.
-      const shown = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
-      await output.result({ channel: channel.name, id }, shown);
+      const told = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
+      await output.result({ channel: channel.name, id }, told);
     }),
 };
 

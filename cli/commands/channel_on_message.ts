@@ -1,11 +1,11 @@
 /** `channel on-message`: a command for each message. Its exit code acknowledges. */
+import { shown } from "../../proto/mod.ts";
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
 import type { Command, Context } from "../command.ts";
 import { usesHost } from "../hosting.ts";
-import { printable } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { encodeBase64, senderFields } from "../texts/channel_texts.ts";
 import { watchConnection } from "../watching.ts";
@@ -107,11 +107,11 @@ function variablesOf({ name }: Channel, message: Envelope): Record<string, strin
     STATIC_CHANNEL: name,
     STATIC_MESSAGE_ID: id,
     STATIC_SENDER: sender.agentId,
-    STATIC_SENDER_IDENTITY: printable(sender.identity),
+    STATIC_SENDER_IDENTITY: shown(sender.identity),
     STATIC_SENDER_KNOWN_AS: sender.knownAs,
     STATIC_TIME: isoTime(timeMs),
     STATIC_CONTENT_TYPE: contentType,
-    STATIC_CONVERSATION: conversation && printable(conversation),
+    STATIC_CONVERSATION: conversation && shown(conversation),
     STATIC_REPLY_TO: replyTo,
   };
   return Object.fromEntries(Object.entries(known).flatMap(([key, value]) => value === undefined ? [] : [[key, value]]));

@@ -1,11 +1,11 @@
 /** Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
-import { agentInWords, isAgentId, quoted } from "../../proto/mod.ts";
+import { agentInWords, isAgentId, quoted, shown } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { heldId, HeldMessages } from "../mcp/held_messages.ts";
 import { modelFolder, named, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
 import { readNames } from "../trust.ts";
@@ -57,7 +57,7 @@ export const listHeld: Command = {
       channel,
       message: { ...message, sender: { ...sender, knownAs: names.get(sender.agentId) } },
     }));
-    const shown = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
+    const listed = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
       id: heldId(message),
       message_id: id,
       channel,
@@ -69,7 +69,7 @@ export const listHeld: Command = {
       `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${agentInWords(sender)}`,
       `  ${payloadLines(bytes)}`,
     ]);
-    await context.output.result({ held: shown }, lines.length === 0 ? ["Nothing is held"] : lines);
+    await context.output.result({ held: listed }, lines.length === 0 ? ["Nothing is held"] : lines);
   },
 };
 
@@ -99,7 +99,7 @@ async function decide(
   const { output, given } = context;
   const id = given.value("ID") ?? "";
   if (!await act(heldOf(context), id)) {
-    throw new Failure("not_found", `No message ${printable(id)} is held`, {
+    throw new Failure("not_found", `No message ${shown(id)} is held`, {
       advice: "List the messages with: {} mcp held",
     });
   }

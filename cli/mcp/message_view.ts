@@ -1,6 +1,7 @@
 /** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and who that is to the user. */
 import { agentForModel } from "../../proto/mod.ts";
 import type { Envelope } from "../../sdk/mod.ts";
+import { shown } from "../../proto/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
@@ -17,6 +18,9 @@ export interface Waiting {
 }
 
 const maxNameLength = 256;
+const maxEscapeLength = "\\u{10ffff}".length;
+/** Of an escape or of a character, where a text is cut. */
+const halves = /(?:\\u?(?:\{[0-9a-f]*)?|[\ud800-\udbff])$/;
 
 export interface ViewOptions {
   /** Characters of its text at most. */
@@ -27,7 +31,7 @@ export interface ViewOptions {
 
 export function viewOf(channel: string, message: Said, options: ViewOptions, request?: Waiting): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
-  const name = (text: string): string => seenText(text).text.slice(0, maxNameLength);
+  const name = (text: string): string => shown(text, { max: maxNameLength });
   return {
     channel,
     id,
@@ -54,15 +58,18 @@ function contentOf({ bytes, contentType }: Said, maxLength: number): object {
   if (contentType === "application/json" && text.length <= maxLength) {
     const value = parsed(text);
     const seen = value && seenValue(value.json);
-    if (seen !== undefined) return { json: seen.value, ...removedFrom(seen.removed) };
+    // Escapes are longer than what they stand for.
+    if (seen !== undefined && text.length + maxEscapeLength * seen.escaped <= maxLength) {
+      return { json: seen.value, ...escapedIn(seen.escaped) };
+    }
   }
   const seen = seenText(text);
   const cut = seen.text.length > maxLength ? { cut_from_characters: seen.text.length } : {};
-  return { text: seen.text.slice(0, maxLength), ...cut, ...removedFrom(seen.removed) };
+  return { text: seen.text.slice(0, maxLength).replace(halves, ""), ...cut, ...escapedIn(seen.escaped) };
 }
 
-function removedFrom(removed: number): object {
-  return removed === 0 ? {} : { invisible_characters_removed: removed };
+function escapedIn(escaped: number): object {
+  return escaped === 0 ? {} : { invisible_characters_escaped: escaped };
 }
 
 function parsed(text: string): { readonly json: unknown } | undefined {

@@ -373,6 +373,7 @@ export class Agent {
     this.#records.set(channel.name, parts.record);
     this.#channels.set(channel.channelId, channel);
     channel.membership.reportLapsed();
+    channel.lookAlikes.look();
     const { kind } = this.parts.session.state;
     if (kind === "online" || kind === "ended") channel.connection(kind === "online");
     return channel;

@@ -57,6 +57,8 @@ export type ChannelEventBody =
   | { readonly type: "names_changed" }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
+  /** A member came in whose name looks like another member's, by its case, blanks or letters: it may want to pass for it. */
+  | { readonly type: "look_alike"; readonly member: EventAgent; readonly resembles: EventAgent }
   /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */
   | { readonly type: "forked" } & Fork
   | { readonly type: "issue"; readonly issue: HealthIssue }

@@ -41,10 +41,15 @@ export interface ChannelMember {
    * not, an owner removes it.
    */
   readonly lapsed: boolean;
+  /**
+   * Members with another agent id whose identity looks the same, by its case, blanks or letters: some of them, at most eight. Tell them
+   * apart by their agent ids.
+   */
+  readonly resembles: readonly AgentId[];
 }
 
 export function listMembers(
-  { membership, confirmations }: LiveChannel,
+  { membership, confirmations, lookAlikes }: LiveChannel,
   self: AgentId,
   nameOf: ChannelDeps["nameOf"],
 ): ChannelMember[] {
@@ -62,5 +67,6 @@ export function listMembers(
     confirmedEpoch: confirmations.confirmedEpoch(agentId),
     lastHeardMs: confirmations.lastHeardMs(agentId),
     lapsed: lapsed.has(agentId),
+    resembles: lookAlikes.of(agentId),
   }));
 }

@@ -82,12 +82,13 @@ function encodeKnown({ keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchange
 }
 
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
     ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
-  return { ...encodeIdentity(member), ...encodeKnown(member), owner, self, absent, lapsed, ...heard };
+  const like = resembles.length > 0 ? { resembles } : {};
+  return { ...encodeIdentity(member), ...encodeKnown(member), owner, self, absent, lapsed, ...heard, ...like };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -104,6 +105,7 @@ export function decodeMember(fields: Fields): ChannelMember {
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
     lastHeardMs: fields.optionalNumber("lastHeardMs"),
     lapsed: fields.flag("lapsed"),
+    resembles: (fields.optionalTexts("resembles") ?? []).map(parseAgentId),
   };
 }
 

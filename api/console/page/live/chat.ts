@@ -1,4 +1,5 @@
 /** One channel: its messages, its members, and the number to compare. */
+import type { ChannelMember } from "static-sdk";
 import { html, useEffect, useRef, useState, type VNode } from "../ui.ts";
 import { agentInWords, ownersInWords } from "../../../../proto/mod.ts";
 import { InviteLink } from "./invite_link.ts";
@@ -39,9 +40,11 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
 }
 
 function marksOf(
-  { owner, absent }: { readonly owner: boolean; readonly absent: boolean },
+  { owner, absent, resembles }: Pick<ChannelMember, "owner" | "absent" | "resembles">,
 ): string {
-  return `${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}`;
+  return `${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}${
+    resembles.length === 0 ? "" : `, looks like ${resembles.join(" and ")}`
+  }`;
 }
 
 function Said({ lines }: { lines: readonly Line[] }): VNode {

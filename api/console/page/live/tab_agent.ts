@@ -275,7 +275,8 @@ function describe(event: ClientEvent | MissedEvents): string {
   const member = "member" in event
     ? ` ${event.member.agentId}, which calls itself ${quoted(event.member.identity)},`
     : "";
+  const like = event.type === "look_alike" ? `, which looks like ${event.resembles.agentId}` : "";
   const how = "transport" in event ? ` over ${event.transport}` : "";
   const why = "error" in event && event.error instanceof Error ? `: ${event.error.message}` : "";
-  return `${event.type.replaceAll("_", " ")}${member}${how}${where}${why}`;
+  return `${event.type.replaceAll("_", " ")}${member}${like}${how}${where}${why}`;
 }
