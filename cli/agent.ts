@@ -70,6 +70,7 @@ function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, lin
     const present = guest?.link === link ? (await findPlace(context))?.guest?.link : undefined;
     return {
       link: present ?? link,
+      trust: platform.folders.trustFile,
       dataDir,
       identity,
       ...(passphrase !== undefined && { passphrase }),
@@ -95,6 +96,7 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
     endpoint,
     apiKey,
     apiUrl: settings.apiUrl,
+    trust: context.platform.folders.trustFile,
     dataDir,
     identity,
     tls: trustOf(settings),

@@ -21,6 +21,7 @@ import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
 import { deleteAgent, listAgents } from "./commands/agents.ts";
+import { listNames, nameAgent, removeName, showNumber } from "./commands/trust.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
@@ -74,6 +75,10 @@ export const commands: readonly Command[] = [
   revokeInvite,
   listAgents,
   deleteAgent,
+  showNumber,
+  nameAgent,
+  listNames,
+  removeName,
   startHost,
   hostStatus,
   stopHost,

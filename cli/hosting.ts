@@ -9,7 +9,7 @@ import { loadSdk } from "./later.ts";
 
 /** Operations of commands on an agent. */
 export type Agent =
-  & Pick<HostedAgent, "agentId" | "channels" | "welcomes" | "close">
+  & Pick<HostedAgent, "agentId" | "channels" | "welcomes" | "number" | "close">
   & Pick<HostedAgent, "channel" | "createChannel" | "closeChannel">
   & Pick<HostedAgent, "invite" | "inviteLink" | "invites" | "revokeInviteById" | "joinWithToken" | "join">;
 
@@ -45,6 +45,7 @@ async function holdAgent(options: ConnectOptions): Promise<Agent> {
     get welcomes() {
       return client.welcomes;
     },
+    number: () => client.number(),
     channel: (name) => client.channel(name),
     createChannel: (name) => client.createChannel(name),
     closeChannel: (name) => client.closeChannel(name),

@@ -5,7 +5,8 @@
 import { exitCodes } from "./exit_codes.ts";
 import type { Failure } from "./failure.ts";
 import type { Platform, Sink } from "./platform/platform.ts";
-import { kept, shown, width, wrap } from "./wrapping.ts";
+import { shownJson, shownLines } from "../proto/mod.ts";
+import { kept, width, withBlanks, wrap } from "./wrapping.ts";
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -36,8 +37,8 @@ export class Output {
 
   /** The command's result: an object for `--json`, lines for people. */
   async result(value: Readonly<Record<string, unknown>>, lines: readonly string[]): Promise<void> {
-    if (this.json) return await this.#platform.stdout.write(`${JSON.stringify(value)}\n`);
-    if (lines.length > 0) await this.#platform.stdout.write(`${lines.join("\n")}\n`);
+    if (this.json) return await this.#platform.stdout.write(`${shownJson(value)}\n`);
+    if (lines.length > 0) await this.#platform.stdout.write(`${lines.map(guarded).join("\n")}\n`);
   }
 
   /** For people only; not part of the result. */
@@ -47,7 +48,7 @@ export class Output {
 
   async warn(text: string): Promise<void> {
     const { stderr } = this.#platform;
-    await stderr.write(fitted([`${this.onStderr("yellow", "warning:")} ${printable(text)}`], stderr));
+    await stderr.write(fitted([`${this.onStderr("yellow", "warning:")} ${framed(text)}`], stderr));
   }
 
   /** Lines of help and explanation, which may be wider than the terminal. */
@@ -60,11 +61,11 @@ export class Output {
     const message = text.replace(pasted, "[secret removed]");
     const advice = more.advice === undefined ? undefined : withCommands(more.advice, this.#platform.program);
     if (this.json) {
-      const error = { code, message, ...(advice !== undefined && { advice: shown(advice) }), exit_code };
-      return await this.#platform.stderr.write(`${JSON.stringify({ error })}\n`);
+      const error = { code, message, ...(advice !== undefined && { advice: withBlanks(advice) }), exit_code };
+      return await this.#platform.stderr.write(`${shownJson({ error })}\n`);
     }
-    const lines = [`${this.onStderr("red", "error:")} ${printable(message)}`];
-    if (advice !== undefined) lines.push(printable(advice));
+    const lines = [`${this.onStderr("red", "error:")} ${framed(message)}`];
+    if (advice !== undefined) lines.push(framed(advice));
     await this.#platform.stderr.write(fitted(lines, this.#platform.stderr));
   }
 
@@ -115,16 +116,23 @@ export class Output {
 
 /** At a terminal, no wider than it is; what goes into a file or a pipe stays as it is. */
 function fitted(lines: readonly string[], { isTerminal, columns }: Sink): string {
-  const all = isTerminal ? lines.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : lines.map(shown);
+  const safe = lines.map(guarded);
+  const all = isTerminal ? safe.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : safe.map(withBlanks);
   return `${all.join("\n")}\n`;
 }
 
-/**
- * Text from elsewhere, fit for a terminal: control characters could move the cursor, rename the window or answer as if the
- * user had typed, and bidirectional controls could make a line read as another.
- */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => character === "\n" ? "\n" : "\ufffd");
+/** Colours of ours. */
+// deno-lint-ignore no-control-regex
+const painted = /(\x1b\[\d+m)/;
+
+/** Names are `shown` where a line is made. Here is the last look, for what was forgotten: it could steer the terminal. */
+function guarded(line: string): string {
+  return line.split(painted).map((part) => painted.test(part) ? part : shownLines(part)).join("");
+}
+
+/** Text from elsewhere, fit for a terminal. Further lines are indented, so that none can pass for a line of ours. */
+export function framed(text: string): string {
+  return shownLines(text).replaceAll("\n", "\n  ");
 }
 
 /** A command in advice, up to the sign that ends it. */
@@ -132,7 +140,7 @@ const commandInAdvice = /\{(?:start)?\}(?: [^ ;,()]*[^ ;,().?])*/g;
 
 /**
  * In advice `{}` stands for how this program was started, and `{start}` for how a local stack is, so that both can be copied. The
- * commands are `kept`: `shown` gives the text for programs.
+ * commands are `kept`: `withBlanks` gives the text for programs.
  */
 export function withCommands(advice: string, program: string): string {
   const start = program.endsWith("task static") ? program.replace(/static$/, "start") : "deno task start";

@@ -5,7 +5,7 @@ import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";
 import { interrupted, toFailure } from "./failure.ts";
 import { commandHelp, groupHelp, overview } from "./help/help.ts";
-import { Output } from "./output.ts";
+import { framed, Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
 
 const graceMs = 2_000;
@@ -29,7 +29,7 @@ async function report(error: unknown, platform: Platform, output: Output): Promi
   const failure = platform.interrupted.aborted ? interrupted() : toFailure(error);
   if (failure.exit !== "interrupted") await output.failure(failure);
   if (platform.variable("STATIC_DEBUG") !== undefined && error instanceof Error) {
-    await platform.stderr.write(`${chain(error).join("\ncaused by ")}\n`);
+    await platform.stderr.write(`${chain(error).map(framed).join("\ncaused by ")}\n`);
   }
   return exitCodes[failure.exit].code;
 }

@@ -13,13 +13,13 @@ export function kept(command: string): string {
 }
 
 /** With its blanks again. */
-export function shown(line: string): string {
+export function withBlanks(line: string): string {
   return line.replaceAll(noBreak, " ");
 }
 
 /** A word that is wider than the terminal stays whole: it may be a command or an address that is to be copied. */
 export function wrap(line: string, columns: number): string[] {
-  if (width(line) <= columns) return [shown(line)];
+  if (width(line) <= columns) return [withBlanks(line)];
   const [indent = ""] = /^ */.exec(line) ?? [];
   const further = " ".repeat(Math.min(indent.length + continuation, Math.floor(columns / 2)));
   const lines: string[] = [];
@@ -36,7 +36,7 @@ export function wrap(line: string, columns: number): string[] {
     }
     isEmpty = false;
   }
-  return [...lines, current].map(shown);
+  return [...lines, current].map(withBlanks);
 }
 
 /** In columns, without what only colours it. */

@@ -4,7 +4,7 @@
  *
  *   deno run -A --unstable-net examples/planner.ts
  */
-import { type Channel, ChannelManager, type ChannelMember } from "static-sdk";
+import { type Channel, ChannelManager, type ChannelMember, shown, shownIdentity } from "static-sdk";
 
 const room = Deno.args[0] ?? "acme/incidents/triage";
 const incidents = [
@@ -15,6 +15,7 @@ const incidents = [
 
 async function workerIn(channel: Channel): Promise<ChannelMember> {
   const events = channel.events();
+  // A name that its owner chose: enough among agents that were all invited by this one.
   const find = (): ChannelMember | undefined => channel.members().find(({ identity }) => identity === "worker");
   let worker = find();
   while (worker === undefined) {
@@ -25,7 +26,9 @@ async function workerIn(channel: Channel): Promise<ChannelMember> {
 }
 
 async function printNotes(channel: Channel): Promise<void> {
-  for await (const note of channel.envelopes()) console.log(`${note.sender.identity} says: ${note.text()}`);
+  for await (const note of channel.envelopes()) {
+    console.log(`${shownIdentity(note.sender)} says: ${shown(note.text())}`);
+  }
 }
 
 const planner = await ChannelManager.connect({
@@ -41,7 +44,7 @@ const decided: string[] = [];
 for (const incident of incidents) {
   // A worker that is offline gets it when it is back.
   const advice = (await channel.request({ json: { incident } }, { to: worker, timeoutMs: 600_000 })).text();
-  console.log(`${worker.identity} advises: ${incident} → ${advice}`);
+  console.log(`${shownIdentity(worker)} advises: ${incident} → ${shown(advice)}`);
   decided.push(`${incident} → ${advice}`);
 }
 await channel.send({ json: { decided } });

@@ -32,10 +32,14 @@ export interface UserPlaces {
 }
 
 /** `static/credentials.json` in the user's folder for configuration. */
-export function credentialsPath({ system, variable, home, join }: UserPlaces): string {
+export function credentialsPath(places: UserPlaces): string {
+  return userFile("credentials.json", places);
+}
+
+export function userFile(name: string, { system, variable, home, join }: UserPlaces): string {
   const named = variable("XDG_CONFIG_HOME") ?? (system === "win32" ? variable("APPDATA") : undefined);
   const usual = system === "darwin" ? ["Library", "Application Support"] : [".config"];
-  return join(named ?? join(home(), ...usual), "static", "credentials.json");
+  return join(named ?? join(home(), ...usual), "static", name);
 }
 
 /** Throws `auth_failed` for what is no JSON object. The error does not quote the text, which holds a key. */

@@ -2,6 +2,7 @@
  * The one closed list of error codes. Codes are stable: new ones may be added, none renamed or removed. The public text of
  * an error says what failed and what to do; nothing internal and no secret is ever part of it.
  */
+import { shownSentence } from "./shown_text.ts";
 
 /** Classes of the client library's errors: those of the interface, and those that tell what else to do. */
 export type ErrorClass =
@@ -217,7 +218,7 @@ export class WireError extends Error {
   readonly requestId: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; requestId?: number } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(shownSentence(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.requestId = options.requestId;
   }

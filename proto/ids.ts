@@ -48,10 +48,12 @@ export function parseKeyId(text: string): KeyId {
 }
 
 export function parseAgentId(text: string): AgentId {
-  if (text.length !== agentIdLength || !base64urlText.test(text)) {
-    throw new WireError("invalid_request", `Not an agent id: expected ${agentIdLength} base64url characters`);
-  }
-  return text as AgentId; // cast: checked above
+  if (isAgentId(text)) return text;
+  throw new WireError("invalid_request", `Not an agent id: expected ${agentIdLength} base64url characters`);
+}
+
+export function isAgentId(text: string): text is AgentId {
+  return text.length === agentIdLength && base64urlText.test(text);
 }
 
 /** Anyone who holds a KeyPackage can compute this; nobody can take it without the private key. */

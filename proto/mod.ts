@@ -131,6 +131,7 @@ export {
   type ChannelId,
   type ChannelName,
   type InviteId,
+  isAgentId,
   type JoinRequestId,
   type KeyId,
   type MessageId,
@@ -220,6 +221,17 @@ export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type Policy
 export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
+export { agentForModel, agentInWords, ownersInWords, type SeenAgent } from "./shown_agent.ts";
+export {
+  isClean,
+  quoted,
+  shown,
+  shownIdentity,
+  shownJson,
+  shownLines,
+  type ShownOptions,
+  shownSentence,
+} from "./shown_text.ts";
 export { isSocketError } from "./socket_errors.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {
@@ -259,4 +271,5 @@ export {
   rightsIn,
   type TokenGrant,
 } from "./token_scopes.ts";
+export { addName, formatTrust, nobodyKnown, parseTrust, type Trust, trustPath } from "./trust.ts";
 export { version } from "./version.ts";

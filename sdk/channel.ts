@@ -3,6 +3,7 @@ import type { ChannelId, ChannelName, ChannelPolicy } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { AddOptions } from "./channel/adding.ts";
+import { memberNamed } from "./channel/addressing.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
@@ -436,6 +437,40 @@ export class Channel {
    */
   members(): ChannelMember[] {
     return this.#port.members();
+  }
+
+  /**
+   * Returns the member of an agent id, or of a name that the user gave one. Throws `invalid_request` for a name that agents chose
+   * for themselves, with the ids of the members that carry it, and `not_found` for others.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function askAlice(channel: Channel, text: string): Promise<string> {
+   *   return (await channel.request(text, { to: channel.member("Alice's laptop") })).text();
+   * }
+   * ```
+   */
+  member(named: string): ChannelMember {
+    return memberNamed(named, this.members());
+  }
+
+  /**
+   * 40 digits of a member, the same in all its channels: of its key and identity. Its owner reads them with `client.number()`, or
+   * `static agents number`. Compare them outside of Static before you give the agent a name: if they are equal, it is that agent.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function isBob(channel: Channel, agentId: string, digitsToldByVoice: string): Promise<boolean> {
+   *   return await channel.numberOf(agentId) === digitsToldByVoice;
+   * }
+   * ```
+   */
+  async numberOf(agentId: string, { signal }: Abortable = {}): Promise<string> {
+    return await abortable(signal, () => this.#port.numberOf(agentId));
   }
 
   /**

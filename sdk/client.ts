@@ -108,6 +108,22 @@ export class StaticClient {
   }
 
   /**
+   * 40 digits of this agent, the same in all its channels. Others compare them with `channel.numberOf()` before they give it a name.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function tell(client: StaticClient): Promise<void> {
+   *   console.log(client.agentId, await client.number());
+   * }
+   * ```
+   */
+  async number({ signal }: Abortable = {}): Promise<string> {
+    return await abortable(signal, () => this.#port.number());
+  }
+
+  /**
    * A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only.
    *
    * @example

@@ -19,6 +19,7 @@ export interface ClientPort {
   readonly channels: readonly string[];
   readonly welcomes: readonly string[];
   createChannel(name: string, options?: ChannelOptions): Promise<Channel>;
+  number(): Promise<string>;
   generateKeyPackage(): Promise<Uint8Array>;
   joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel>;
   join(link: string, options: JoinOptions): Promise<Channel>;

@@ -69,12 +69,13 @@ async function connectWith(
 ): Promise<Agent> {
   const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+  const trust = typeof options.trust === "object" ? options.trust : runtime.openTrust(options.trust);
   const [fault] = options.damaged === "read" ? store.faults : [];
   if (fault !== undefined) {
     const text = `The data directory is damaged and was opened for reading: ${fault.message}`;
     const agentId = agentIdOf(identity.signatureKey, identity.identity);
     const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
-    return await Agent.open({ store, session, runtime, signatures, identity });
+    return await Agent.open({ store, session, runtime, signatures, identity, trust });
   }
   const self = {
     identity: identity.identity,
@@ -89,7 +90,7 @@ async function connectWith(
   );
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
-    const agent = await Agent.open({ store, session, runtime, signatures, identity, ...internals });
+    const agent = await Agent.open({ store, session, runtime, signatures, identity, trust, ...internals });
     if (await hasCredential(options, runtime)) await firstConnection(session, signal);
     return agent;
   } catch (error) {

@@ -52,7 +52,13 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   if (options.tap !== undefined) {
     throw invalidArgument('`tap` sees the cells of this process; connect without host: "auto"');
   }
+  if (typeof options.trust === "object") {
+    throw invalidArgument(
+      "A host reads the agents that its user knows from a file; give its path in `trust`, or nothing",
+    );
+  }
   const settings = await platform.readSettings({ apiUrl: options.apiUrl });
+  const trustFile = options.trust ?? platform.findTrust();
   const caFile = tls === undefined ? settings.caFile : tls.caFile;
   const fromFile = caFile === undefined ? [] : [await readCaFile(caFile, platform)];
   // The authority that the CLI has pinned, as without a host.
@@ -77,6 +83,7 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
       ...(transport !== undefined && { transport }),
       ...(cover !== undefined && { cover }),
       ...(isTrustGiven(options, settings) && { tls: trust }),
+      ...(trustFile !== undefined && { trustFile }),
       ...(options.repair === true && { repair: true }),
       ...(options.damaged !== undefined && { damaged: options.damaged }),
     },

@@ -15,8 +15,8 @@ async function givenTo(options: Partial<ConnectOptions>, saved: PlatformSettings
     place: (dataDir) => Promise.resolve({ dataDir, folder: "/host", socket: "/host/socket" }),
     connect: () => Promise.resolve(undefined),
     takeTurn: () => Promise.resolve(() => Promise.resolve()),
-    start: (_, frame, { onData }) => {
-      for (const { header } of new FrameReader().push(frame)) given.push(header);
+    start: (_, { frame, readable }, { onData }) => {
+      for (const { header } of new FrameReader().push(frame)) given.push({ ...header, readable });
       queueMicrotask(() => onData(encodeFrame({ id: 1, error: encodeError(createError("auth_failed", "refused")) })));
       return () => {};
     },
@@ -53,4 +53,11 @@ Deno.test("a host trusts a relay by the authority that is saved for it, unless t
   assertEquals(await trustOf({}), { ...none, relayCaCerts: ["text of relay.pem"] });
   assertEquals(await trustOf({}, { caFile: "all.pem" }), { ...none, caCerts: ["text of all.pem"] });
   assertEquals(await trustOf({ tls: { relayCaCerts: ["given"] } }), { ...none, relayCaCerts: ["given"] });
+});
+
+Deno.test("a host may read the list of known agents, and no other file of its user", async () => {
+  const { trustFile, readable } = await givenTo({ trust: "/home/x/trust.json" }, {});
+  assertEquals([trustFile, readable], ["/home/x/trust.json", ["/home/x/trust.json"]]);
+  const own = await givenTo({}, {});
+  assertEquals([own["trustFile"], own["readable"]], [hostPlatform.findTrust(), [hostPlatform.findTrust()]]);
 });

@@ -1,4 +1,5 @@
 /** Options to connect an agent. */
+import type { Trust } from "../proto/mod.ts";
 import type { RelayOptions } from "./session/open_session.ts";
 
 /**
@@ -37,6 +38,8 @@ export interface ConnectOptions extends RelayOptions {
    * loss.
    */
   readonly damaged?: "refuse" | "read" | "accept";
+  /** The agents that the user knows, or the path of a file with them; the user's own `trust.json` when not given. */
+  readonly trust?: Trust | string;
   /**
    * `auto`: use the agent through its host, which is started when there is none, so that other programs of this user can use it
    * at the same time. `off`, which is the default: this process holds the agent alone. Not in browsers.

@@ -10,6 +10,7 @@ import { LocalChannel } from "./channel/local_channel.ts";
 import { QuotaWatch } from "./channel/quota_watch.ts";
 import type { ClientPort, JoinOptions } from "./client_port.ts";
 import { joinByLink } from "./invites/joining.ts";
+import { numberOf } from "./mls/fingerprint.ts";
 import type { TransportName } from "./transport/transport.ts";
 
 /** How long to wait to be let in. */
@@ -42,6 +43,10 @@ export class LocalClient implements ClientPort {
 
   async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.enter(options, () => this.#agent.create(name, options));
+  }
+
+  number(): Promise<string> {
+    return Promise.resolve(numberOf(this.#agent.parts.identity));
   }
 
   async generateKeyPackage(): Promise<Uint8Array> {

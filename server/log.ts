@@ -2,7 +2,7 @@
  * Structured logs: one JSON object per line. Callers pass ids and codes, never payloads or secrets; as a last line of defence
  * anything that looks like an API key, a token or an invite is struck out before it is written.
  */
-import { apiKeyPattern } from "../proto/mod.ts";
+import { apiKeyPattern, shownJson } from "../proto/mod.ts";
 
 export type LogLevel = "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ const signs = ["sk_", "eyJ", "inv_"];
 
 export function createLog({ write, nowMs }: { write: (line: string) => void; nowMs: () => number }): Log {
   return (level, event, fields = {}) => {
-    const line = JSON.stringify({ time: new Date(nowMs()).toISOString(), level, event, ...fields });
+    const line = shownJson({ time: new Date(nowMs()).toISOString(), level, event, ...fields });
     // Three searches for a few letters take a tenth of the time, and nearly no line has any of them.
     write(signs.some((sign) => line.includes(sign)) ? line.replace(secretText, "[secret]") : line);
   };

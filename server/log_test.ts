@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { encodeApiKey } from "../proto/mod.ts";
+import { assertSafe, hostileNames } from "../tests/support/hostile_names.ts";
 import { createLog, describeError, describeFailure } from "./log.ts";
 
 Deno.test("a log line is one JSON object, and what looks like a secret is struck out", () => {
@@ -31,4 +32,13 @@ Deno.test("an error is logged by its words and its causes', never by its other f
   assertStringIncludes(String(describeError(error).stack), "log_test.ts");
   assert(!JSON.stringify(describeError(error)).includes("canary"));
   assertEquals(describeFailure("canary"), { name: "string" });
+});
+
+Deno.test("a line of the log shows every character that a stranger hides, and a program reads what was there", () => {
+  for (const [what, text] of Object.entries(hostileNames)) {
+    const lines: string[] = [];
+    createLog({ write: (line) => void lines.push(line), nowMs: () => 0 })("info", "request", { path: text });
+    assertSafe(lines.join(), what);
+    assertEquals(JSON.parse(lines.join()).path, text);
+  }
 });

@@ -9,7 +9,7 @@ const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "no
 
 /**
  * By folder: names under which others import, and the modules behind them. Beside `mod.ts`: what would burden a browser that
- * needs the rest of `proto`, its version alone, and what to do about errors; the HTTP/2 server and the engine, which know nothing of their package; limits and the wrapper of secrets,
+ * needs the rest of `proto`, its version alone, what to do about errors, and how names are shown; the HTTP/2 server and the engine, which know nothing of their package; limits and the wrapper of secrets,
  * which the API's domain and the relay's core need without the sockets and files in the rest of `server`; the configurations of API and relay, which
  * `start.ts` reads without loading both; an agent through its host, without the
  * rest of the SDK; A2A over channels, whose package nobody else needs; and the platforms.
@@ -22,6 +22,7 @@ export const packages: Readonly<Record<string, Readonly<Record<string, string>>>
     "./changes": "./changes.ts",
     "./version": "./version.ts",
     "./error_advice": "./error_advice.ts",
+    "./shown_text": "./shown_text.ts",
   },
   wasm: { ".": "./mod.ts" },
   server: { ".": "./mod.ts", "./http2": "./http2/mod.ts", "./limits": "./limits/mod.ts", "./secret": "./secret.ts" },

@@ -1,5 +1,6 @@
 /** Reads a JSON body once, under the size cap and before anything is decoded; then the operation's own schema decides. */
 import type { z } from "@hono/zod-openapi";
+import { shown } from "../../proto/mod.ts";
 import { waits } from "../../server/mod.ts";
 import type { ApiContext } from "./context.ts";
 import { type FieldError, refuse } from "./errors.ts";
@@ -92,7 +93,7 @@ function parseJson(bytes: Uint8Array): unknown {
 /** Says what is wrong with which field; the field's value is never repeated, it may be a password. */
 function fieldError(issue: z.core.$ZodIssue): FieldError {
   if (issue.code === "unrecognized_keys") {
-    return { field: issue.keys.map((key) => key.slice(0, 64)).join(", "), problem: "unknown field" };
+    return { field: issue.keys.map((key) => shown(key, { max: 64 })).join(", "), problem: "unknown field" };
   }
   return { field: issue.path.join("."), problem: issue.message };
 }

@@ -1,6 +1,6 @@
 /** The fields that requests and answers share. Each says in one sentence what it accepts; that sentence is what a user sees. */
 import { z } from "@hono/zod-openapi";
-import { limits } from "../../proto/mod.ts";
+import { limits, shownLines } from "../../proto/mod.ts";
 import { hostOfEmail } from "../domain/emails.ts";
 import { isCommonPassword } from "../domain/common_passwords.ts";
 import { defaultKeyName } from "../domain/keys.ts";
@@ -10,19 +10,15 @@ const passwordMax = 256;
 const nameMax = 64;
 
 const controlCharacter = /\p{Cc}/u;
-/** Invisible characters, and those that change the direction of text: with them, two names could look alike. */
-const invisible = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cf}\u2800]/u;
-/** Pictures are joined by characters that are invisible anywhere else. */
-const pictures = /[\p{Extended_Pictographic}\p{Emoji_Modifier}][\uFE0F\u200D]+/gu;
-const isVisible = (text: string): boolean => !invisible.test(text.replace(pictures, ""));
+/** With characters that are shown as escapes, two names could look alike where somebody forgets to show them so. */
+const isVisible = (text: string): boolean => shownLines(text) === text;
 /** Lone surrogates have no bytes in UTF-8: two different strings would become the same. */
 const wellFormed = (text: string): boolean => text.isWellFormed();
 const characters = (text: string): number => [...text].length;
 
 /** Deliberately loose: only a message that arrives proves an address. No white space or control characters anywhere. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)+$/u;
-const isEmail = (text: string): boolean =>
-  emailForm.test(text) && !invisible.test(text) && hostOfEmail(text) !== undefined;
+const isEmail = (text: string): boolean => emailForm.test(text) && isVisible(text) && hostOfEmail(text) !== undefined;
 
 export const email = z.string({ error: "must be a string" })
   .max(limits.emailBytes, `must have at most ${limits.emailBytes} characters`)

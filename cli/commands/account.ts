@@ -1,10 +1,17 @@
 /** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
-import { createAccount, createKeyByPassword, type Credentials, isSameApi, type KnownPlace } from "../../proto/mod.ts";
+import {
+  createAccount,
+  createKeyByPassword,
+  type Credentials,
+  isSameApi,
+  type KnownPlace,
+  shown,
+} from "../../proto/mod.ts";
 import { issueToken, openApi } from "../service/api.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { findRelay, findService } from "../service/discovery.ts";
 import { removeCredentials, writeCredentials } from "../service/credentials.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
 
@@ -52,13 +59,13 @@ export const signup: Command = {
         file: platform.folders.credentialsFile,
       },
       [
-        `${output.paint("green", "✓")} Account ${printable(login.email)} created, plan ${plan}`,
+        `${output.paint("green", "✓")} Account ${shown(login.email)} created, plan ${plan}`,
         `  Its key ${key.prefix}… is saved in ${platform.folders.credentialsFile}`,
       ],
     );
     if (found.mailFolder !== undefined) {
       await output.note(
-        `  This service writes its mail to ${printable(found.mailFolder)}; the code for your address is there`,
+        `  This service writes its mail to ${shown(found.mailFolder)}; the code for your address is there`,
       );
     }
     await nextStep(context, "channel create acme/ops/deploy");
@@ -146,7 +153,7 @@ export const whoami: Command = {
       },
       table([
         ["Account", accountId],
-        ...(address === undefined ? [] : [["E-mail", printable(address)]]),
+        ...(address === undefined ? [] : [["E-mail", shown(address)]]),
         ["Plan", plan],
         ["Key", `${apiKey.slice(0, 16)}… from ${source}`],
         ["API", settings.apiUrl],
@@ -164,7 +171,7 @@ export async function keepOrReplace(context: Context, { saved, apiUrl, keyIsFor 
   }
   if (saved.api_key === undefined) return;
   const whose = saved.email ?? saved.api_url ?? apiUrl;
-  await confirm(context, `You are signed in already (${printable(whose)}). Replace the saved key?`);
+  await confirm(context, `You are signed in already (${shown(whose)}). Replace the saved key?`);
 }
 
 /** With the addresses at which the key is good, so that nothing has to be said twice. */

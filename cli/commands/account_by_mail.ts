@@ -1,7 +1,6 @@
 /** For somebody with a mailbox and no key: `account reset` and `account claim`. */
-import { askForCode, claimAddress, resetPassword } from "../../proto/mod.ts";
+import { askForCode, claimAddress, resetPassword, shown } from "../../proto/mod.ts";
 import type { Command, Context } from "../command.ts";
-import { printable } from "../output.ts";
 import { askPassword, askSavedEmail } from "../prompt.ts";
 import { openApi } from "../service/api.ts";
 import { findService } from "../service/discovery.ts";
@@ -68,7 +67,7 @@ export const claim: Command = {
     await save(context, found, { api_key: key.apiKey, email: address, device });
     const file = platform.folders.credentialsFile;
     await output.result({ account_id: accountId, email: address, plan, key_prefix: key.prefix, file }, [
-      `${output.paint("green", "✓")} Account ${printable(address)} created, plan ${plan}`,
+      `${output.paint("green", "✓")} Account ${shown(address)} created, plan ${plan}`,
       `  Its key ${key.prefix}… is saved in ${file}`,
     ]);
   },
@@ -83,7 +82,7 @@ async function send(
   const asked = openApi(platform, settings)((api) => askForCode(api, { purpose, email: address }));
   await output.progress("asking the API", asked);
   await output.result({ asked_for: address }, [
-    `${output.paint("green", "✓")} A mail to ${printable(address)} says what to do next`,
+    `${output.paint("green", "✓")} A mail to ${shown(address)} says what to do next`,
   ]);
-  await tellCode(context, { settings }, `account ${purpose} CODE --email ${printable(address)}`);
+  await tellCode(context, { settings }, `account ${purpose} CODE --email ${shown(address)}`);
 }

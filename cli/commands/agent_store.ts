@@ -5,7 +5,7 @@ import { agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { loadSdk } from "../later.ts";
-import { printable } from "../output.ts";
+import { framed } from "../output.ts";
 import { ask, confirm } from "../prompt.ts";
 import { endIdleHost } from "./host.ts";
 
@@ -84,6 +84,6 @@ async function opened(context: Context, act: (options: Opening) => Promise<Store
 
 async function show({ output }: Context, { records, damaged, faults, identity, channels }: StoreReport): Promise<void> {
   const found = { records, damaged, faults, identity: identity ?? null, channels };
-  const lines = [...faults, ...damaged.map(({ text }) => text)].map((text) => `✗ ${printable(text)}`);
+  const lines = [...faults, ...damaged.map(({ text }) => text)].map((text) => `✗ ${framed(text)}`);
   await output.result(found, [`${records} records, ${damaged.length} damaged; ${channels.length} channels`, ...lines]);
 }

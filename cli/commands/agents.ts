@@ -1,9 +1,10 @@
 /** The agents of this user: `agents list`, `agents delete`. */
+import { shown } from "../../proto/mod.ts";
 import { explained } from "../agent.ts";
 import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context, Given } from "../command.ts";
 import { loadSdk } from "../later.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { endIdleHost, findRunning } from "./host.ts";
 
@@ -22,7 +23,7 @@ export const listAgents: Command = {
       host?.end();
       agents.push({ name, identity: place.identity, host: host !== undefined });
     }
-    const rows = agents.map(({ name, identity, host }) => [name, printable(identity), host ? "host runs" : ""]);
+    const rows = agents.map(({ name, identity, host }) => [name, shown(identity), host ? "host runs" : ""]);
     await output.result({ agents }, agents.length === 0 ? [] : table([["AGENT", "IDENTITY"], ...rows]));
     if (agents.length === 0) await output.note("This user has no agents; the first channel command creates one");
   },
@@ -42,7 +43,7 @@ export const deleteAgent: Command = {
     const { platform: { files, folders }, output, given } = context;
     const named = actingAs(context, given.value("AGENT") ?? "");
     const { name, identity } = await agentPlace(named);
-    await confirm(context, `Permanently delete agent "${name}" (${printable(identity)}) and the keys of its channels?`);
+    await confirm(context, `Permanently delete agent "${name}" (${shown(identity)}) and the keys of its channels?`);
     await endIdleHost(named);
     await assertFree(named);
     await files.remove(files.join(folders.agents, name));

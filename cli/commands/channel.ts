@@ -1,6 +1,6 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
-import { parseChannelName } from "../../proto/mod.ts";
-import type { Channel, ChannelMember } from "../../sdk/mod.ts";
+import { agentInWords, ownersInWords, parseChannelName } from "../../proto/mod.ts";
+import type { Channel } from "../../sdk/mod.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { heardText, memberFields, memberName, memberRoles, policyLines } from "../texts/channel_texts.ts";
@@ -19,7 +19,7 @@ export const nameArgument: ArgumentSpec = {
 
 export const memberArgument: ArgumentSpec = {
   name: "MEMBER",
-  summary: "name or agent id of the member, as shown by channel members",
+  summary: "agent id of the member, or your own name for it",
 };
 
 const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
@@ -73,11 +73,12 @@ export const listMembers: Command = {
       const [members, policy] = [channel.members(), channel.policy()];
       const isOpen = policy.admission === "members" && policy.posting === "members";
       await output.result({ channel: channel.name, policy, members: members.map(memberFields) }, [
+        `${channel.name} — anyone can choose this name. Owners: ${ownersInWords(members)}`,
         ...table([
-          ["MEMBER", "AGENT ID", "HEARD"].map((title) => output.paint("dim", title)),
+          ["AGENT ID", "WHO", "HEARD"].map((title) => output.paint("dim", title)),
           ...members.map((member) => [
-            memberName(member),
             member.agentId,
+            agentInWords(member),
             heardText(member, context.platform.nowMs()),
             memberRoles(member),
           ]),
@@ -93,11 +94,11 @@ export const removeMember: Command = {
   details: ["Only owners of the channel can do this."],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
-  examples: [{ command: "channel remove acme/ops/deploy bob-k3f9", what: "" }],
+  examples: [{ command: "channel remove acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" }],
   run: (context) =>
     withChannel(context, async (channel) => {
       const { given, output } = context;
-      const member = findMember(channel, given.value("MEMBER") ?? "");
+      const member = channel.member(given.value("MEMBER") ?? "");
       await output.progress("removing the member", channel.removeMember(member.agentId));
       await output.result({ channel: channel.name, removed: memberFields(member) }, [
         `${output.paint("green", "✓")} ${memberName(member)} is no longer in ${channel.name}`,
@@ -144,7 +145,7 @@ export const showFingerprint: Command = {
   summary: "show the channel's fingerprint, to compare with other members",
   details: [
     "Compare the digits with another member outside of Static, for example by telephone. If they are equal, you are in the",
-    "same group and nobody is in between. The digits change whenever a member joins or leaves.",
+    "same group and nobody is in between. The digits change with every epoch: compare those of the same one.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -153,7 +154,9 @@ export const showFingerprint: Command = {
     withChannel(context, async (channel) => {
       const fingerprint = channel.fingerprint();
       const { epoch } = channel.health();
-      await context.output.result({ channel: channel.name, fingerprint, epoch }, [fingerprint]);
+      await context.output.result({ channel: channel.name, fingerprint, epoch }, [
+        `${fingerprint}  epoch ${epoch}`,
+      ]);
     }),
 };
 
@@ -182,7 +185,7 @@ export const leaveChannel: Command = {
         await confirm(context, `This agent is the last member of ${channel.name}. Leave and close it permanently?`);
       }
       const named = context.given.value("successor");
-      const options = named === undefined ? {} : { successor: findMember(channel, named).agentId };
+      const options = named === undefined ? {} : { successor: channel.member(named).agentId };
       await output.progress("leaving the channel", channel.leave(options));
       await output.result({ channel: channel.name, left: true }, [
         `${output.paint("green", "✓")} Left ${channel.name}`,
@@ -252,19 +255,4 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
   throw new Failure(inTime ? "mls_error" : "transport_error", problem ?? "The channel cannot be used now", {
     ...(action !== undefined && { advice: action }),
   });
-}
-
-export function findMember(channel: Channel, wanted: string): ChannelMember {
-  const members = channel.members();
-  // An id first: a stranger may call itself like the id of another, and is not meant then.
-  const byId = members.filter(({ agentId }) => agentId === wanted);
-  const found = byId.length > 0 ? byId : members.filter((each) => memberName(each) === wanted);
-  const [member, another] = found;
-  if (member === undefined) {
-    throw new Failure("not_found", `There is no member "${wanted}" in ${channel.name}`, {
-      advice: `List the members with: {} channel members ${channel.name}`,
-    });
-  }
-  if (another === undefined) return member;
-  throw badInput(`${found.length} members are called "${wanted}"`, "Use the agent id");
 }

@@ -36,7 +36,7 @@ export const inviteToChannel: Command = {
     { name: "web", summary: "print the link as an https address, for people without this program" },
     {
       name: "replaces",
-      value: "AGENT_ID",
+      value: "MEMBER",
       summary: "remove this member when the agent joins; for owners, not for links",
     },
     { name: "no-wait", summary: "print it and exit; run channel listen to admit the agent" },
@@ -63,7 +63,11 @@ export const inviteToChannel: Command = {
         const link = await manager.inviteLink(channel.name, { uses, expiresInMs, guest, web });
         await showLink(context, { link, name: channel.name, expiresInMs, guest });
       } else {
-        const options = { uses, expiresInMs, ...(replaces !== undefined && { replaces }) };
+        const options = {
+          uses,
+          expiresInMs,
+          ...(replaces !== undefined && { replaces: channel.member(replaces).agentId }),
+        };
         const token = await manager.invite(channel.name, options);
         await showToken(context, { token, name: channel.name, expiresInMs });
       }

@@ -1,9 +1,10 @@
 /** `channel health`: what is wrong with a channel, as its client explains it, also when it cannot be used. */
+import { shownSentence } from "../../proto/mod.ts";
 import type { Channel, ChannelHealth } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
-import { printable } from "../output.ts";
 import { isoTime, span } from "../texts/amounts.ts";
+import { memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
@@ -56,12 +57,12 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
 }
 
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
-  const names = new Map(channel.members().map(({ agentId, identity }) => [agentId, printable(identity)]));
-  const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "unknown member"} (${agentId})`; // cast: a lookup
+  const names = new Map<string, string>(channel.members().map((member) => [member.agentId, memberName(member)]));
+  const nameOf = (agentId: string): string => names.get(agentId) ?? `${agentId} (no member)`;
   const { state, problem, action, epoch, forked, silent, keys, issues } = health;
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
-    ...(problem === undefined ? [] : [`${problem}. ${action ?? ""}`]),
+    ...(problem === undefined ? [] : [shownSentence(`${problem}. ${action ?? ""}`)]),
     ...forked.map(({ epoch, signers: [a, b] }) =>
       `${nameOf(a)} and ${nameOf(b)} have been in different groups since epoch ${epoch}`
     ),
@@ -73,6 +74,6 @@ function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): st
         span(nowMs - changedAtMs)
       }: a copy of them can still read messages`
     ),
-    ...issues.map(({ text, count }) => printable(count === 1 ? text : `${text} (${count} times)`)),
+    ...issues.map(({ text, count }) => shownSentence(count === 1 ? text : `${text} (${count} times)`)),
   ];
 }

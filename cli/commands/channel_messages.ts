@@ -1,12 +1,11 @@
 /** Talking: `channel send`, `channel listen`. */
 import type { Channel, Envelope } from "../../sdk/mod.ts";
-import { limits } from "../../proto/mod.ts";
+import { agentInWords, limits } from "../../proto/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
-import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
+import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure, interrupted } from "../failure.ts";
 import { usesHost } from "../hosting.ts";
-import { printable } from "../output.ts";
 import { clockTime, isoTime } from "../texts/amounts.ts";
 import { parseCount } from "../arguments/values.ts";
 import { watchConnection } from "../watching.ts";
@@ -43,8 +42,8 @@ export const sendMessage: Command = {
       const payload = text ?? await readAll(context);
       const { id } = await output.progress("sending", channel.send(payload));
       // A person sees that it is done; a script has the exit code.
-      const shown = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
-      await output.result({ channel: channel.name, id }, shown);
+      const told = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
+      await output.result({ channel: channel.name, id }, told);
     }),
 };
 
@@ -108,14 +107,13 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
 
 export async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
   const { bytes: payload, sender, id, timeMs } = message;
-  const { identity } = sender;
   if (output.json) {
-    const from = { agent_id: sender.agentId, identity };
-    const time = isoTime(timeMs);
+    const [from, time] = [senderFields(sender), isoTime(timeMs)];
     return await output.result({ channel: channel.name, id, sender: from, time, ...payloadFields(payload) }, []);
   }
   if (platform.stdout.isTerminal) {
-    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", printable(identity))}`;
+    const id = sender.knownAs === undefined ? `${sender.agentId}  ` : "";
+    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", id + agentInWords(sender))}`;
     return await output.result({}, [`${head}  ${payloadLines(payload)}`]);
   }
   await platform.stdout.write(payload);

@@ -1,13 +1,13 @@
 /** `channel on-message`: a command for each message. Its exit code acknowledges. */
+import { shown } from "../../proto/mod.ts";
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
 import type { Command, Context } from "../command.ts";
 import { usesHost } from "../hosting.ts";
-import { printable } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
-import { encodeBase64 } from "../texts/channel_texts.ts";
+import { encodeBase64, senderFields } from "../texts/channel_texts.ts";
 import { watchConnection } from "../watching.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
@@ -19,10 +19,10 @@ export const onMessage: Command = {
   details: [
     "The command gets the message on standard input. Sender, time and properties are in variables:",
     "STATIC_CHANNEL, STATIC_MESSAGE_ID, STATIC_SENDER, STATIC_SENDER_IDENTITY, STATIC_TIME, STATIC_ATTEMPT and, where",
-    "present, STATIC_CONTENT_TYPE, STATIC_CONVERSATION, STATIC_REPLY_TO. Exit code 0 acknowledges the message. After any",
-    "other code the command runs again, with growing pauses. After the last try the message is written to the folder for",
-    "dead letters. Ctrl-C waits two seconds for running commands. A message whose command takes longer is delivered again",
-    "at the next start.",
+    "present, STATIC_SENDER_KNOWN_AS, STATIC_CONTENT_TYPE, STATIC_CONVERSATION, STATIC_REPLY_TO. Exit code 0 acknowledges",
+    "the message. After any other code the command runs again, with growing pauses. After the last try the message is",
+    "written to the folder for dead letters. Ctrl-C waits two seconds for running commands. A message whose command takes",
+    "longer is delivered again at the next start.",
   ],
   arguments: [nameArgument, { name: "COMMAND", summary: "the program and its arguments, after --", rest: true }],
   flags: [
@@ -107,10 +107,11 @@ function variablesOf({ name }: Channel, message: Envelope): Record<string, strin
     STATIC_CHANNEL: name,
     STATIC_MESSAGE_ID: id,
     STATIC_SENDER: sender.agentId,
-    STATIC_SENDER_IDENTITY: printable(sender.identity),
+    STATIC_SENDER_IDENTITY: shown(sender.identity),
+    STATIC_SENDER_KNOWN_AS: sender.knownAs,
     STATIC_TIME: isoTime(timeMs),
     STATIC_CONTENT_TYPE: contentType,
-    STATIC_CONVERSATION: conversation && printable(conversation),
+    STATIC_CONVERSATION: conversation && shown(conversation),
     STATIC_REPLY_TO: replyTo,
   };
   return Object.fromEntries(Object.entries(known).flatMap(([key, value]) => value === undefined ? [] : [[key, value]]));
@@ -122,8 +123,8 @@ async function buryLetter(context: Context, channel: Channel, message: Envelope)
   const folder = given.value("dead-letters") ?? files.join(folders.agents, agentName(context), "dead-letters");
   // Senders choose the ids of their messages: with its own name, none can put a letter in another's place.
   const path = files.join(files.absolute(folder), `${message.sender.agentId}.${message.id}.json`);
-  const { id, sender: { agentId, identity }, timeMs, contentType, conversation, replyTo, headers } = message;
-  const about = { id, channel: channel.name, sender: { agent_id: agentId, identity }, time: isoTime(timeMs) };
+  const { id, sender, timeMs, contentType, conversation, replyTo, headers } = message;
+  const about = { id, channel: channel.name, sender: senderFields(sender), time: isoTime(timeMs) };
   const letter = { ...about, contentType, conversation, replyTo, headers, base64: encodeBase64(message.bytes) };
   await files.writePrivate(path, `${JSON.stringify(letter)}\n`);
   return path;

@@ -4,7 +4,7 @@ import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { memberFields, memberName, policyLines } from "../texts/channel_texts.ts";
-import { findMember, memberArgument, nameArgument, withChannel } from "./channel.ts";
+import { memberArgument, nameArgument, withChannel } from "./channel.ts";
 
 export const promoteMember: Command = {
   path: "channel promote",
@@ -15,7 +15,7 @@ export const promoteMember: Command = {
   ],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
-  examples: [{ command: "channel promote acme/ops/deploy bob-k3f9", what: "" }],
+  examples: [{ command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" }],
   run: (context) =>
     changeOwners(context, "promoting the member", "owns", (channel, agentId) => channel.promote(agentId)),
 };
@@ -26,7 +26,7 @@ export const demoteMember: Command = {
   details: ["Only owners can do this, also for themselves. The last owner cannot be demoted."],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
-  examples: [{ command: "channel demote acme/ops/deploy bob-k3f9", what: "" }],
+  examples: [{ command: "channel demote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" }],
   run: (context) =>
     changeOwners(context, "demoting the owner", "no longer owns", (channel, agentId) => channel.demote(agentId)),
 };
@@ -98,7 +98,7 @@ async function changeOwners(
 ): Promise<void> {
   await withChannel(context, async (channel) => {
     const { given, output } = context;
-    const member = findMember(channel, given.value("MEMBER") ?? "");
+    const member = channel.member(given.value("MEMBER") ?? "");
     await output.progress(progress, act(channel, member.agentId));
     const changed = channel.members().find(({ agentId }) => agentId === member.agentId) ?? member;
     await output.result({ channel: channel.name, member: memberFields(changed) }, [

@@ -3,10 +3,10 @@ import { agentFlag } from "../agent.ts";
 import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
-import { type Colour, printable, withCommands } from "../output.ts";
+import { type Colour, framed, withCommands } from "../output.ts";
 import { findRelay } from "../service/discovery.ts";
 import { readSettings } from "../service/settings.ts";
-import { shown } from "../wrapping.ts";
+import { withBlanks } from "../wrapping.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
   ok: { mark: "✓", colour: "green" },
@@ -35,13 +35,13 @@ export const doctor: Command = {
       const running = runCheck(check, { context, settings, broken });
       const finding = await output.progress(`checking: ${check.name}`, running);
       const advice = finding.advice === undefined ? undefined : withCommands(finding.advice, platform.program);
-      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice: shown(advice) }) });
+      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice: withBlanks(advice) }) });
       platform.interrupted.throwIfAborted();
       if (output.json) continue;
       const { mark, colour } = marks[finding.state];
-      const lines = [`${output.paint(colour, mark)} ${check.name.padEnd(width)}  ${printable(finding.text)}`];
+      const lines = [`${output.paint(colour, mark)} ${check.name.padEnd(width)}  ${framed(finding.text)}`];
       if (advice !== undefined) {
-        lines.push(`  ${" ".repeat(width)}  ${output.paint("yellow", `→ ${printable(advice)}`)}`);
+        lines.push(`  ${" ".repeat(width)}  ${output.paint("yellow", `→ ${framed(advice)}`)}`);
       }
       await output.text({}, lines);
     }

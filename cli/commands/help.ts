@@ -2,7 +2,7 @@
 import type { Command } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { commandHelp, groupHelp, overview } from "../help/help.ts";
-import { shown } from "../wrapping.ts";
+import { withBlanks } from "../wrapping.ts";
 
 export function helpCommand(all: () => readonly Command[]): Command {
   return {
@@ -22,7 +22,7 @@ export function helpCommand(all: () => readonly Command[]): Command {
         : words === ""
         ? overview(all(), program)
         : groupHelp(all(), words, program);
-      await output.text({ help: lines.map(shown).join("\n") }, lines);
+      await output.text({ help: lines.map(withBlanks).join("\n") }, lines);
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host readers list`, `host readers delete`. */
+import { shown } from "../../proto/mod.ts";
 import type { HostConnection } from "../../sdk/hosted.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { agentName, agentPlace } from "../agent_record.ts";
@@ -71,7 +72,7 @@ export const listReaders: Command = {
       }));
       const rows = readers.map(({ channel, reader, programs, behind }) => [
         channel,
-        reader,
+        shown(reader),
         grouped(behind),
         String(programs),
       ]);
@@ -90,7 +91,9 @@ export const deleteReader: Command = {
       const { output } = context;
       const [channel, reader] = [nameOf(context), context.given.value("READER") ?? ""];
       await host.call("deleteReader", { channel, reader });
-      await output.result({ channel, reader, deleted: true }, [`${output.paint("green", "✓")} ${reader} is deleted`]);
+      await output.result({ channel, reader, deleted: true }, [
+        `${output.paint("green", "✓")} ${shown(reader)} is deleted`,
+      ]);
     }),
 };
 
@@ -103,7 +106,7 @@ async function showStatus(context: Context): Promise<void> {
   }
   const { fields } = await host.call("status");
   host.end();
-  const shown = {
+  const status = {
     running: true,
     agent: agentName(context),
     agent_id: fields.text("agentId"),
@@ -115,12 +118,12 @@ async function showStatus(context: Context): Promise<void> {
     channels: fields.texts("channels"),
   };
   const forMs = platform.nowMs() - fields.number("startedAtMs");
-  await output.result(shown, [
-    `${output.paint("green", "✓")} The host of agent "${shown.agent}" has been running for ${span(forMs)}`,
+  await output.result(status, [
+    `${output.paint("green", "✓")} The host of agent "${status.agent}" has been running for ${span(forMs)}`,
     ...table([
-      ["  process", `${shown.pid}, ${shown.runtime}, version ${shown.version}`],
-      ["  programs", String(shown.programs)],
-      ["  channels", String(shown.channels.length)],
+      ["  process", `${status.pid}, ${status.runtime}, version ${status.version}`],
+      ["  programs", String(status.programs)],
+      ["  channels", String(status.channels.length)],
     ]),
   ]);
 }

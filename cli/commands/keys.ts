@@ -1,10 +1,10 @@
 /** API keys: `keys create`, `keys list`, `keys revoke`. */
-import { createApiKey, type CreatedKey, listApiKeys, type ListedKey, revokeApiKey } from "../../proto/mod.ts";
+import { createApiKey, type CreatedKey, listApiKeys, type ListedKey, revokeApiKey, shown } from "../../proto/mod.ts";
 import { callerOf } from "../service/caller.ts";
 import type { Command, Context } from "../command.ts";
 import { forgetKey } from "../service/credentials.ts";
 import { badInput, Failure } from "../failure.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { ago, isoTime } from "../texts/amounts.ts";
 import { describeTraits, readTraits, traitFlags } from "./key_traits.ts";
@@ -36,7 +36,7 @@ export const createKey: Command = {
 };
 
 export async function showOnce({ output }: Context, key: CreatedKey, more: object = {}): Promise<void> {
-  await output.note(`Key "${printable(key.name)}" (${key.id}) is shown this one time:`);
+  await output.note(`Key "${shown(key.name)}" (${key.id}) is shown this one time:`);
   await output.result({ id: key.id, key_prefix: key.prefix, name: key.name, key: key.apiKey, ...more }, [key.apiKey]);
 }
 
@@ -69,11 +69,11 @@ export const listKeys: Command = {
         ...keys.map((key, index) => [
           current(key) ? output.paint("green", "*") : "",
           key.prefix,
-          printable(key.name),
+          shown(key.name),
           ago(key.createdAtMs, nowMs),
           key.lastUsedAtMs === undefined ? "never" : ago(key.lastUsedAtMs, nowMs),
           key.id,
-          ...(isAllPlain ? [] : [printable(may[index] ?? "everything")]),
+          ...(isAllPlain ? [] : [shown(may[index] ?? "everything")]),
         ]),
       ]),
     ]);
@@ -101,7 +101,7 @@ export const revokeKey: Command = {
       );
     }
     await output.result({ id: key.id, key_prefix: key.prefix, revoked: true }, [
-      `${output.paint("green", "✓")} Key ${key.prefix}… "${printable(key.name)}" is revoked`,
+      `${output.paint("green", "✓")} Key ${key.prefix}… "${shown(key.name)}" is revoked`,
     ]);
     await output.note("  Tokens that were made with it stay valid for up to one hour");
   },

@@ -25,6 +25,7 @@ export const mcp: Command = {
       value: "RULE",
       summary: "rule for senders without one: accept, hold or refuse; accept when not given",
     },
+    { name: "hide-names", summary: "do not show the model what agents call themselves" },
     {
       name: "allow",
       value: "LIST",
@@ -53,6 +54,12 @@ export const mcp: Command = {
         `Use some of ${allowable.join(",")}`,
       );
     }
-    await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets, policy, allowed });
+    await serveMcp(context, {
+      reader: given.value("reader") ?? "mcp",
+      secrets,
+      hideNames: given.has("hide-names"),
+      policy,
+      allowed,
+    });
   },
 };

@@ -1,13 +1,14 @@
 /** Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
-import { parseAgentId } from "../../proto/mod.ts";
+import { agentInWords, isAgentId, quoted, shown } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { heldId, HeldMessages } from "../mcp/held_messages.ts";
-import { modelFolder, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
-import { printable, table } from "../output.ts";
+import { modelFolder, named, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
+import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
-import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
+import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
+import { readNames } from "../trust.ts";
 
 const idArgument = { name: "ID", summary: "id of the message, as shown by mcp held" };
 
@@ -16,21 +17,25 @@ export const mcpPolicy: Command = {
   summary: "show or set the rules for senders: accept, hold or refuse",
   details: [
     "Accepted messages reach the model. Held messages wait until you release them. Refused messages are dropped. SENDER is",
-    "an agent id, as shown by channel members, or * for all senders without a rule. Changes take effect at once.",
+    "an agent id, your own name for an agent, @named for all agents that you have named, or * for all others. The most exact",
+    "rule counts. Changes take effect at once.",
   ],
   arguments: [
-    { name: "SENDER", summary: "an agent id, or *", optional: true },
+    { name: "SENDER", summary: "an agent id, your name for one, @named or *", optional: true },
     { name: "RULE", summary: rules.join(", "), optional: true },
   ],
   flags: [agentFlag],
-  examples: [{ command: "mcp policy '*' hold", what: "the model sees only messages that you release" }],
+  examples: [
+    { command: "mcp policy '*' hold", what: "the model sees only messages that you release" },
+    { command: "mcp policy @named accept", what: "and those of agents that you have named" },
+  ],
   run: async (context) => {
     const { given, output } = context;
     const [sender, text] = [given.value("SENDER"), given.value("RULE")];
     if (sender !== undefined) {
       const rule = parseRule(text);
       if (rule === undefined) throw badInput(`"${text ?? ""}" is not a rule`, `Use one of ${rules.join(", ")}`);
-      await writeRule(context, sender === others ? sender : parseAgentId(sender), rule);
+      await writeRule(context, await senderOf(context, sender), rule);
     }
     const policy = await readPolicy(context);
     const rows = Object.entries(policy).map(([each, rule]) => [each, rule]);
@@ -47,20 +52,24 @@ export const listHeld: Command = {
   flags: [agentFlag],
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
-    const held = (await heldOf(context).list()).map(({ channel, message }) => ({ channel, message }));
-    const shown = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
+    const names = await readNames(context);
+    const held = (await heldOf(context).list()).map(({ channel, message, message: { sender } }) => ({
+      channel,
+      message: { ...message, sender: { ...sender, knownAs: names.get(sender.agentId) } },
+    }));
+    const listed = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
       id: heldId(message),
       message_id: id,
       channel,
-      sender: { agent_id: sender.agentId, identity: sender.identity },
+      sender: senderFields(sender),
       time: isoTime(timeMs),
       ...payloadFields(bytes),
     }));
     const lines = held.flatMap(({ channel, message, message: { sender, timeMs, bytes } }) => [
-      `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${printable(sender.identity)}`,
+      `${heldId(message)}  ${channel}  ${isoTime(timeMs)}  ${agentInWords(sender)}`,
       `  ${payloadLines(bytes)}`,
     ]);
-    await context.output.result({ held: shown }, lines.length === 0 ? ["Nothing is held"] : lines);
+    await context.output.result({ held: listed }, lines.length === 0 ? ["Nothing is held"] : lines);
   },
 };
 
@@ -90,11 +99,21 @@ async function decide(
   const { output, given } = context;
   const id = given.value("ID") ?? "";
   if (!await act(heldOf(context), id)) {
-    throw new Failure("not_found", `No message ${printable(id)} is held`, {
+    throw new Failure("not_found", `No message ${shown(id)} is held`, {
       advice: "List the messages with: {} mcp held",
     });
   }
   await output.result({ id, done: true }, [`${output.paint("green", "✓")} Message ${id} ${words}`]);
+}
+
+/** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
+async function senderOf(context: Context, text: string): Promise<string> {
+  if (text === others || text === named || isAgentId(text)) return text;
+  if ([...(await readNames(context)).values()].includes(text)) return text;
+  throw badInput(
+    `${quoted(text)} is neither an agent id nor a name that you gave an agent`,
+    "Name it with: {} trust name",
+  );
 }
 
 function heldOf(context: Context): HeldMessages {

@@ -7,10 +7,11 @@ import {
   deleteAccount,
   type OwnAccount,
   readAccount,
+  shown,
 } from "../../proto/mod.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { printable, table } from "../output.ts";
+import { table } from "../output.ts";
 import { askPassword, checkEmail, confirm } from "../prompt.ts";
 import { type ApiCaller, callerOf } from "../service/caller.ts";
 import { forgetKey, removeCredentials } from "../service/credentials.ts";
@@ -60,7 +61,7 @@ export const verifyAddress: Command = {
     const proof = { apiKey: caller.apiKey, code, revokeKeys: given.has("revoke-keys") };
     const account = await output.progress("asking the API", caller.ask((api) => confirmAddress(api, proof)));
     await output.result(valueOf(account), [
-      `${output.paint("green", "✓")} ${printable(account.email ?? "")} is verified`,
+      `${output.paint("green", "✓")} ${shown(account.email ?? "")} is verified`,
     ]);
     if (proof.revokeKeys) await forgetSaved(context, caller);
   },
@@ -79,7 +80,7 @@ export const changeEmail: Command = {
     const email = given.value("ADDRESS") ?? "";
     const change = { apiKey: caller.apiKey, email, password: await askPassword(context, { again: false }) };
     const account = await output.progress("asking the API", caller.ask((api) => changeAddress(api, change)));
-    await output.result(valueOf(account), [`${output.paint("green", "✓")} A code was sent to ${printable(email)}`]);
+    await output.result(valueOf(account), [`${output.paint("green", "✓")} A code was sent to ${shown(email)}`]);
     await tellCode(context, caller, "account verify CODE");
   },
 };
@@ -127,13 +128,13 @@ export const removeAccount: Command = {
     const { accountId, email } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
     await confirm(
       context,
-      `Permanently delete the account ${printable(email ?? accountId)} with its keys and channels?`,
+      `Permanently delete the account ${shown(email ?? accountId)} with its keys and channels?`,
     );
     const order = { apiKey, password: await askPassword(context, { again: false }) };
     await output.progress("deleting the account", ask((api) => deleteAccount(api, order)));
     if (caller.settings.key?.from === "file") await removeCredentials(platform);
     await output.result({ account_id: accountId, deleted: true }, [
-      `${output.paint("green", "✓")} The account ${printable(email ?? accountId)} is deleted`,
+      `${output.paint("green", "✓")} The account ${shown(email ?? accountId)} is deleted`,
     ]);
   },
 };
@@ -145,7 +146,7 @@ async function sendCode(context: Context, caller: ApiCaller): Promise<void> {
   if (email === undefined) throw new Failure("conflict", "The account has no address to verify", { advice: claimed });
   if (isVerified) throw new Failure("conflict", `${email} is verified already`);
   await output.progress("asking the API", ask((api) => askVerification(api, apiKey)));
-  await output.result({ sent_to: email }, [`${output.paint("green", "✓")} A code was sent to ${printable(email)}`]);
+  await output.result({ sent_to: email }, [`${output.paint("green", "✓")} A code was sent to ${shown(email)}`]);
   await tellCode(context, caller, "account verify CODE");
 }
 
@@ -156,7 +157,7 @@ export async function tellCode(
   next: string,
 ): Promise<void> {
   const { mailFolder } = await findService(context, settings);
-  if (mailFolder !== undefined) await context.output.note(`  This service writes its mail to ${printable(mailFolder)}`);
+  if (mailFolder !== undefined) await context.output.note(`  This service writes its mail to ${shown(mailFolder)}`);
   await context.output.note("", "Next:", `  ${context.output.command(`${context.platform.program} ${next}`)}`);
 }
 
@@ -180,11 +181,11 @@ function valueOf(account: OwnAccount): Readonly<Record<string, unknown>> {
 
 function linesOf(account: OwnAccount): string[] {
   const { accountId, email, isVerified, pendingEmail, plan, createdAtMs, isSuspended } = account;
-  const address = email === undefined ? "none" : `${printable(email)}, ${isVerified ? "verified" : "not verified"}`;
+  const address = email === undefined ? "none" : `${shown(email)}, ${isVerified ? "verified" : "not verified"}`;
   return table([
     ["Account", accountId],
     ["E-mail", address],
-    ...(pendingEmail === undefined ? [] : [["Pending", `${printable(pendingEmail)}, until it is verified`]]),
+    ...(pendingEmail === undefined ? [] : [["Pending", `${shown(pendingEmail)}, until it is verified`]]),
     ["Plan", plan],
     ["Since", utc(createdAtMs)],
     ...(isSuspended ? [["State", "suspended"]] : []),

@@ -1,6 +1,6 @@
 /** The reference in `docs/cli.md`: what `--help` says, command by command. */
 import type { Command } from "../command.ts";
-import { shown } from "../wrapping.ts";
+import { withBlanks } from "../wrapping.ts";
 import { commandHelp, overview } from "./help.ts";
 
 const program = "static";
@@ -11,5 +11,5 @@ export function renderReference(commands: readonly Command[]): string {
 }
 
 function section(title: string, lines: readonly string[]): string {
-  return ["## " + title, "", "```text", ...lines.map(shown), "```", ""].join("\n");
+  return ["## " + title, "", "```text", ...lines.map(withBlanks), "```", ""].join("\n");
 }

@@ -8,7 +8,7 @@ import type { Answering } from "./answering.ts";
 import { askForInvite, invitePath } from "./invite_question.ts";
 import type { InviteFiles } from "./invite_files.ts";
 import { refused } from "./refusal.ts";
-import { channelName, memberOf } from "./tools.ts";
+import { channelName } from "./tools.ts";
 
 export const allowable = ["create", "invite", "join", "remove", "leave"] as const;
 export type Allowable = typeof allowable[number];
@@ -79,13 +79,13 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   remove: (server, { link, answering }) =>
     void server.registerTool("remove", {
       title: "Remove a member",
-      description: "Removes a member from a channel that this agent owns.",
+      description: "Removes a member, by its agent id, from a channel that this agent owns.",
       inputSchema: z.object({ channel: channelName, member: z.string().max(300) }),
       annotations: destroys,
     }, ({ channel: name, member }) =>
       answering.run(async () => {
         const channel = await link.channel(name);
-        await channel.removeMember(memberOf(channel, member));
+        await channel.removeMember(channel.member(member).agentId);
         return { channel: name, member, removed: true };
       })),
   leave: (server, { link, answering }) =>

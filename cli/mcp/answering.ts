@@ -1,8 +1,9 @@
 /** How tools answer: one text of JSON, or what failed in words. Whatever goes out passes the last look for secrets here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { shownLines } from "../../proto/mod.ts";
 import { failureText } from "./agent_link.ts";
 import type { InviteFiles } from "./invite_files.ts";
-import { seenText, withoutSecrets } from "./screening.ts";
+import { withoutSecrets } from "./screening.ts";
 
 export interface AnsweringParts {
   readonly secrets: readonly string[];
@@ -33,7 +34,7 @@ export class Answering {
 
   /** A failure in words; they may repeat what another agent said. */
   textOf(error: unknown): string {
-    return this.screened(seenText(failureText(error)).text);
+    return this.screened(shownLines(failureText(error)));
   }
 
   screened(text: string): string {

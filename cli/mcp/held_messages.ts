@@ -58,12 +58,14 @@ export class HeldMessages {
     return true;
   }
 
-  /** For a session; it is gone when the session is done with it. */
-  async released(count: number): Promise<Given[]> {
+  /** For a session, under the names that its senders have by now; it is gone when the session is done with it. */
+  async released(count: number, names: () => Promise<ReadonlyMap<string, string>>): Promise<Given[]> {
     const messages = (await this.#read(this.#released)).slice(0, count);
+    if (messages.length === 0) return [];
+    const known = await names();
     return messages.map(({ channel, message }) => ({
       channel,
-      message,
+      message: { ...message, sender: { ...message.sender, knownAs: known.get(message.sender.agentId) } },
       ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
     }));
   }
@@ -84,9 +86,9 @@ export function heldId({ id, sender }: Said): string {
 }
 
 function encode({ channel, message }: HeldMessage): string {
-  const { id, sender: { agentId, identity, verified }, timeMs, bytes, contentType, to, replyTo, conversation } =
+  const { id, sender: { agentId, identity, keyUnchanged }, timeMs, bytes, contentType, to, replyTo, conversation } =
     message;
-  const said = { id, sender: { agentId, identity, verified }, timeMs, contentType, to, replyTo, conversation };
+  const said = { id, sender: { agentId, identity, keyUnchanged }, timeMs, contentType, to, replyTo, conversation };
   return `${JSON.stringify({ channel, message: { ...said, base64: encodeBase64(bytes) } })}\n`;
 }
 

@@ -3,7 +3,7 @@ import { type Envelope, RemoteError } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
 import type { Judge } from "./feed.ts";
 import type { HeldMessages } from "./held_messages.ts";
-import { others, readPolicy, type Rule } from "./policy.ts";
+import { readPolicy, type Rule, ruleOf } from "./policy.ts";
 
 export function createJudge(context: Context, fallback: Rule, held: HeldMessages): Judge {
   return async (channel, message, isRequest) => {
@@ -27,6 +27,5 @@ const requestTexts = {
 } as const;
 
 async function ruleFor(context: Context, { sender }: Envelope, fallback: Rule): Promise<Rule> {
-  const policy = await readPolicy(context);
-  return policy[sender.agentId] ?? policy[others] ?? fallback;
+  return ruleOf(await readPolicy(context), sender) ?? fallback;
 }

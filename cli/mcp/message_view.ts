@@ -1,12 +1,14 @@
-/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and the sender's own name. */
+/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and who that is to the user. */
+import { agentForModel } from "../../proto/mod.ts";
 import type { Envelope } from "../../sdk/mod.ts";
+import { shown } from "../../proto/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
 
 /** The parts of a message that are shown. */
 export type Said = Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation"> & {
-  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "verified">;
+  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">;
 };
 
 /** A request of another agent, which waits for its reply. */
@@ -16,28 +18,37 @@ export interface Waiting {
 }
 
 const maxNameLength = 256;
+const maxEscapeLength = "\\u{10ffff}".length;
+/** Of an escape or of a character, where a text is cut. */
+const halves = /(?:\\u?(?:\{[0-9a-f]*)?|[\ud800-\udbff])$/;
 
-/** `maxLength` characters of its text at most. */
-export function viewOf(channel: string, message: Said, maxLength: number, request?: Waiting): object {
+export interface ViewOptions {
+  /** Characters of its text at most. */
+  readonly maxLength: number;
+  /** Without the names that senders chose for themselves. */
+  readonly hideNames: boolean;
+}
+
+export function viewOf(channel: string, message: Said, options: ViewOptions, request?: Waiting): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
-  const name = (text: string): string => seenText(text).text.slice(0, maxNameLength);
+  const name = (text: string): string => shown(text, { max: maxNameLength });
   return {
     channel,
     id,
     kind: request === undefined ? "message" : "request",
-    from: { agent_id: sender.agentId, identity: name(sender.identity), verified: sender.verified },
+    from: { agent_id: sender.agentId, ...agentForModel(sender, options) },
     time: isoTime(timeMs),
     ...(to !== undefined && { to_you_alone: to.length === 1 }),
     ...(replyTo !== undefined && { reply_to: replyTo }),
     ...(conversation !== undefined && { conversation: name(conversation) }),
     ...(request !== undefined && { reply_before: isoTime(request.deadlineMs), attempt: request.attempt }),
-    ...contentOf(message, maxLength),
+    ...contentOf(message, options.maxLength),
   };
 }
 
 /** A reply to a request of this agent. */
-export function replyView(channel: string, reply: Said, maxLength: number): object {
-  const { kind: _, ...rest } = viewOf(channel, reply, maxLength) as Record<string, unknown>; // cast: an object of this file
+export function replyView(channel: string, reply: Said, options: ViewOptions): object {
+  const { kind: _, ...rest } = viewOf(channel, reply, options) as Record<string, unknown>; // cast: an object of this file
   return rest;
 }
 
@@ -47,15 +58,18 @@ function contentOf({ bytes, contentType }: Said, maxLength: number): object {
   if (contentType === "application/json" && text.length <= maxLength) {
     const value = parsed(text);
     const seen = value && seenValue(value.json);
-    if (seen !== undefined) return { json: seen.value, ...removedFrom(seen.removed) };
+    // Escapes are longer than what they stand for.
+    if (seen !== undefined && text.length + maxEscapeLength * seen.escaped <= maxLength) {
+      return { json: seen.value, ...escapedIn(seen.escaped) };
+    }
   }
   const seen = seenText(text);
   const cut = seen.text.length > maxLength ? { cut_from_characters: seen.text.length } : {};
-  return { text: seen.text.slice(0, maxLength), ...cut, ...removedFrom(seen.removed) };
+  return { text: seen.text.slice(0, maxLength).replace(halves, ""), ...cut, ...escapedIn(seen.escaped) };
 }
 
-function removedFrom(removed: number): object {
-  return removed === 0 ? {} : { invisible_characters_removed: removed };
+function escapedIn(escaped: number): object {
+  return escaped === 0 ? {} : { invisible_characters_escaped: escaped };
 }
 
 function parsed(text: string): { readonly json: unknown } | undefined {

@@ -1,7 +1,7 @@
 /**
  * A person's decisions about senders: their messages reach the model, are held until the person has looked, or are
  * dropped. The rules are a file in the agent's folder and are read for each message, so a change counts at once.
- * Senders go by agent id, because any agent can use another's name.
+ * Senders go by agent id, or by the user's own name for one, because any agent can call itself as it likes.
  */
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";
@@ -12,6 +12,8 @@ export type Rule = typeof rules[number];
 
 /** Stands for every sender without a rule of its own. */
 export const others = "*";
+/** Stands for every sender that the user has named. */
+export const named = "@named";
 
 export function parseRule(text: string | undefined): Rule | undefined {
   return rules.find((rule) => rule === text);
@@ -23,7 +25,17 @@ export function modelFolder(context: Context): string {
   return files.join(folders.agents, agentName(context), "mcp");
 }
 
-/** By agent id. Throws when the file cannot be used: then nobody is let through. */
+/** The most exact rule wins: by agent id, by the user's name, for all named senders, for the others. */
+export function ruleOf(
+  policy: Readonly<Record<string, Rule>>,
+  { agentId, knownAs }: { readonly agentId: string; readonly knownAs: string | undefined },
+): Rule | undefined {
+  const keys = [agentId, ...(knownAs === undefined ? [] : [knownAs, named]), others];
+  const key = keys.find((each) => Object.hasOwn(policy, each));
+  return key === undefined ? undefined : policy[key];
+}
+
+/** By sender. Throws when the file cannot be used: then nobody is let through. */
 export async function readPolicy(context: Context): Promise<Readonly<Record<string, Rule>>> {
   const text = await context.platform.files.read(policyFile(context));
   if (text === undefined) return {};

@@ -1,13 +1,9 @@
 /**
- * The filter between a model and the others: text from others loses the characters that a person would not see, and
+ * The filter between a model and the others: in text from others, characters that a person would not see are escaped, and
  * nothing that looks like a secret of ours passes in either direction. A model repeats what it reads, so a secret that
  * it never sees cannot be talked out of it.
  */
-
-/** Format characters (zero width, bidirectional, tags), controls, variation selectors, fillers, and what is not assigned. */
-const unseen =
-  /[\p{Cf}\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
-const kept = new Set(["\n", "\t"]);
+import { shownLines } from "../../proto/mod.ts";
 
 /** API keys, live and for tests, and invites as tokens and as links, however their addresses are written. Their alphabet is that of base64url. */
 const apiKey = /\bsk_(?:live|test)_[A-Za-z0-9_-]{8,}/g;
@@ -20,34 +16,32 @@ export function isInvite(text: string): boolean {
 
 export interface Seen {
   readonly text: string;
-  /** How many characters were taken out. */
-  readonly removed: number;
+  /** How many characters are escaped. */
+  readonly escaped: number;
 }
 
-/** Text of others, without what a person would not see. Line and paragraph separators become line breaks. */
+const escapes = /\\u\{[0-9a-f]+\}/g;
+const countIn = (text: string): number => text.match(escapes)?.length ?? 0;
+
+/** Text of others, with escapes for what a person would not see. Escapes that the text had already are not counted. */
 export function seenText(text: string): Seen {
-  let removed = 0;
-  const seen = text.replace(/\r\n?|\u2028|\u2029/g, "\n").replace(unseen, (character) => {
-    if (kept.has(character)) return character;
-    removed++;
-    return "";
-  });
-  return { text: seen, removed };
+  const seen = shownLines(text);
+  return { text: seen, escaped: countIn(seen) - countIn(text) };
 }
 
 /** Deeper values are shown as text: they could not be looked into, nor written, without end. */
 const maxDepth = 64;
 
 /** The same for every text in a value of JSON, names included. Undefined for a value that is too deep, or has two fields of one name then. */
-export function seenValue(value: unknown): { readonly value: unknown; readonly removed: number } | undefined {
-  let removed = 0;
+export function seenValue(value: unknown): { readonly value: unknown; readonly escaped: number } | undefined {
+  let escaped = 0;
   let isWhole = true;
   const look = (each: unknown, depth = 0): unknown => {
     if (depth > maxDepth) isWhole = false;
     if (!isWhole) return undefined;
     if (typeof each === "string") {
       const seen = seenText(each);
-      removed += seen.removed;
+      escaped += seen.escaped;
       return seen.text;
     }
     if (Array.isArray(each)) return each.map((inner) => look(inner, depth + 1));
@@ -57,13 +51,13 @@ export function seenValue(value: unknown): { readonly value: unknown; readonly r
     return Object.fromEntries(fields);
   };
   const seen = look(value);
-  return isWhole ? { value: seen, removed } : undefined;
+  return isWhole ? { value: seen, escaped } : undefined;
 }
 
 /** Returns the kind of secret in a text that is about to be sent, if there is one. */
 export function secretIn(text: string, own: readonly string[]): string | undefined {
   // Characters that are not seen could be put between those of a secret.
-  const { text: seen } = seenText(text);
+  const seen = shownLines(text).replace(escapes, "");
   if (asWritten(own).some((secret) => seen.includes(secret))) return "a secret of this agent";
   if (seen.match(apiKey) !== null) return "an API key";
   if (seen.match(invite) !== null) return "an invite";

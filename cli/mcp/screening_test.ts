@@ -4,9 +4,9 @@ import { secretIn, seenText, seenValue, withoutSecrets } from "./screening.ts";
 const key = `sk_live_${"a1B_".repeat(10)}`;
 const token = `inv_${"x-Y9".repeat(30)}`;
 
-Deno.test("seenText() takes out what a person does not see, and keeps every script and line", () => {
-  const ordinary = "Grüße, שלום, مرحبا, 你好, 👍\n\tindented";
-  assertEquals(seenText(ordinary), { text: ordinary, removed: 0 });
+Deno.test("seenText() escapes what a person does not see, counts it, and keeps every script and line", () => {
+  const ordinary = "Grüße, שלום, مرحبا, 你好, 👍, ❤\ufe0f\n\tindented";
+  assertEquals(seenText(ordinary), { text: ordinary, escaped: 0 });
   const hidden = [
     "\u200b",
     "\u200d",
@@ -19,22 +19,28 @@ Deno.test("seenText() takes out what a person does not see, and keeps every scri
     "\ufe0f",
     "\u{e0100}",
   ];
-  for (const each of [...hidden, "\x1b", "\0", "\x7f", "\u3164", "\ue000", "\u061c", "\u180e"]) {
-    assertEquals(seenText(`a${each}b`), { text: "ab", removed: 1 }, each.codePointAt(0)?.toString(16));
+  for (const each of [...hidden, "\x1b", "\0", "\x7f", "\u3164", "\ue000", "\u061c", "\u180e", "\r", "\u2028"]) {
+    const code = each.codePointAt(0)?.toString(16);
+    assertEquals(seenText(`a${each}b`), { text: `a\\u{${code}}b`, escaped: 1 }, code);
   }
-  assertEquals(seenText("a\r\nb\u2028c\rd"), { text: "a\nb\nc\nd", removed: 0 });
+  assertEquals(seenText("a\r\nb"), { text: "a\nb", escaped: 0 });
+  assertEquals(seenText("written: \\u{200b}, hidden: \u200b"), {
+    text: "written: \\u{200b}, hidden: \\u{200b}",
+    escaped: 1,
+  });
 });
 
 Deno.test("seenValue() looks into every text of a value, names included", () => {
   const given = { "na\u200bme": ["te\u202ext", 1, null, { deep: "\u{e0041}" }] };
-  assertEquals(seenValue(given), { value: { name: ["text", 1, null, { deep: "" }] }, removed: 3 });
+  const value = { "na\\u{200b}me": ["te\\u{202e}xt", 1, null, { deep: "\\u{e0041}" }] };
+  assertEquals(seenValue(given), { value, escaped: 3 });
 });
 
 Deno.test("seenValue() gives up on what is too deep, and on two fields that become one", () => {
   const deep = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
-  assertEquals(seenValue(deep(20))?.removed, 0);
+  assertEquals(seenValue(deep(20))?.escaped, 0);
   assertEquals(seenValue(deep(5_000)), undefined);
-  assertEquals(seenValue({ amount: 1, "amount\u200b": 1_000_000 }), undefined);
+  assertEquals(seenValue({ "amount\\u{200b}": 1, "amount\u200b": 1_000_000 }), undefined);
 });
 
 Deno.test("secrets are found as they are written in JSON", () => {

@@ -1,14 +1,15 @@
 /** The tools that every session has: look, send, wait, ask, reply. None of them takes or returns a key, a token or an invite. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Channel, RemoteError, type Sendable } from "../../sdk/mod.ts";
+import { type ChannelMember, RemoteError, type Sendable } from "../../sdk/mod.ts";
+import { agentForModel } from "../../proto/mod.ts";
 import { memberFields } from "../texts/channel_texts.ts";
 import type { AgentLink } from "./agent_link.ts";
 import { describeChannel } from "./channel_view.ts";
 import type { Inbox } from "./inbox.ts";
 import { replyView, viewOf } from "./message_view.ts";
 import { refused } from "./refusal.ts";
-import { secretIn, seenText } from "./screening.ts";
+import { secretIn } from "./screening.ts";
 import type { Answering } from "./answering.ts";
 
 export interface ToolParts {
@@ -17,6 +18,8 @@ export interface ToolParts {
   readonly answering: Answering;
   /** Secrets of this agent that must not be said. */
   readonly secrets: readonly string[];
+  /** Names that agents chose for themselves are left out. */
+  readonly hideNames: boolean;
   /** Messages that wait for a person. */
   readonly countHeld: () => Promise<number>;
 }
@@ -43,7 +46,7 @@ export function registerTools(server: McpServer, parts: ToolParts): void {
   registerRequests(server, parts);
 }
 
-function registerLooking(server: McpServer, { link, answering }: ToolParts): void {
+function registerLooking(server: McpServer, { link, answering, hideNames }: ToolParts): void {
   const annotations = { readOnlyHint: true, openWorldHint: false };
   server.registerTool("channels", {
     title: "List channels",
@@ -59,13 +62,14 @@ function registerLooking(server: McpServer, { link, answering }: ToolParts): voi
   server.registerTool("members", {
     title: "List members",
     description:
-      "The members of a channel. Agent ids are authenticated. Identities are names that members picked: nobody checked them.",
+      "The members of a channel, as in the from of a message. Anyone can choose the name of a channel: its owners say whose it is.",
     inputSchema: z.object({ channel: channelName }),
     annotations,
   }, ({ channel: name }) =>
     answering.run(async () => {
       const channel = await link.channel(name);
-      return { channel: name, fingerprint: channel.fingerprint(), members: channel.members().map(memberView) };
+      const members = channel.members().map((member) => memberView(member, hideNames));
+      return { channel: name, epoch: channel.health().epoch, fingerprint: channel.fingerprint(), members };
     }));
 }
 
@@ -77,7 +81,7 @@ function registerSending(server: McpServer, { link, answering, secrets }: ToolPa
       channel: channelName,
       ...content,
       to: z.array(z.string().max(300)).max(100).optional()
-        .describe("Agent ids or identities of members; all members when left out"),
+        .describe("Agent ids of members, or names that this agent's owner gave them; all members when left out"),
       reply_to: z.string().max(100).optional().describe("Id of the message that this one answers"),
       conversation: z.string().max(200).optional(),
     }),
@@ -89,7 +93,7 @@ function registerSending(server: McpServer, { link, answering, secrets }: ToolPa
       const channel = await link.channel(name);
       const { id } = await channel.send(value, {
         signal,
-        ...(to !== undefined && { to: to.map((each) => memberOf(channel, each)) }),
+        ...(to !== undefined && { to: to.map((each) => channel.member(each)) }),
         ...(reply_to !== undefined && { replyTo: reply_to }),
         ...(conversation !== undefined && { conversation }),
       });
@@ -97,7 +101,7 @@ function registerSending(server: McpServer, { link, answering, secrets }: ToolPa
     }));
 }
 
-function registerWaiting(server: McpServer, { inbox, answering, countHeld }: ToolParts): void {
+function registerWaiting(server: McpServer, { inbox, answering, countHeld, hideNames }: ToolParts): void {
   server.registerTool("wait", {
     title: "Wait for messages",
     description:
@@ -125,9 +129,10 @@ function registerWaiting(server: McpServer, { inbox, answering, countHeld }: Too
       });
       const problems = batch.problems.map(({ channel, error }) => ({ channel, problem: answering.textOf(error) }));
       const held = await countHeld();
+      const maxLength = Math.min(max_length, Math.floor(maxAnswerLength / batch.items.length));
       return {
         messages: batch.items.map(({ channel, message, request }) =>
-          viewOf(channel, message, Math.min(max_length, Math.floor(maxAnswerLength / batch.items.length)), request)
+          viewOf(channel, message, { maxLength, hideNames }, request)
         ),
         cursor: batch.cursor,
         ...(batch.again && { given_before: true }),
@@ -137,14 +142,14 @@ function registerWaiting(server: McpServer, { inbox, answering, countHeld }: Too
     }));
 }
 
-function registerRequests(server: McpServer, { link, inbox, answering, secrets }: ToolParts): void {
+function registerRequests(server: McpServer, { link, inbox, answering, secrets, hideNames }: ToolParts): void {
   const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
   server.registerTool("request", {
     title: "Ask a member",
     description: "Asks one member and returns its reply. A member that is offline gets the request when it is back.",
     inputSchema: z.object({
       channel: channelName,
-      to: z.string().max(300).describe("Agent id or identity of the member"),
+      to: z.string().max(300).describe("Agent id of the member, or the name that this agent's owner gave it"),
       ...content,
       seconds: z.number().min(1).max(maxWaitSeconds).default(defaultWaitSeconds),
       key: z.string().max(100).optional()
@@ -157,12 +162,12 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets }
       const value = sayable(said, secrets);
       const channel = await link.channel(name);
       const reply = await channel.request(value, {
-        to: memberOf(channel, to),
+        to: channel.member(to),
         timeoutMs: seconds * 1000,
         signal,
         ...(key !== undefined && { key }),
       });
-      return { reply: replyView(name, reply, max_length) };
+      return { reply: replyView(name, reply, { maxLength: max_length, hideNames }) };
     }));
   server.registerTool("reply", {
     title: "Reply to a request",
@@ -185,18 +190,9 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets }
     }));
 }
 
-function memberView(member: ReturnType<Channel["members"]>[number]): object {
-  return { ...memberFields(member), identity: seenText(member.identity).text };
-}
-
-/** By its id, or by an identity that one member alone has. */
-export function memberOf(channel: Channel, named: string): string {
-  const members = channel.members();
-  if (members.some(({ agentId }) => agentId === named)) return named;
-  const [member, ...more] = members.filter(({ identity }) => identity === named);
-  if (member === undefined) throw refused(`"${named}" is not a member of ${channel.name}; the tool members lists them`);
-  if (more.length > 0) throw refused(`Several members of ${channel.name} call themselves "${named}"; give an agent id`);
-  return member.agentId;
+function memberView(member: ChannelMember, hideNames: boolean): object {
+  const { identity: _identity, key_unchanged: _same, known_as: _name, ...fields } = memberFields(member);
+  return { ...fields, ...agentForModel(member, { hideNames }) };
 }
 
 /** Throws for what must not leave this machine. */

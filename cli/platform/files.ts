@@ -6,7 +6,7 @@ import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/
 import { homedir, platform, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { credentialsPath } from "../../proto/mod.ts";
+import { credentialsPath, trustPath } from "../../proto/mod.ts";
 import type { Files, Folders } from "./platform.ts";
 
 const [ownerFile, ownerFolder] = [0o600, 0o700];
@@ -20,8 +20,10 @@ export function findFolders(variable: (name: string) => string | undefined): Fol
   const local = system === "win32" ? variable("LOCALAPPDATA") : undefined;
   const usual = system === "darwin" ? ["Library", "Application Support"] : [".local", "share"];
   const state = variable("XDG_DATA_HOME") ?? local ?? join(homedir(), ...usual);
+  const places = { system, variable, home: homedir, join };
   return {
-    credentialsFile: credentialsPath({ system, variable, home: homedir, join }),
+    credentialsFile: credentialsPath(places),
+    trustFile: trustPath(places),
     agents: join(state, "static", "agents"),
     current: process.cwd(),
   };

@@ -60,6 +60,8 @@ export interface ReadLineOptions {
 export interface Folders {
   /** `credentials.json` of this user, where the SDK looks for it too. */
   readonly credentialsFile: string;
+  /** `trust.json` of this user, beside it. */
+  readonly trustFile: string;
   /** Holds a folder for each agent of the CLI. */
   readonly agents: string;
   /** The folder in which the user stands. */

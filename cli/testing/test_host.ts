@@ -46,6 +46,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     interrupted: interrupt,
     folders: {
       credentialsFile: files.join(folder, "config", "static", "credentials.json"),
+      trustFile: files.join(folder, "config", "static", "trust.json"),
       agents: files.join(folder, "data", "static", "agents"),
       current: folder,
     },

@@ -1,6 +1,7 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember, ChannelPolicy, PolicyScope } from "../../sdk/mod.ts";
-import { printable } from "../output.ts";
+import { agentInWords } from "../../proto/mod.ts";
+import { framed } from "../output.ts";
 import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
 
@@ -26,22 +27,32 @@ export function payloadFields(payload: Uint8Array): { readonly text: string } | 
 export function payloadLines(payload: Uint8Array): string {
   const text = textOf(payload);
   if (text === undefined) return `(${grouped(payload.length)} bytes)`;
-  const shown = text.length > maxShown ? `${text.slice(0, maxShown)} …` : text;
+  const beginning = text.length > maxShown ? `${text.slice(0, maxShown)} …` : text;
   const cut = text.length > maxShown
     ? `\n(cut here: the message has ${byteSize(payload.length)}; a pipe gets all of it)`
     : "";
-  return `${printable(shown)}${cut}`.replaceAll("\n", "\n  ");
+  return framed(`${beginning}${cut}`);
 }
 
-export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { agentId, identity, owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+/** An agent in JSON. Its identity is its own choice. */
+export function senderFields({ agentId, identity, keyUnchanged, knownAs }: Seen): Readonly<Record<string, unknown>> {
   return {
     agent_id: agentId,
     identity,
+    key_unchanged: keyUnchanged,
+    ...(knownAs !== undefined && { known_as: knownAs }),
+  };
+}
+
+export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
+  return {
+    ...senderFields(member),
     owner,
     self,
     ...(absent && { absent }),
     ...(lapsed && { lapsed }),
+    ...(resembles.length > 0 && { resembles }),
     ...(confirmedEpoch !== undefined && { confirmed_epoch: confirmedEpoch }),
     ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
   };
@@ -58,13 +69,18 @@ export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs:
   return `${ago(lastHeardMs, nowMs)}${confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`}`;
 }
 
-export function memberRoles({ owner, self, absent, lapsed }: ChannelMember): string {
-  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)"]
+export function memberRoles({ owner, self, absent, lapsed, resembles }: ChannelMember): string {
+  const alike = resembles.length > 0 && `looks like ${resembles.join(" and ")}`;
+  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)", alike]
     .filter(Boolean).join(", ");
 }
 
-export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {
-  return printable(identity === "" ? agentId : identity);
+type Seen = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">;
+
+/** A member in a sentence. */
+export function memberName(member: Seen): string {
+  const words = agentInWords(member);
+  return member.knownAs === undefined ? `${member.agentId} (${words})` : words;
 }
 
 /** With padding, for payloads in JSON that are no text. */

@@ -2,18 +2,18 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { payloadFields, payloadLines } from "./channel_texts.ts";
 import { exitCodes, exitOf } from "../exit_codes.ts";
 import { Failure, toFailure } from "../failure.ts";
-import { printable, table, withCommands } from "../output.ts";
+import { framed, table, withCommands } from "../output.ts";
 import { tcpAddressesOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
-import { kept, shown, width, wrap } from "../wrapping.ts";
+import { kept, width, withBlanks, wrap } from "../wrapping.ts";
 import { ago, byteSize, grouped, span, utc } from "./amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { errorCodes } from "../../proto/mod.ts";
 
-Deno.test("printable() leaves nothing with which text from elsewhere could steer a terminal", () => {
-  assertEquals(printable("a\x1b[2Jb\x07c\x9bd\re"), "a�[2Jb�c�d�e");
-  assertEquals(printable("in\u202eorder\u2066"), "in�order�");
-  assertEquals(printable("Grüße, 日本\nzwei"), "Grüße, 日本\nzwei");
+Deno.test("framed() leaves nothing with which text from elsewhere could steer a terminal or pass for a line of ours", () => {
+  assertEquals(framed("a\x1b[2Jb\x07c\x9bd\re"), "a\\u{1b}[2Jb\\u{7}c\\u{9b}d\\u{d}e");
+  assertEquals(framed("in\u202eorder\u2066"), "in\\u{202e}order\\u{2066}");
+  assertEquals(framed("Grüße, 日本\nzwei"), "Grüße, 日本\n  zwei");
 });
 
 Deno.test("payloadLines() indents further lines, so that a message cannot pass for two", () => {
@@ -30,10 +30,10 @@ Deno.test("payloadFields() gives text as text and anything else as base64", () =
 Deno.test("advice names commands as this user can type them", () => {
   const advice = "Try {start}, then {} doctor";
   assertEquals(
-    shown(withCommands(advice, "npx -y deno@2.9.5 task static")),
+    withBlanks(withCommands(advice, "npx -y deno@2.9.5 task static")),
     "Try npx -y deno@2.9.5 task start, then npx -y deno@2.9.5 task static doctor",
   );
-  assertEquals(shown(withCommands(advice, "static")), "Try deno task start, then static doctor");
+  assertEquals(withBlanks(withCommands(advice, "static")), "Try deno task start, then static doctor");
 });
 
 Deno.test("amounts are grouped, and bytes told in the unit that fits", () => {

@@ -1,6 +1,6 @@
 /**
  * An A2A agent in a channel: requests of the channel become calls of its request handler, as they would over HTTP. The body is
- * that of A2A's JSON-RPC binding, so the A2A package reads and writes it. The caller is the verified sender.
+ * that of A2A's JSON-RPC binding, so the A2A package reads and writes it. The caller's name is the agent id of the sender.
  */
 import { AgentCard, Extensions } from "@a2a-js/sdk";
 import {
@@ -153,7 +153,7 @@ function contextOf({ sender, headers, id, attempt }: IncomingRequest): ServerCal
   const version = headers[versionHeader];
   return new ServerCallContext({
     requestedExtensions: Extensions.parseServiceParameter(headers[extensionsHeader]),
-    user: { isAuthenticated: sender.verified, userName: sender.agentId },
+    user: { isAuthenticated: sender.keyUnchanged, userName: sender.agentId },
     ...(version !== undefined && { requestedVersion: version }),
     state: new Map<string, unknown>([
       [STATE_HEADERS_KEY, headers],

@@ -10,6 +10,7 @@ import {
   type ErrorCode,
   errorCodes,
   isErrorCode,
+  shownSentence,
 } from "../../proto/mod.ts";
 
 /** Optional fields of an error beside its code and text. */
@@ -79,7 +80,7 @@ export class StaticError extends Error {
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(shownSentence(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable ?? errorCodes[code].retryable;
     this.retryAfterMs = options.retryAfterMs;

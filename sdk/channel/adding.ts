@@ -9,6 +9,7 @@ import {
   equalBytes,
   type KeyPackage as VerifiedKeyPackage,
   parseAgentId,
+  quoted,
   readKeyPackage,
   verifyKeyPackage,
 } from "../../proto/mod.ts";
@@ -93,7 +94,8 @@ function holderOf(identity: Uint8Array, { group }: Membership): AgentId | undefi
 
 /** The same words for the agent that wants in and for the one that was to let it in. */
 function identityPresent(identity: Uint8Array, holder: AgentId): StaticError {
-  const text = `Agent ${holder} has the identity "${identityText(identity)}" in this channel, under another key. It ` +
+  const text =
+    `Agent ${holder} has the identity ${quoted(identityText(identity))} in this channel, under another key. It ` +
     "stays, and nobody was let in. Join under another identity. If the keys of that agent are lost, an owner can put " +
     "another one in its place by an invite that names it (`replaces`)";
   return createError("identity_present", text, { members: [holder] });
@@ -117,7 +119,7 @@ export function checkReplaced(text: string, membership: Pick<Membership, "group"
 
 /** Only owners let agents in, and invite them. */
 export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
-  const owners = group.members().filter(({ owner }) => owner).map(({ identity }) => `"${identityText(identity)}"`);
+  const owners = group.members().filter(({ owner }) => owner).map(({ identity }) => quoted(identityText(identity)));
   return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
 }
 

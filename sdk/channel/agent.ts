@@ -7,9 +7,11 @@ import {
   type AgentId,
   type ChannelId,
   type ChannelName,
+  nobodyKnown,
   type NoticeBody,
   type NoticeEnvelope,
   parseChannelName,
+  type Trust,
 } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
@@ -42,6 +44,8 @@ export interface AgentParts {
   readonly runtime: Runtime;
   readonly signatures: Signatures;
   readonly identity: MlsIdentity;
+  /** The agents that the user knows; nobody when it is not given. */
+  readonly trust?: Trust & { readonly look?: () => void };
   /** The usual one when it is not given. */
   readonly pace?: HealingPace;
 }
@@ -105,7 +109,7 @@ export class Agent {
     this.parts = { ...given, runtime };
     this.#endTimers = endAll;
     this.agentId = given.session.agentId;
-    const { pace = createPace() } = given;
+    const { pace = createPace(), trust = nobodyKnown } = given;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
     this.keyPackages = new KeyPackages({ ...this.parts, relayNowMs });
     this.#deps = {
@@ -116,6 +120,7 @@ export class Agent {
       nextRun: () => ++this.#runs,
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
       pace,
+      nameOf: (agentId) => trust.names.get(agentId),
       healing: new HealingTurns(pace.turnMs),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),
@@ -141,8 +146,14 @@ export class Agent {
     return agent;
   }
 
-  /** The relay's clock, as far as it is known, and our own. */
-  get clocks(): Pick<ChannelDeps, "relayNowMs" | "runtime"> {
+  /** The user has given or taken names: programs that show members hear of it. */
+  namesChanged(): void {
+    this.parts.trust?.look?.();
+    for (const channel of this.#channels.values()) channel.tell({ type: "names_changed" });
+  }
+
+  /** The relay's clock, as far as it is known, and our own; and the user's names for agents. */
+  get clocks(): Pick<ChannelDeps, "relayNowMs" | "runtime" | "nameOf"> {
     return this.#deps;
   }
 
@@ -369,6 +380,7 @@ export class Agent {
     this.#records.set(channel.name, parts.record);
     this.#channels.set(channel.channelId, channel);
     channel.membership.reportLapsed();
+    channel.lookAlikes.look();
     const { kind } = this.parts.session.state;
     if (kind === "online" || kind === "ended") channel.connection(kind === "online");
     return channel;

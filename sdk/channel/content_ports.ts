@@ -22,13 +22,13 @@ export function createPorts(
   { membership, outbox, health, maxAgeMs, progress }: ContentParts,
   deps: ChannelDeps,
 ): Ports {
-  const { agentId, runtime, relayNowMs, store, session } = deps;
+  const { agentId, runtime, relayNowMs, session } = deps;
   return {
     agentId,
     runtime,
     relayNowMs,
     maxAgeMs,
-    records: createRequestRecords(membership.channelId, store),
+    records: createRequestRecords(membership.channelId, deps),
     send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
     // With the position and what replies before have changed: one write for a request instead of two.
     writeAlong: (changes) =>

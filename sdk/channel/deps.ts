@@ -30,6 +30,8 @@ export interface ChannelDeps {
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;
+  /** The user's own name for an agent. */
+  readonly nameOf: (agentId: AgentId) => string | undefined;
   /** When they are made. */
   readonly pace: HealingPace;
   /** By the relay's clock, as far as it is known. */

@@ -32,7 +32,7 @@ export type ConnectionEvent =
 export interface EventAgent {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The member's identity. */
+  /** The name that it chose for itself: a claim that nobody has checked. */
   readonly identity: string;
 }
 
@@ -53,8 +53,12 @@ export type ChannelEventBody =
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "owners_changed"; readonly owners: readonly string[]; readonly by: AgentId }
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
+  /** The user has given names to agents, or taken them back: `members()` has them. Told where a host is told so by the CLI. */
+  | { readonly type: "names_changed" }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
+  /** A member came in whose name looks like another member's, by its case, blanks or letters: it may want to pass for it. */
+  | { readonly type: "look_alike"; readonly member: EventAgent; readonly resembles: EventAgent }
   /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */
   | { readonly type: "forked" } & Fork
   | { readonly type: "issue"; readonly issue: HealthIssue }

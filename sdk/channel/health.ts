@@ -1,5 +1,5 @@
 /** Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no keys. */
-import type { AgentId } from "../../proto/mod.ts";
+import { type AgentId, shownSentence } from "../../proto/mod.ts";
 import { RemoteError, type StaticError } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { HealthIssue, IssueKind } from "./issues.ts";
@@ -68,7 +68,7 @@ export class HealthLog {
     const subjects = this.#issues.get(kind) ?? new Map<string, HealthIssue>();
     const [known, nowMs] = [subjects.get(about), this.#nowMs()];
     const count = (known?.count ?? 0) + more;
-    const issue = { kind, text, count, firstAtMs: known?.firstAtMs ?? nowMs, lastAtMs: nowMs };
+    const issue = { kind, text: shownSentence(text), count, firstAtMs: known?.firstAtMs ?? nowMs, lastAtMs: nowMs };
     putLast(subjects, about, issue, maxSubjects);
     this.#issues.set(kind, subjects);
     this.tell({ type: "issue", issue });

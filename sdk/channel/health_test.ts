@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type AgentId, parseAgentId } from "../../proto/mod.ts";
+import { assertSafe, hostileNames } from "../../tests/support/hostile_names.ts";
 import { HealthLog } from "./health.ts";
 
 Deno.test("unreadable messages are counted by sender, for the senders that were heard last", () => {
@@ -40,4 +41,12 @@ Deno.test("of one kind the latest 16 troubles are kept, and none of another kind
   health.report("bad_content", "again", { about: "agent 83" });
   assertEquals(health.issues.filter(({ text }) => text === "again").map(({ count }) => count), [1, 2]);
   assertEquals(health.issues.filter(({ kind }) => kind === "rejoined").length, 1);
+});
+
+Deno.test("a report is one line that no name in it can forge", () => {
+  const health = new HealthLog(() => 0);
+  for (const [what, text] of Object.entries(hostileNames)) {
+    health.report("refused_join", `"${text}" was refused`);
+    assertSafe(health.issues[0]?.text ?? "", what);
+  }
 });

@@ -48,6 +48,8 @@ export interface IntakeParts {
   readonly endings: Endings;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
+  /** The user's own name for an agent. */
+  readonly nameOf: (agentId: AgentId) => string | undefined;
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
   readonly confirmations: Pick<Confirmations, "heard">;
@@ -116,7 +118,7 @@ export class Intake {
     { epoch, sender: { agentId, identity } }: ReadMessage,
     { part, counter, aad, opening }: TakenPart,
   ): InboxItem | undefined {
-    const { senders, health, membership } = this.#parts;
+    const { senders, health, membership, nameOf } = this.#parts;
     const counted = { counter, epoch };
     const verdict = senders.judge(agentId, counted);
     if (verdict === "duplicate") return void this.reportRepeated(agentId, { epoch, aad: { ...aad, counter } });
@@ -124,10 +126,11 @@ export class Intake {
     if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
     const isAlone = aad.count === 1;
     const arrival = senders.take(agentId, counted, isAlone ? aad.messageId : undefined);
-    const verified = !membership.isDoubtful(agentId);
-    if (!verified) reportDoubtful(health, identity);
+    const keyUnchanged = !membership.isDoubtful(agentId);
+    if (!keyUnchanged) reportDoubtful(health, identity);
     const isNew = part !== undefined && !senders.wasShown(agentId, part.id);
-    const opened = isNew ? { id: part.id, sender: agentId, identity, verified, timeMs, sequence } : undefined;
+    const from = { sender: agentId, identity, keyUnchanged, knownAs: nameOf(agentId) };
+    const opened = isNew ? { id: part.id, ...from, timeMs, sequence } : undefined;
     const incoming = isNew && opened !== undefined ? this.#readPart(part.plaintext, opened, isAlone) : undefined;
     this.#parts.confirmations.heard(agentId, epoch, incoming?.fields.confirmation);
     if (incoming === undefined) return void this.#parts.onDone(this.#changes([{ arrival }]));
@@ -148,7 +151,7 @@ export class Intake {
 
   /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
   preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
-    const { senders, endings, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
+    const { senders, endings, membership, agentId, relayNowMs, maxAgeMs, nameOf } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
     if (!mayPost || aad === undefined || aad.count > 1) return undefined;
@@ -156,8 +159,9 @@ export class Intake {
     const counted = { counter: aad.counter, epoch };
     if (endings.isAfter(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
     const { timeMs, sequence } = entry;
-    const verified = !membership.isDoubtful(sender);
-    const opened = { id: aad.messageId, sender, identity, verified, timeMs, sequence };
+    const keyUnchanged = !membership.isDoubtful(sender);
+    const from = { sender, identity, keyUnchanged, knownAs: nameOf(sender) };
+    const opened = { id: aad.messageId, ...from, timeMs, sequence };
     const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
     if (read.outcome !== "incoming") return undefined;
     const { incoming } = read;

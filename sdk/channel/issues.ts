@@ -34,6 +34,8 @@ export type IssueKind =
   | "store_unproven"
   /** An identity came back with another key. Unless an owner brought it in, its messages are not shown. */
   | "key_changed"
+  /** The name of a member looks like another member's; see `resembles` in `members()`. */
+  | "look_alike"
   /** A member that was known before this agent came back is none any more. */
   | "members_changed"
   /** The relay says that members were absent for too long. They stay members; an owner may remove them. */

@@ -1,4 +1,5 @@
 /** Identities that came with another key than the one that was known, in words and as events. */
+import { quoted } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { HealthLog } from "./health.ts";
 import type { ChangedKeys } from "./key_changes.ts";
@@ -6,7 +7,7 @@ import type { ChangedKeys } from "./key_changes.ts";
 export function reportChangedKeys(health: HealthLog, { accepted, doubtful }: ChangedKeys): void {
   for (const bytes of accepted) {
     const identity = identityText(bytes);
-    health.report("key_changed", `"${identity}" is in the channel with a new key, brought in by an owner`);
+    health.report("key_changed", `${quoted(identity)} is in the channel with a new key, brought in by an owner`);
     health.tell({ type: "key_changed", identity, trusted: true });
   }
   for (const bytes of doubtful) {
@@ -17,7 +18,9 @@ export function reportChangedKeys(health: HealthLog, { accepted, doubtful }: Cha
 
 export function reportDoubtful(health: HealthLog, identity: Uint8Array): void {
   const text =
-    `"${identityText(identity)}" is in the channel with another key than before, and no owner brought it in. It can ` +
+    `${
+      quoted(identityText(identity))
+    } is in the channel with another key than before, and no owner brought it in. It can ` +
     "read along, and its messages are not shown; ask an owner to remove it first, and to invite it then if it is genuine";
   health.report("key_changed", text);
 }

@@ -41,6 +41,7 @@ import { KeyAges } from "./key_ages.ts";
 import { sayGoodbye } from "./leaving.ts";
 import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
+import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Outbox } from "./outbox.ts";
@@ -81,6 +82,7 @@ export class LiveChannel {
   readonly senders: Senders;
   readonly confirmations: Confirmations;
   readonly ages: KeyAges;
+  readonly lookAlikes: LookAlikes;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
@@ -121,6 +123,7 @@ export class LiveChannel {
     this.#deps = deps;
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
+    this.lookAlikes = new LookAlikes({ membership, health });
     const { channelId } = membership;
     const onFault = (fault: unknown): void => this.#die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
@@ -154,6 +157,7 @@ export class LiveChannel {
       budget: new FetchBudget(() => deps.runtime.nowMs()),
       agentId: deps.agentId,
       relayNowMs: deps.relayNowMs,
+      nameOf: deps.nameOf,
       maxAgeMs,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
@@ -656,6 +660,7 @@ export class LiveChannel {
     this.#recovery.forgetForeign();
     this.#arrival.end();
     this.membership.replace(entered);
+    this.lookAlikes.look();
     this.committer.forget();
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
@@ -696,6 +701,7 @@ export class LiveChannel {
     for (const agentId of moved.added) this.senders.begin(agentId, membership.epoch);
     for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
     for (const event of memberEvents(moved, membership)) this.tell(event);
+    if (moved.added.length + moved.removed.length > 0) this.lookAlikes.look();
     this.confirmations.moved(moved);
     if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.#die(fault));
     this.#tellReady();

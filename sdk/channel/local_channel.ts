@@ -1,13 +1,15 @@
 /** A channel whose agent is in this process. */
-import { type ChannelId, type ChannelName, type ChannelPolicy, parseAgentId } from "../../proto/mod.ts";
+import type { AgentId, ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "../content/values.ts";
-import { fingerprintOf } from "../mls/fingerprint.ts";
+import { fingerprintOf, numberOf } from "../mls/fingerprint.ts";
+import { credentialOf } from "../mls/leaf.ts";
 import { policyOf } from "../mls/policy_rules.ts";
+import { addressedAgent } from "./addressing.ts";
 import { addMember, type AddOptions } from "./adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
@@ -52,7 +54,7 @@ export class LocalChannel implements ChannelPort {
 
   async removeMember(agentId: string): Promise<void> {
     await translating("Cannot remove the member", async () => {
-      const wanted = parseAgentId(agentId);
+      const wanted = this.#find(agentId);
       const { membership, committer } = this.#live;
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "An agent cannot remove itself; use leave()");
@@ -70,11 +72,11 @@ export class LocalChannel implements ChannelPort {
   }
 
   async promote(agentId: string): Promise<void> {
-    await translating("Cannot promote the member", () => promote(agentId, this.#live));
+    await translating("Cannot promote the member", () => promote(this.#find(agentId), this.#live));
   }
 
   async demote(agentId: string): Promise<void> {
-    await translating("Cannot demote the owner", () => demote(agentId, this.#live));
+    await translating("Cannot demote the owner", () => demote(this.#find(agentId), this.#live));
   }
 
   async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
@@ -94,13 +96,13 @@ export class LocalChannel implements ChannelPort {
 
   async leave(successor: string | undefined): Promise<void> {
     await translating("Cannot leave the channel", () => {
-      return this.#live.leave(successor === undefined ? undefined : parseAgentId(successor));
+      return this.#live.leave(successor === undefined ? undefined : this.#find(successor));
     });
   }
 
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
     return await translating("Cannot send", () => {
-      const plaintext = encodeMessage(value, options, this.#agent.relayNowMs);
+      const plaintext = encodeMessage(value, options, { nowMs: this.#agent.relayNowMs, find: this.#find });
       return this.#live.outbox.send(plaintext, options);
     }, options.signal);
   }
@@ -108,7 +110,7 @@ export class LocalChannel implements ChannelPort {
   async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
     return await translating("Cannot ask", async () => {
       if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
-      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
+      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to, this.#find), options)) {
         if (answer.ok) return answer.reply;
         throw answer.error;
       }
@@ -117,7 +119,7 @@ export class LocalChannel implements ChannelPort {
   }
 
   requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
-    return this.#live.requester.ask(value, agentIdsOf(to), options);
+    return this.#live.requester.ask(value, agentIdsOf(to, this.#find), options);
   }
 
   serve(handler: RequestHandler, options: ServeOptions): Serving {
@@ -141,7 +143,16 @@ export class LocalChannel implements ChannelPort {
   }
 
   members(): ChannelMember[] {
-    return listMembers(this.#live, this.#agent.agentId);
+    return listMembers(this.#live, this.#agent.agentId, this.#agent.clocks.nameOf);
+  }
+
+  async numberOf(agentId: string): Promise<string> {
+    return await translating("Cannot tell the number", () => {
+      const wanted = this.#find(agentId);
+      const credential = this.#live.membership.leafOf(wanted)?.leaf.node;
+      if (credential !== undefined) return Promise.resolve(numberOf(credentialOf(credential)));
+      throw invalidArgument(`Agent ${wanted} is not in this channel, or not back yet: its key is not known here`);
+    });
   }
 
   fingerprint(): string {
@@ -151,4 +162,6 @@ export class LocalChannel implements ChannelPort {
   health(): ChannelHealth {
     return describeHealth(this.#live, this.#agent.parts.session.state);
   }
+
+  readonly #find = (named: string): AgentId => addressedAgent(named, () => this.members());
 }

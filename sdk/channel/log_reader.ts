@@ -45,6 +45,7 @@ export interface LogReaderParts {
   readonly budget: FetchBudget;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
+  readonly nameOf: IntakeParts["nameOf"];
   readonly maxAgeMs: () => number;
   readonly discard: boolean;
   readonly onDone: (changes: readonly Noted[]) => void;

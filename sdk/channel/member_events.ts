@@ -34,10 +34,10 @@ export function memberEvents(
   return events;
 }
 
-/** Identities of members, including former ones as long as their keys are remembered. */
+/** The identities of members, of members before the commit, and of agents whose keys are remembered. */
 function knownAgents({ group, trust }: Membership): ReadonlyMap<AgentId, string> {
   const agents = new Map<AgentId, string>();
-  for (const { identity, signatureKey } of trust.keys) {
+  for (const { identity, signatureKey } of [...trust.keys, ...group.past.lastRoster?.credentials() ?? []]) {
     agents.set(agentIdOf(signatureKey, identity), identityText(identity));
   }
   for (const { agentId, identity } of group.members()) agents.set(agentId, identityText(identity));

@@ -1,16 +1,21 @@
 /** The members of a channel, as its user sees them. */
 import type { AgentId } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
+import type { ChannelDeps } from "./deps.ts";
 import type { LiveChannel } from "./live_channel.ts";
 
 /** Somebody in a channel. */
 export interface ChannelMember {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The member's identity; the same for as long as it is trusted here. In hexadecimal when it is not text. */
+  /** The name that the member chose for itself: a claim that nobody has checked. In hexadecimal when it is not text. */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;
+  /** Whether it is the same agent as before under this identity. Messages of one that is not are not shown. */
+  readonly keyUnchanged: boolean;
+  /** The name that the user of this program gave the agent (`static trust name`); undefined for others. */
+  readonly knownAs: string | undefined;
   /** Owners may remove others. */
   readonly owner: boolean;
   /** This agent. */
@@ -36,20 +41,32 @@ export interface ChannelMember {
    * not, an owner removes it.
    */
   readonly lapsed: boolean;
+  /**
+   * Members with another agent id whose identity looks the same, by its case, blanks or letters: some of them, at most eight. Tell them
+   * apart by their agent ids.
+   */
+  readonly resembles: readonly AgentId[];
 }
 
-export function listMembers({ membership, confirmations }: LiveChannel, self: AgentId): ChannelMember[] {
+export function listMembers(
+  { membership, confirmations, lookAlikes }: LiveChannel,
+  self: AgentId,
+  nameOf: ChannelDeps["nameOf"],
+): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
   return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
     agentId,
     identity: identityText(identity),
     identityBytes: identity,
+    keyUnchanged: !membership.isDoubtful(agentId),
+    knownAs: nameOf(agentId),
     owner,
     self: agentId === self,
     absent,
     confirmedEpoch: confirmations.confirmedEpoch(agentId),
     lastHeardMs: confirmations.lastHeardMs(agentId),
     lapsed: lapsed.has(agentId),
+    resembles: lookAlikes.of(agentId),
   }));
 }

@@ -42,6 +42,7 @@ export interface ChannelPort {
   receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined>;
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
   members(): ChannelMember[];
+  numberOf(agentId: string): Promise<string>;
   fingerprint(): string;
   health(): ChannelHealth;
 }

@@ -15,12 +15,16 @@ import { createError } from "../base/errors.ts";
 import type { Incoming } from "../content/incoming.ts";
 import type { Asked, Attempts, RequestRecords } from "../content/ports.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
+import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
 import { askedKind, attemptsKind, type ChannelStore, repliesKind } from "./records.ts";
 
 export function createRequestRecords(
   channelId: ChannelId,
-  store: Pick<ChannelStore, "get" | "list" | "batch">,
+  { store, nameOf }: {
+    readonly store: Pick<ChannelStore, "get" | "list" | "batch">;
+    readonly nameOf: ChannelDeps["nameOf"];
+  },
 ): RequestRecords {
   const [asked, replies, attempts] = [askedKind(channelId), repliesKind(channelId), attemptsKind(channelId)];
   const reading = <T>(act: () => Promise<T>): Promise<T> => translating("Cannot read what is noted of requests", act);
@@ -40,7 +44,7 @@ export function createRequestRecords(
     reply: (request, from) =>
       reading(async () => {
         const value = await store.get(replies, replyKey(request, from));
-        return value && decodeReply(value, { kind: replies, from });
+        return value && { ...decodeReply(value, { kind: replies, from }), knownAs: nameOf(from) };
       }),
     attempts: () =>
       reading(async () =>
@@ -79,7 +83,10 @@ function encodeReply({ id, identity, timeMs, sequence, kind, fields, body }: Inc
   return encodeFields([id, identity, timeMs, sequence, encodeContent({ kind, fields, body })]);
 }
 
-function decodeReply(value: Uint8Array, { kind, from }: { readonly kind: string; readonly from: AgentId }): Incoming {
+function decodeReply(
+  value: Uint8Array,
+  { kind, from }: { readonly kind: string; readonly from: AgentId },
+): Omit<Incoming, "knownAs"> {
   const fields = decodeFields(value, kind);
   const decoded = decodeContent(fields.bytes(4));
   if (decoded.form !== "enveloped") throw createError("internal", "A reply was noted in another form");
@@ -88,7 +95,7 @@ function decodeReply(value: Uint8Array, { kind, from }: { readonly kind: string;
     sender: from,
     identity: fields.bytes(1),
     // Others are not taken as replies.
-    verified: true,
+    keyUnchanged: true,
     timeMs: fields.number(2),
     sequence: fields.number(3),
     lane: "reply",

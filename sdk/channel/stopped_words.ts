@@ -1,4 +1,6 @@
 /** A stopped channel in words, for its application: the problem, and the way out. */
+import { quoted } from "../../proto/mod.ts";
+import { identityText } from "../base/identity_text.ts";
 import type { Group } from "../mls/group.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import type { ForeignGeneration } from "./foreign_generation.ts";
@@ -6,9 +8,7 @@ import type { StoppedState } from "./health.ts";
 
 export function problemOf(bad: BadCommit): string {
   const { sender: { identity }, sequence, reason } = bad;
-  return `"${new TextDecoder().decode(identity)}" (${
-    blamedOf(bad)
-  }) signed a commit that this agent cannot follow, at ` +
+  return `${quoted(identityText(identity))} (${blamedOf(bad)}) signed a commit that this agent cannot follow, at ` +
     `entry ${sequence} of the log: ${reason}`;
 }
 

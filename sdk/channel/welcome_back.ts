@@ -1,6 +1,7 @@
 /** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { equalBytes, foundingEpoch, generationOf, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import { equalBytes, foundingEpoch, generationOf, quoted, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import { identityText } from "../base/identity_text.ts";
 import type { KnownMembers } from "../mls/admissions.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
 import { Group } from "../mls/group.ts";
@@ -99,16 +100,16 @@ export function reportChanges(present: readonly Member[], membership: Membership
   const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
   for (const { agentId, identity } of membership.group.members()) {
     if (staying.has(bytesToHex(identity))) continue;
-    const who = new TextDecoder().decode(identity);
+    const who = quoted(identityText(identity));
     health.report(
       "members_changed",
-      `"${who}" (${agentId}) is no longer a member; it was one before this agent came back`,
+      `${who} (${agentId}) is no longer a member; it was one before this agent came back`,
     );
   }
   const removed = new Set(membership.removed);
   for (const { agentId, identity } of present) {
     if (!removed.has(agentId)) continue;
-    const text = `"${new TextDecoder().decode(identity)}" (${agentId}) was removed, and is a member again since this ` +
+    const text = `${quoted(identityText(identity))} (${agentId}) was removed, and is a member again since this ` +
       "agent came back; if nobody has invited it again, an owner should remove it";
     health.report("members_changed", text);
   }

@@ -22,18 +22,12 @@ export interface AnswerQueue {
 }
 
 const maxErrorText = 1024;
-// deno-lint-ignore no-control-regex
-const control = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 export function answerOf(reply: Incoming): Answer {
   const { kind, sender, fields, body } = reply;
   if (kind !== "error") return { from: sender, ok: true, reply: new Envelope(reply, () => Promise.resolve()) };
   const { error: remoteCode = "failed", retryAfterMs } = fields;
-  // Somebody else's words, which end up in logs and on terminals.
-  const text = new TextDecoder().decode(body.subarray(0, 4 * maxErrorText)).replace(control, " ").slice(
-    0,
-    maxErrorText,
-  );
+  const text = new TextDecoder().decode(body.subarray(0, 4 * maxErrorText)).slice(0, maxErrorText);
   const retry = retryAfterMs === undefined
     ? { retryable: false }
     : { retryable: true, ...(retryAfterMs > 0 && { retryAfterMs }) };

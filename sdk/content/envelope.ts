@@ -7,19 +7,21 @@ import { describeIssues, type StandardSchema } from "./standard_schema.ts";
 
 export type { EnvelopeKind };
 
-/** The sender of a message, authenticated. */
+/** The sender of a message. Its agent id is authenticated; its identity is its own choice. */
 export interface Sender {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The sender's identity; in hexadecimal when it is not text. */
+  /** The name that the sender chose for itself: a claim that nobody has checked. In hexadecimal when it is not text. */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;
   /**
-   * Whether the channel trusts its key for this identity. False only in `envelopes({ all: true })`: an identity came back with
+   * Whether it is the same agent as before under this identity. False only in `envelopes({ all: true })`: an identity came back with
    * another key, and no owner brought it in.
    */
-  readonly verified: boolean;
+  readonly keyUnchanged: boolean;
+  /** The name that the user of this program gave the agent (`static trust name`); undefined for others. */
+  readonly knownAs: string | undefined;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -82,7 +84,8 @@ export class Envelope {
       agentId: incoming.sender,
       identity: identityText(incoming.identity),
       identityBytes: incoming.identity,
-      verified: incoming.verified,
+      keyUnchanged: incoming.keyUnchanged,
+      knownAs: incoming.knownAs,
     };
     this.timeMs = incoming.timeMs;
     this.bytes = incoming.body;

@@ -6,7 +6,14 @@ import type { StandardSchema } from "./standard_schema.ts";
 
 function envelopeOf(text: string): Envelope {
   const named = { id: parseBinaryId<MessageId>("A".repeat(22)), sender: parseAgentId("a".repeat(22)) };
-  const opened = { ...named, identity: new Uint8Array(1), verified: true, timeMs: 1, sequence: 1 };
+  const opened = {
+    ...named,
+    identity: new Uint8Array(1),
+    keyUnchanged: true,
+    knownAs: undefined,
+    timeMs: 1,
+    sequence: 1,
+  };
   const body = new TextEncoder().encode(text);
   const incoming = { ...opened, kind: "message", lane: "message", fields: {}, body } as const;
   return new Envelope(incoming, () => Promise.resolve());

@@ -19,8 +19,10 @@ export interface Incoming {
   readonly id: MessageId;
   readonly sender: AgentId;
   readonly identity: Uint8Array;
-  /** The channel trusts the key that signed it for this identity. */
-  readonly verified: boolean;
+  /** The channel does not know this identity with another key. */
+  readonly keyUnchanged: boolean;
+  /** The user's own name for the sender. */
+  readonly knownAs: string | undefined;
   /** When the relay accepted it. */
   readonly timeMs: number;
   readonly sequence: number;
@@ -29,7 +31,7 @@ export interface Incoming {
 }
 
 /** Of what was opened, everything but its content. */
-export type Opened = Pick<Incoming, "id" | "sender" | "identity" | "verified" | "timeMs" | "sequence">;
+export type Opened = Pick<Incoming, "id" | "sender" | "identity" | "keyUnchanged" | "knownAs" | "timeMs" | "sequence">;
 
 export interface Reader {
   readonly agentId: AgentId;
@@ -50,7 +52,7 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
     const decoded = decodeContent(plaintext);
     switch (decoded.form) {
       case "raw": {
-        const lane = opened.verified ? "message" : "aside";
+        const lane = opened.keyUnchanged ? "message" : "aside";
         return { outcome: "incoming", incoming: { ...opened, kind: "message", lane, fields: {}, body: decoded.body } };
       }
       case "later":
@@ -81,7 +83,7 @@ function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Re
   const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxAgeMs);
   if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) return { outcome: "expired", kind };
   const incoming = { ...content, fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs } };
-  const isForUs = content.verified && (fields.to === undefined || fields.to.includes(agentId));
+  const isForUs = content.keyUnchanged && (fields.to === undefined || fields.to.includes(agentId));
   if (!isForUs) return { outcome: "incoming", incoming: { ...incoming, lane: "aside" } };
   const lane = kind === "error" ? "reply" : kind;
   return { outcome: "incoming", incoming: { ...incoming, lane } };

@@ -11,7 +11,15 @@ const timeoutMs = 1000;
 function replyTo({ id, secret, deadlineMs }: Asked): Incoming {
   const fields = { to: [bob], replyTo: id, expiryMs: deadlineMs };
   const replyId = replyIdOf({ id, from: bob, secret }, alice);
-  const opened = { id: replyId, sender: alice, identity: new Uint8Array(1), verified: true, timeMs: 0, sequence: 1 };
+  const opened = {
+    id: replyId,
+    sender: alice,
+    identity: new Uint8Array(1),
+    keyUnchanged: true,
+    knownAs: undefined,
+    timeMs: 0,
+    sequence: 1,
+  };
   return { ...opened, kind: "reply", lane: "reply", fields, body: new Uint8Array(1) };
 }
 

@@ -10,7 +10,7 @@ function request(again: boolean): Incoming {
   const secret = { replySecret: new Uint8Array(replySecretBytes) };
   const fields = { to: [bob], deadlineMs, ...secret, ...(again && { again }) };
   const opened = { id: parseBinaryId<MessageId>("C".repeat(21) + "A"), sender: alice, identity: new Uint8Array(1) };
-  const at = { verified: true, timeMs: 0, sequence: 1 };
+  const at = { keyUnchanged: true, knownAs: undefined, timeMs: 0, sequence: 1 };
   return { ...opened, ...at, kind: "request", lane: "request", fields, body: new Uint8Array(1) };
 }
 

@@ -7,7 +7,6 @@ import {
   encodeRawPayload,
   limits,
   type MessageId,
-  parseAgentId,
   parseBinaryId,
   WireError,
 } from "../../proto/mod.ts";
@@ -16,7 +15,7 @@ import { createError, invalidArgument } from "../base/errors.ts";
 /** A value that can be sent: bytes, text, or a value as JSON. */
 export type Sendable = Uint8Array | string | { readonly json: unknown };
 
-/** Somebody in the channel: its agent id, or what has one, such as a member or a sender. */
+/** Somebody in the channel: its agent id, the name that the user gave it, or what has an agent id, such as a member or a sender. */
 export type Addressee = string | { readonly agentId: string };
 
 /** Fields that a message can carry. */
@@ -44,11 +43,19 @@ export interface Enveloping {
   readonly fields: ContentFields;
 }
 
-export function agentIdsOf(to: Addressee | readonly Addressee[]): readonly AgentId[] {
+/** As text: agent ids and names. */
+export function addresseesOf(to: Addressee | readonly Addressee[]): readonly string[] {
   const list: readonly Addressee[] = isList(to) ? to : [to];
-  const ids = list.map((each) => checked(() => parseAgentId(typeof each === "string" ? each : each.agentId)));
-  if (ids.length === 0) throw invalidArgument("Cannot send: `to` names nobody; name a member, or leave it out");
-  return [...new Set(ids)].sort();
+  if (list.length === 0) throw invalidArgument("Cannot send: `to` names nobody; name a member, or leave it out");
+  return list.map((each) => typeof each === "string" ? each : each.agentId);
+}
+
+/** `find` gives the agent that is meant, and throws for a text that names nobody. */
+export function agentIdsOf(
+  to: Addressee | readonly Addressee[],
+  find: (named: string) => AgentId,
+): readonly AgentId[] {
+  return [...new Set(addresseesOf(to).map((each) => checked(() => find(each))))].sort();
 }
 
 /** `Array.isArray` does not narrow a read-only list. */
@@ -57,11 +64,15 @@ function isList(to: Addressee | readonly Addressee[]): to is readonly Addressee[
 }
 
 /** The plaintext of an ordinary message. */
-export function encodeMessage(value: Sendable, options: MessageOptions, nowMs: number): Uint8Array {
+export function encodeMessage(
+  value: Sendable,
+  options: MessageOptions,
+  { nowMs, find }: { readonly nowMs: number; readonly find: (named: string) => AgentId },
+): Uint8Array {
   const { to, replyTo, expiresInMs } = options;
   const fields: ContentFields = {
     ...fieldsOf(value, options),
-    ...(to !== undefined && { to: agentIdsOf(to) }),
+    ...(to !== undefined && { to: agentIdsOf(to, find) }),
     ...(replyTo !== undefined && { replyTo: checked(() => parseBinaryId<MessageId>(replyTo)) }),
     ...(expiresInMs !== undefined && { expiryMs: nowMs + duration("expiresInMs", expiresInMs) }),
   };

@@ -26,6 +26,13 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     const welcome = fields.flag("delivered") ? undefined : bytes;
     return named(await held.client.joinChannel(fields.text("channel"), welcome, options));
   },
+  number: async (call) => {
+    const { fields, held } = call;
+    const agentId = fields.optionalText("agentId");
+    return {
+      ok: { number: await (agentId === undefined ? held.client.number() : (await channelOf(call)).numberOf(agentId)) },
+    };
+  },
   keyPackage: async ({ held }) => ({ bytes: await held.client.generateKeyPackage() }),
   closeChannel: ({ held, fields, signal }) => held.client.closeChannel(fields.text("channel"), { signal }),
   watch,

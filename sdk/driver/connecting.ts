@@ -15,6 +15,7 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
     return value === undefined ? {} : { [name]: value };
   };
   const tls = fields.optionalObject("tls");
+  const trustFile = fields.optionalText("trustFile");
   const damaged = fields.one("damaged", ["refuse", "read", "accept"]);
   const given = {
     ...text("link"),
@@ -28,6 +29,7 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
     ...(fields.has("cover") && { cover: fields.raw("cover") }),
     ...(tls !== undefined && { tls: tlsOf(tls) }),
     ...(damaged !== undefined && { damaged }),
+    ...(trustFile !== undefined && { trust: trustFile }),
     repair: fields.flag("repair"),
     dataDir: fields.text("dataDir"),
     identity,

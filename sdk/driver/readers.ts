@@ -259,7 +259,7 @@ export class Readers {
 
   /** Messages for others, and those of members whose key is not trusted, are only for readers that want everything. */
   #isForUs({ kind, sender, to }: Envelope): boolean {
-    return kind === "message" && sender.verified && (to === undefined || to.includes(this.#parts.agentId));
+    return kind === "message" && sender.keyUnchanged && (to === undefined || to.includes(this.#parts.agentId));
   }
 
   async #next(reader: Reader, loop: Loop, manual: boolean): Promise<ReadMessage | undefined> {

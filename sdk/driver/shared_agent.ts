@@ -59,6 +59,10 @@ export class SharedAgent {
     return (await Promise.all(lists)).flat();
   }
 
+  namesChanged(): void {
+    this.#agent.namesChanged();
+  }
+
   /** Messages that programs have left here to be sent. */
   get unsent(): number {
     return this.#agent.unsent;

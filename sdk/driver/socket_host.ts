@@ -174,6 +174,7 @@ export class SocketHost {
         channels: this.#options.agent.manager.channels,
       },
     }),
+    names: () => this.#options.agent.namesChanged(),
     readers: async ({ fields }) => {
       const { agent } = this.#options;
       const name = fields.optionalText("channel");
@@ -187,7 +188,7 @@ export class SocketHost {
 }
 
 /** Names of what only a host has. */
-export const hostOperationNames: readonly string[] = ["status", "stop", "readers", "deleteReader"];
+export const hostOperationNames: readonly string[] = ["status", "stop", "names", "readers", "deleteReader"];
 
 function ending(): StaticError {
   return createError("listener_died", "The host ends; the next call starts another one");

@@ -25,8 +25,9 @@ export async function watch(call: Call): Promise<Answer> {
     const members = channel.members().map(encodeMember);
     const { keys, ...health } = channel.health();
     const ages = keys.map(encodeKeyAge);
+    const names = members.map(({ knownAs }) => knownAs ?? "").join("\n");
     // Those of a large channel are sent again only when it has others.
-    const now = members.length > manyMembers ? `epoch ${health.epoch}` : JSON.stringify([members, ages]);
+    const now = members.length > manyMembers ? `epoch ${health.epoch} ${names}` : JSON.stringify([members, ages]);
     const isNew = now !== told;
     told = now;
     return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };

@@ -159,6 +159,8 @@ function goneIsTrue(error: unknown): boolean {
 async function start(place: HostPlace, { hosts, options }: Finding): Promise<void> {
   const { fields, identity } = await options();
   const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
+  const { trustFile } = fields;
+  const readable = typeof trustFile === "string" ? [trustFile] : [];
   const died = `The host did not start; ${place.folder}/log may say why`;
   // The process prints one answer, which is read like any other.
   const reading = new HostConnection({ write: () => {}, close: () => {} });
@@ -166,7 +168,7 @@ async function start(place: HostPlace, { hosts, options }: Finding): Promise<voi
   answered.catch(() => {});
   let letGo: () => void;
   try {
-    letGo = hosts.start(place, frame, {
+    letGo = hosts.start(place, { frame, readable }, {
       onData: (bytes) => reading.receive(bytes),
       onEnd: () => reading.end(createError("internal", died, { retryable: true })),
     });

@@ -28,7 +28,14 @@ import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
-import { type Addressee, agentIdsOf, bodyOf, type ContentOptions, fieldsOf, type Sendable } from "../content/values.ts";
+import {
+  type Addressee,
+  addresseesOf,
+  bodyOf,
+  type ContentOptions,
+  fieldsOf,
+  type Sendable,
+} from "../content/values.ts";
 import type { TransportName } from "../transport/transport.ts";
 import type { Answered } from "./connection.ts";
 import { Fields } from "./fields.ts";
@@ -132,7 +139,8 @@ export class RemoteChannel implements ChannelPort {
     return this.#changed(await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
   }
 
-  async removeMember(agentId: string): Promise<void> {
+  async removeMember(named: string): Promise<void> {
+    const agentId = this.#members.find(({ knownAs }) => knownAs === named)?.agentId ?? named;
     // A host that died then may have done it.
     const done = async (error: unknown): Promise<Answered> => {
       const members = await this.#link.repeat("members", this.#named);
@@ -178,7 +186,7 @@ export class RemoteChannel implements ChannelPort {
     const fields = {
       ...contentOf(value, options),
       message: this.#sends.newId(),
-      ...(to !== undefined && { to: agentIdsOf(to) }),
+      ...(to !== undefined && { to: addresseesOf(to) }),
       ...(replyTo !== undefined && { replyTo }),
       ...(expiresInMs !== undefined && { expiresInMs }),
       ...(queue !== undefined && { queue }),
@@ -191,7 +199,7 @@ export class RemoteChannel implements ChannelPort {
 
   /** With a key the next host continues it. */
   async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
-    const [member] = agentIdsOf(to);
+    const [member] = addresseesOf(to);
     const fields = { ...this.#asking(value, options), to: member };
     const given = { bytes: bodyOf(value), signal: options.signal };
     const isNamed = options.key !== undefined;
@@ -201,7 +209,7 @@ export class RemoteChannel implements ChannelPort {
   }
 
   requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
-    const fields = { ...this.#asking(value, options), to: agentIdsOf(to) };
+    const fields = { ...this.#asking(value, options), to: addresseesOf(to) };
     const stream = new RemoteStream(this.#link, "requestAll", fields, { bytes: bodyOf(value), isOnce: true });
     options.signal?.addEventListener("abort", () => void stream.end("end").catch(() => {}), { once: true });
     const asked = stream.open();
@@ -260,6 +268,10 @@ export class RemoteChannel implements ChannelPort {
 
   members(): ChannelMember[] {
     return [...this.#members];
+  }
+
+  async numberOf(agentId: string): Promise<string> {
+    return (await this.#link.repeat("number", { ...this.#named, agentId })).fields.text("number");
   }
 
   fingerprint(): string {

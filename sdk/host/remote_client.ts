@@ -82,6 +82,10 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return await this.#enter("create", { channel: name }, options);
   }
 
+  async number(): Promise<string> {
+    return (await this.link.repeat("number")).fields.text("number");
+  }
+
   async generateKeyPackage(): Promise<Uint8Array> {
     return (await this.link.repeat("keyPackage")).bytes;
   }

@@ -11,7 +11,7 @@ const runtime = {
   after: () => (): void => {},
   randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
 };
-const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", verified: true };
+const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", keyUnchanged: true };
 
 /** A host that answers when it is told to. */
 class SlowHost {

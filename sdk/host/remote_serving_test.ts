@@ -8,7 +8,7 @@ import { HostLink } from "./link.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { encodeError } from "./wire_errors.ts";
 
-const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", verified: true };
+const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", keyUnchanged: true };
 const request: Header = {
   item: 1,
   envelope: { kind: "request", id: "A".repeat(22), sender, timeMs: 1 },

@@ -15,7 +15,7 @@ export function encodeEnvelope(envelope: Envelope): Header {
   return {
     kind,
     id,
-    sender: { ...encodeIdentity(sender), verified: sender.verified },
+    sender: { ...encodeIdentity(sender), ...encodeKnown(sender) },
     timeMs,
     ...(contentType !== undefined && { contentType }),
     ...(to !== undefined && { to }),
@@ -43,7 +43,8 @@ export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: nu
     id: parseBinaryId<MessageId>(fields.text("id")),
     sender: parseAgentId(sender.text("agentId")),
     identity: decodeIdentity(sender),
-    verified: sender.flag("verified"),
+    keyUnchanged: sender.flag("keyUnchanged"),
+    knownAs: sender.optionalText("knownAs"),
     timeMs: fields.number("timeMs"),
     sequence: 0,
     fields: {
@@ -76,13 +77,18 @@ export function decodeIdentity(fields: Fields): Uint8Array {
   return hex === undefined ? new TextEncoder().encode(fields.text("identity")) : hexToBytes(hex);
 }
 
+function encodeKnown({ keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchanged" | "knownAs">): Header {
+  return { keyUnchanged, ...(knownAs !== undefined && { knownAs }) };
+}
+
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs } = member;
+  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
     ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
-  return { ...encodeIdentity(member), owner, self, absent, lapsed, ...heard };
+  const like = resembles.length > 0 ? { resembles } : {};
+  return { ...encodeIdentity(member), ...encodeKnown(member), owner, self, absent, lapsed, ...heard, ...like };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -91,12 +97,15 @@ export function decodeMember(fields: Fields): ChannelMember {
     agentId: parseAgentId(fields.text("agentId")),
     identity: identityText(identityBytes),
     identityBytes,
+    keyUnchanged: fields.flag("keyUnchanged"),
+    knownAs: fields.optionalText("knownAs"),
     owner: fields.flag("owner"),
     self: fields.flag("self"),
     absent: fields.flag("absent"),
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
     lastHeardMs: fields.optionalNumber("lastHeardMs"),
     lapsed: fields.flag("lapsed"),
+    resembles: (fields.optionalTexts("resembles") ?? []).map(parseAgentId),
   };
 }
 

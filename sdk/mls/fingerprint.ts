@@ -3,14 +3,20 @@
  * of an epoch. Somebody inside can choose what goes into an epoch, so it may look for two groups with one fingerprint: among
  * 10^40 that takes about 2^66 groups. Six groups of five digits took 2^50.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "../../wasm/mod.ts";
+import type { MemberCredential } from "./leaf.ts";
 
 const digits = 40;
 const digitsInGroup = 5;
 
-export function fingerprintOf(authenticator: Uint8Array): string {
-  const value = BigInt(`0x${bytesToHex(sha256(authenticator))}`) % 10n ** BigInt(digits);
+/** The number of an agent, the same in all its channels: of the hash of which its agent id is a part. */
+export function numberOf({ signatureKey, identity }: MemberCredential): string {
+  return fingerprintOf(concatBytes(signatureKey, identity));
+}
+
+export function fingerprintOf(hashed: Uint8Array): string {
+  const value = BigInt(`0x${bytesToHex(sha256(hashed))}`) % 10n ** BigInt(digits);
   const text = value.toString().padStart(digits, "0");
   return Array.from(
     { length: digits / digitsInGroup },

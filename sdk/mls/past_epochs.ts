@@ -48,6 +48,11 @@ export class PastEpochs {
     return past;
   }
 
+  /** The members of the epoch that ended last, if that was since this was opened. */
+  get lastRoster(): Roster | undefined {
+    return this.#newest?.roster;
+  }
+
   has(epoch: bigint): boolean {
     return this.#epochs.has(epoch);
   }

@@ -28,6 +28,11 @@ export class Roster {
   }
 
   /** Throws `WireError` when the bytes are not a roster. */
+  *credentials(): Generator<MemberCredential> {
+    for (const [, credential] of entriesOf(this.bytes)) yield credential;
+  }
+
+  /** Throws `WireError` when the bytes are not a roster. */
   at(leafIndex: number): MemberCredential | undefined {
     this.#byLeaf ??= new Map(entriesOf(this.bytes));
     return this.#byLeaf.get(leafIndex);

@@ -1,4 +1,5 @@
 /** Browsers: WebTransport, and `CellUp`/`CellDown` over `fetch` where it is missing or blocked. */
+import { nobodyKnown } from "../../proto/mod.ts";
 import { createWebCryptoEd25519 } from "../mls/crypto/web_crypto_ed25519.ts";
 import { source } from "../gen/browser_worker.ts";
 import { type StreamThread, withThread } from "../transport/worker_stream.ts";
@@ -22,6 +23,8 @@ export const platform: Platform = {
   readSettings: () => Promise.resolve({}),
   readTextFile: () => Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
   hosts: undefined,
+  openTrust: () => nobodyKnown,
+  findTrust: () => undefined,
 };
 
 /** Without an address of the user's from a `blob:` one, not `data:`: that would have no origin, and the relay asks for it. */

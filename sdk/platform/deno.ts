@@ -11,6 +11,7 @@ import { createNodeX25519 } from "./node_x25519.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
+import { findTrust, openTrust } from "./trust_file.ts";
 import { startWebWorker } from "./web_worker.ts";
 
 export const platform: Platform = {
@@ -26,6 +27,8 @@ export const platform: Platform = {
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,
+  openTrust,
+  findTrust,
 };
 
 function startThread(): StreamThread {

@@ -39,15 +39,16 @@ export function childEnvironment(variables: Readonly<Record<string, string | und
   return { ...Object.fromEntries(known), NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 }
 
-export function childArguments(place: HostPlace): string[] {
+/** `readable`: files of the user that it may read. */
+export function childArguments(place: HostPlace, readable: readonly string[]): string[] {
   const own = import.meta.url;
   const script = fileURLToPath(new URL(`../driver/main${own.slice(own.lastIndexOf("."))}`, own));
   const program = [script, "socket", place.dataDir];
-  return process.versions["deno"] === undefined ? program : ["run", ...denoRights(place), ...program];
+  return process.versions["deno"] === undefined ? program : ["run", ...denoRights(place, readable), ...program];
 }
 
-/** The agent's folder and the socket's; the network, because any relay and API may be named; and the store's native library. */
-function denoRights({ dataDir, folder }: HostPlace): string[] {
+/** The agent's folder and the socket's; the list of known agents; the network, because any relay and API may be named; and the store's native library. */
+function denoRights({ dataDir, folder }: HostPlace, readable: readonly string[]): string[] {
   const library = findLibrary();
   const folders = [dataDir, folder];
   return [
@@ -57,7 +58,7 @@ function denoRights({ dataDir, folder }: HostPlace): string[] {
     "--unstable-net",
     "--allow-net",
     // The last one is looked for by the loader of that library.
-    `--allow-read=${listed([...folders, library, "/etc/alpine-release"])}`,
+    `--allow-read=${listed([...folders, ...readable, library, "/etc/alpine-release"])}`,
     `--allow-write=${listed(folders)}`,
     `--allow-ffi=${listed([library])}`,
     `--allow-env=${listed(["STATIC_*", "HOME", "XDG_CONFIG_HOME", ...askedByLoader])}`,

@@ -4,10 +4,11 @@ import { hosts } from "./hosts.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
+import { findTrust } from "./trust_file.ts";
 
 export type HostedPlatform = Pick<
   Platform,
-  "hosts" | "nowMs" | "after" | "randomBytes" | "readSettings" | "readTextFile"
+  "hosts" | "nowMs" | "after" | "randomBytes" | "readSettings" | "readTextFile" | "findTrust"
 >;
 
 export const hostPlatform: HostedPlatform = {
@@ -17,4 +18,5 @@ export const hostPlatform: HostedPlatform = {
   randomBytes,
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
+  findTrust,
 };

@@ -48,9 +48,9 @@ const unixHosts: HostPlatform = {
     if (Math.abs(Date.now() - takenMs) > maxTurnMs) await rm(path, { force: true });
     return undefined;
   },
-  start: (place, options, { onData, onEnd }) => {
+  start: (place, { frame, readable }, { onData, onEnd }) => {
     const log = openLog(join(place.folder, "log"));
-    const child = spawn(process.execPath, childArguments(place), {
+    const child = spawn(process.execPath, childArguments(place, readable), {
       // A session of its own: a Ctrl-C at the terminal is not for it. Nor does it keep the folder of its starter busy.
       detached: true,
       cwd: "/",
@@ -63,7 +63,7 @@ const unixHosts: HostPlatform = {
     // Not its exit: what it said last may still be on its way.
     child.once("close", onEnd);
     child.stdin?.on("error", () => {});
-    child.stdin?.end(options);
+    child.stdin?.end(frame);
     child.stdout?.on("error", () => {});
     child.stdout?.on("data", onData);
     return () => {

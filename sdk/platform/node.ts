@@ -11,6 +11,7 @@ import { startThread } from "./node_thread.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
+import { findTrust, openTrust } from "./trust_file.ts";
 
 export const platform: Platform = {
   runtime: "node",
@@ -25,4 +26,6 @@ export const platform: Platform = {
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,
+  openTrust,
+  findTrust,
 };

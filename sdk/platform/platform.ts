@@ -3,6 +3,7 @@
  * `node.ts` and `browser.ts`; the specifier `#platform` stands for the one that fits (import map here, package conditions in
  * the npm package). The rest of the SDK touches no socket, file, clock, timer, randomness or environment but through it.
  */
+import type { Trust as KnownAgents } from "../../proto/mod.ts";
 import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
@@ -33,6 +34,10 @@ export interface Platform {
   readSettings(options?: SettingsOptions): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
+  /** The agents that this user knows, by `trust.json` of the user or by a file of that form; nobody in browsers. */
+  openTrust(path: string | undefined): KnownAgents;
+  /** Where that file is; undefined where there is no place for it. */
+  findTrust(): string | undefined;
   /** Hosts of agents on this machine; undefined in browsers. */
   readonly hosts: HostPlatform | undefined;
 }
@@ -46,7 +51,7 @@ export interface HostPlatform {
   /** Of several programs that would start a host, the first; returns how to let the next one. Undefined: another is at it. */
   takeTurn(place: HostPlace): Promise<(() => Promise<void>) | undefined>;
   /** Starts a host and gives it its options; `ends` hears what it says first. Returns how to let go of it: it outlives this process. */
-  start(place: HostPlace, options: Uint8Array, ends: HostEnds): () => void;
+  start(place: HostPlace, options: StartOptions, ends: HostEnds): () => void;
 }
 
 export interface HostPlace {
@@ -54,6 +59,13 @@ export interface HostPlace {
   readonly dataDir: string;
   readonly folder: string;
   readonly socket: string;
+}
+
+export interface StartOptions {
+  /** The host's options. */
+  readonly frame: Uint8Array;
+  /** Files of the user that it may read; it may read no others. */
+  readonly readable: readonly string[];
 }
 
 export interface HostEnds {

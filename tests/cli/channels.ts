@@ -83,12 +83,15 @@ async function invite(user: User): Promise<void> {
   const token = inviting.stdout().trim();
   assertMatch(token, /^inv_[\w-]+$/);
   const joined = await user.run(["channel", "join", name, ...bob], { input: `${token}\n` });
-  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-\\w{4}\n$`));
+  assertMatch(
+    joined.stdout,
+    new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`),
+  );
   assertStringIncludes(joined.stderr, `echo hello | static channel send ${name} --agent bob`);
   assert(!(joined.stdout + joined.stderr).includes(token));
   const invited = await inviting.done;
   assertEquals(invited.code, 0);
-  assertMatch(invited.stdout, /✓ bob-\w{4} has joined\n$/);
+  assertMatch(invited.stdout, /✓ [\w-]{22} \(unverified; calls itself "bob-\w{4}"\) has joined\n$/);
   assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
   const byBob = await user.run(["channel", "invite", name, "--no-wait", ...bob]);
   assertStringIncludes(byBob.stderr, `static channel join ${name} --agent alice`);
@@ -145,7 +148,10 @@ async function bytes(user: User): Promise<void> {
   const binary = await user.run(["channel", "listen", name, "--count", "1", "--json", ...bob]);
   assertEquals(JSON.parse(binary.stdout).base64, "/wA=");
   const shown = await user.run(["channel", "listen", name, "--count", "1", "--no-color", ...bob], { terminal: true });
-  assertMatch(shown.stdout, /^\d\d:\d\d:\d\d default-\w{4} {2}�\[2Jclear\n {2}second line\n$/);
+  assertMatch(
+    shown.stdout,
+    /^\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "default-\w{4}" {2}�\[2Jclear\n {2}second line\n$/,
+  );
 
   const interruption = new AbortController();
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
@@ -173,10 +179,14 @@ async function agree(user: User): Promise<void> {
   const { stdout } = await user.run(["channel", "members", name]);
   assertMatch(
     stdout,
-    /^MEMBER +AGENT ID +HEARD\ndefault-\w{4} +[\w-]{22} +[\w, ]+ owner, you\nbob-\w{4} +[\w-]{22} +[\w, ]+\n$/,
+    new RegExp(
+      `^${name} — anyone can choose this name\\. Owners: you\nAGENT ID +WHO +HEARD\n` +
+        '[\\w-]{22}  you; you call yourself "default-\\w{4}" +[\\w, ]+ owner, you\n' +
+        '[\\w-]{22}  unverified; calls itself "bob-\\w{4}" +[\\w, ]+\n$',
+    ),
   );
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
-  assertMatch(fingerprint, /^(\d{5} ){7}\d{5}\n$/);
+  assertMatch(fingerprint, /^(\d{5} ){7}\d{5} {2}epoch \d+\n$/);
   assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);
   assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
   const { state, forked, silent } = await user.json(["channel", "health", name, ...bob]);
@@ -186,8 +196,11 @@ async function agree(user: User): Promise<void> {
 
 async function own(user: User): Promise<void> {
   const { members } = await user.json(["channel", "members", name]);
-  const guest = members.find(({ self }: { self: boolean }) => !self).identity;
-  assertEquals((await user.run(["channel", "promote", name, guest])).stdout, `✓ ${guest} owns ${name}\n`);
+  const { agent_id: guest, identity } = members.find(({ self }: { self: boolean }) => !self);
+  const refused = await user.json(["channel", "promote", name, identity], { code: 2 });
+  assertStringIncludes(refused.error.message, `Use an agent id: ${guest} calls itself so`);
+  const promoted = `✓ ${guest} (unverified; calls itself "${identity}") owns ${name}\n`;
+  assertEquals((await user.run(["channel", "promote", name, guest])).stdout, promoted);
   assertEquals((await user.json(["channel", "demote", name, guest])).member.owner, false);
   const { stdout } = await user.run(["channel", "policy", name, "--posting", "owners"]);
   assertEquals(stdout, "May admit agents: every member\nMay post: owners only\n");
@@ -293,10 +306,10 @@ async function end(user: User): Promise<void> {
   const mine = await user.json(["channel", "remove", name, "nobody", ...bob], { code: 4 });
   assertEquals(mine.error.code, "not_found");
   const { members } = await user.json(["channel", "members", name]);
-  const { identity, agent_id } = members.find(({ self }: { self: boolean }) => !self);
-  const notAllowed = await user.json(["channel", "remove", name, members[0].identity, ...bob], { code: 4 });
+  const { agent_id } = members.find(({ self }: { self: boolean }) => !self);
+  const notAllowed = await user.json(["channel", "remove", name, members[0].agent_id, ...bob], { code: 4 });
   assertEquals(notAllowed.error.code, "not_allowed");
-  const removed = await user.json(["channel", "remove", name, identity]);
+  const removed = await user.json(["channel", "remove", name, agent_id]);
   assertEquals(removed.removed.agent_id, agent_id);
   await user.run(["channel", "send", name, "nobody else hears it"]);
   assertEquals((await user.json(["channel", "members", name])).members.length, 1);

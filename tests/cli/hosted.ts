@@ -28,6 +28,10 @@ export async function checkHosted(
       "on-message acknowledges by exit code, tries again, and buries what nobody can handle",
       () => onMessage(user),
     );
+    await t.step(
+      "a name of the user is given after comparing the number, is shown and is an address",
+      () => named(user),
+    );
     await t.step("invites are listed without their secrets, and revoked", () => invites(user));
     await t.step("readers are listed and deleted; status and stop tell what is true", () => hosts(user));
     await t.step("held messages are shown, released and dropped; rules are by agent id", () => heldMessages(user));
@@ -40,7 +44,7 @@ export async function checkHosted(
 async function heldMessages(user: User): Promise<void> {
   const folder = `${user.folder}/data/static/agents/default/mcp`;
   await Deno.mkdir(`${folder}/held`, { recursive: true });
-  const sender = { agentId: "b".repeat(22), identity: "mallory\u202e", verified: true };
+  const sender = { agentId: "b".repeat(22), identity: "mallory\u202e", keyUnchanged: true };
   const messageIds = ["one", "two"].map((word) => word.padEnd(22, "A"));
   const ids = messageIds.map((id) => `${sender.agentId}.${id}`);
   for (const [index, id] of messageIds.entries()) {
@@ -48,7 +52,10 @@ async function heldMessages(user: User): Promise<void> {
     await Deno.writeTextFile(`${folder}/held/${ids[index]}.json`, JSON.stringify({ channel: name, message }));
   }
   const { stdout } = await user.run(["mcp", "held"]);
-  assertMatch(stdout, /b+\.oneA+ {2}acme\/hosts\/one .* mallory\ufffd\n {2}call leave 0\nb+\.twoA/);
+  assertMatch(
+    stdout,
+    /b+\.oneA+ {2}acme\/hosts\/one .* unverified; calls itself "mallory\\u\{202e\}"\n {2}call leave 0\nb+\.twoA/,
+  );
   assertEquals((await user.json(["mcp", "held"])).held.length, 2);
   await user.run(["mcp", "held", "release", ids[0] ?? ""]);
   await user.run(["mcp", "held", "drop", ids[1] ?? ""]);
@@ -58,7 +65,38 @@ async function heldMessages(user: User): Promise<void> {
   assertEquals(files.map((file) => file.name), [`${ids[0]}.json`]);
   await user.run(["mcp", "policy", "mallory", "hold"], { code: 2 });
   await user.run(["mcp", "policy", "*", "hold"]);
-  assertEquals(await user.json(["mcp", "policy"]), { policy: { "*": "hold" } });
+  await user.run(["trust", "name", sender.agentId, "Mallory's desk", "--yes"]);
+  for (const named of ["Mallory's desk", "@named"]) await user.run(["mcp", "policy", named, "accept"]);
+  const policy = { "*": "hold", "Mallory's desk": "accept", "@named": "accept" };
+  assertEquals(await user.json(["mcp", "policy"]), { policy });
+}
+
+async function named(user: User): Promise<void> {
+  const { agent_id, number } = await user.json(["agents", "number", ...bob]);
+  assertEquals((await user.run(["agents", "number", ...bob])).stdout, `${number}\n`);
+  const members = async (): Promise<string> => (await user.run(["channel", "members", name])).stdout;
+  const { members: [, { identity }] } = await user.json(["channel", "members", name]);
+  assertStringIncludes(await members(), `${agent_id}  unverified; calls itself "${identity}"`);
+  const naming = ["trust", "name", agent_id];
+  const asked = await user.run([...naming, "Bob's desk"], { input: "n\n", terminal: true, columns: 200, code: 2 });
+  assertStringIncludes(asked.stderr, `${agent_id}  unverified; calls itself "${identity}"\nIts number: ${number}\n`);
+  await user.run([...naming, "Bob's desk"], { input: "y\n", terminal: true });
+  assertStringIncludes(await members(), `${agent_id}  "Bob's desk" (your name for it)`);
+  const file = await Deno.stat(`${user.folder}/config/static/trust.json`);
+  assertEquals((file.mode ?? 0) & 0o777, 0o600);
+  assertEquals(await user.json(["trust", "list"]), { known: [{ agent_id, known_as: "Bob's desk" }] });
+  const owned = await user.run(["channel", "promote", name, "Bob's desk"]);
+  assertEquals(owned.stdout, `✓ "Bob's desk" (your name for it) owns ${name}\n`);
+  assertStringIncludes(await members(), `Owners: you, "Bob's desk"\n`);
+  await user.run(["channel", "demote", name, "Bob's desk"]);
+  const other = "c".repeat(22);
+  for (const bad of ["bob's desk", agent_id, "@named", "*", " x", "a\u200b", "x".repeat(65)]) {
+    await user.run(["trust", "name", other, bad, "--yes"], { code: 2 });
+  }
+  await user.run(["trust", "name", other, "Carol"], { code: 4 });
+  await user.run(["trust", "remove", "Carol"], { code: 4 });
+  await user.run(["trust", "remove", "Bob's desk"]);
+  assertStringIncludes(await members(), `${agent_id}  unverified; calls itself "${identity}"`);
 }
 
 async function shown(running: Running, text: string): Promise<void> {
@@ -71,7 +109,7 @@ async function join(user: User): Promise<void> {
   await user.run(["channel", "create", name]);
   const { token } = await user.json(["channel", "invite", name, "--no-wait"]);
   const joined = await user.run(["channel", "join", ...bob], { input: `${token}\n` });
-  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-`));
+  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-`));
 }
 
 async function beside(user: User): Promise<void> {

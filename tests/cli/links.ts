@@ -44,7 +44,10 @@ async function visit(owner: User): Promise<void> {
     guest.secrets.add(link.slice(link.indexOf("#") + 1));
     startedMs = performance.now();
     const joined = await guest.run(["channel", "join"], { input: `${link}\n` });
-    assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-\\w{4}\n$`));
+    assertMatch(
+      joined.stdout,
+      new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`),
+    );
     // The same link again opens the channel: nothing is spent twice.
     assertMatch((await guest.run(["channel", "join"], { input: `${link}\n` })).stdout, /✓ Joined/);
   });

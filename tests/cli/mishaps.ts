@@ -137,6 +137,14 @@ export const cases: Readonly<Record<string, Case>> = {
   "invites revoke": { argv: ["x"], down: 5, bad: { argv: [], code: 2, says: /ID is missing/ } },
   "agents list": { argv: [], down: 0, bad: surplus },
   "agents delete": { argv: ["bob"], down: 4, bad: { argv: ["A"], code: 2, says: /cannot be an agent's name/ } },
+  "agents number": { argv: [], down: 5, bad: surplus },
+  "trust name": {
+    argv: ["c".repeat(22), "Carol"],
+    down: 5,
+    bad: { argv: ["carol", "Carol"], code: 2, says: /Not an agent id/ },
+  },
+  "trust list": { argv: [], down: 0, bad: surplus },
+  "trust remove": { argv: ["Carol"], down: 4, bad: { argv: [], code: 2, says: /NAME is missing/ } },
   host: { argv: [], down: 2, bad: surplus },
   "host status": { argv: [], down: 4, bad: surplus },
   "host stop": { argv: [], down: 4, bad: surplus },
@@ -212,7 +220,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // Commands that only use this machine's files need no service.
-      if (code === 0 || /^(agent|agents|host|mcp)\b/.test(path)) return;
+      if (code === 0 || /^(agent|agents|host|mcp|trust)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
@@ -272,6 +280,8 @@ async function mistypedKey(): Promise<void> {
     "agent passphrase",
     "agents list",
     "agents delete",
+    "trust list",
+    "trust remove",
     "host",
     "host status",
     "host stop",

@@ -13,7 +13,13 @@ export function item(
   const sender = parseAgentId("a".repeat(22));
   const ratchet = { secret: new Uint8Array(32), generation: 0, skipped: new Map() };
   const kind = lane === "aside" ? "message" : lane;
-  const opened = { id: parseBinaryId<MessageId>("A".repeat(22)), sender, identity: new Uint8Array(1), verified: true };
+  const opened = {
+    id: parseBinaryId<MessageId>("A".repeat(22)),
+    sender,
+    identity: new Uint8Array(1),
+    keyUnchanged: true,
+    knownAs: undefined,
+  };
   const key = { generation: sequence, key: { key: new Uint8Array(32), nonce: new Uint8Array(12) } };
   const ratchets = { handshake: ratchet, application: ratchet };
   return {

@@ -62,18 +62,19 @@ class Runtime(unittest.TestCase):
     def test_rights(self) -> None:
         """Deno gets the rights for one directory and two places, and commas in names stay names"""
         command = driver_command(
-            "/usr/bin/deno", data_dir="/a,b", ca_file="/ca.pem", relay_url="quic://r", api_url="https://api.example/x"
+            "/usr/bin/deno", data_dir="/a,b", readable=["/ca.pem"], relay_url="quic://r", api_url="https://api.example/x"
         )
         self.assertIn("--allow-write=/a,,b", command)
+        self.assertTrue(any(word.startswith("--allow-read=") and word.endswith(",/ca.pem") for word in command))
         # All ports of the relay's host: the API tells the one for TCP.
         self.assertIn("--allow-net=api.example:443,r,[::]:0,0.0.0.0:0", command)
         self.assertNotIn("-A", command)
-        told = driver_command("/usr/bin/deno", data_dir="/a", ca_file=None, relay_url="quic://r", api_url=None)
+        told = driver_command("/usr/bin/deno", data_dir="/a", readable=[], relay_url="quic://r", api_url=None)
         self.assertIn("--allow-net=r:4433,r:5000,[::]:0,0.0.0.0:0", told)
         relays = "quic://r, https://r:5001,quic://s:7"
-        several = driver_command("/usr/bin/deno", data_dir="/a", ca_file=None, relay_url=relays, api_url="https://a")
+        several = driver_command("/usr/bin/deno", data_dir="/a", readable=[], relay_url=relays, api_url="https://a")
         self.assertIn("--allow-net=a:443,r:4433,r:5000,r:5001,s,[::]:0,0.0.0.0:0", several)
-        unknown = driver_command("/usr/bin/deno", data_dir="/a", ca_file=None, relay_url=None, api_url="https://a")
+        unknown = driver_command("/usr/bin/deno", data_dir="/a", readable=[], relay_url=None, api_url="https://a")
         self.assertIn("--allow-net", unknown)
 
     def test_environment(self) -> None:

@@ -1,9 +1,12 @@
 """Requests, acknowledgement by hand, events and what messages say, blocking and with asyncio."""
 
 import asyncio
+import json
+import os
 import threading
 import time
 from typing import Any, List
+from unittest import mock
 
 from place import IN_CAMPAIGN, PairCase, StackCase, channel_name, service, until
 from static_sdk import ChannelManager, Json, RemoteError, RemovedError, Request, StaticError, aio
@@ -35,6 +38,28 @@ class Talking(PairCase):
             with self.assertRaises(StaticError) as caught:
                 read()
             self.assertEqual(caught.exception.code, "content_invalid")
+
+    def test_known(self) -> None:
+        """a name that the user gave an agent is shown and is an address; one that an agent chose itself is refused"""
+        os.makedirs(f"{self.folder}/static")
+        with mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": self.folder}):
+            dave = self.start(ChannelManager, "dave")
+        name = self.meet(self.alice, dave)
+        one, other = self.alice.channel(name), dave.channel(name)
+        with self.assertRaisesRegex(StaticError, f"Use an agent id: {self.alice.agent_id} calls itself so"):
+            other.send(b"x", to="alice")
+        with open(f"{self.folder}/static/trust.json", "w", encoding="utf-8") as file:
+            json.dump({"names": {self.alice.agent_id: "Alice's laptop"}}, file)
+        self.assertEqual(other.number_of(self.alice.agent_id), self.alice.client.number())
+        until("the name is read", lambda: [each.known_as for each in other.members()] == ["Alice's laptop", None])
+        one.send(b"hello")
+        heard = other.receive_envelope(SECONDS)
+        assert heard is not None
+        self.assertEqual((heard.known_as, heard.key_unchanged, heard.identity), ("Alice's laptop", True, b"alice"))
+        other.send(b"hello", to="Alice's laptop")
+        answer = one.receive_envelope(SECONDS)
+        assert answer is not None
+        self.assertEqual((answer.to, answer.known_as), ((self.alice.agent_id,), None))
 
     def test_manual(self) -> None:
         """with ack="manual" only what was acknowledged is done with"""

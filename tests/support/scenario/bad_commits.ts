@@ -106,6 +106,7 @@ export async function foundingBecauseOf(
     onErased: () => {},
     onEvent: () => {},
     nextRun: () => 0,
+    nameOf: () => undefined,
     healing: { take: () => 0 },
     pace: createPace(),
   };

@@ -1,4 +1,5 @@
 /** Channels of this tab's agent: members and owners, policy, invites, and the end. Beside them the account's other channels. */
+import { agentInWords, ownersInWords } from "../../../../proto/mod.ts";
 import { useConsole } from "../context.ts";
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
 import { follow } from "../frame.ts";
@@ -58,9 +59,12 @@ function ChannelCard(
       <h2 class="text">${name}</h2>
       <p>${members.length} ${members.length === 1 ? "member" : "members"}. ${policy &&
         `${whose(policy.admission)} let others in, ${whose(policy.posting).toLowerCase()} write.`}</p>
-      <ul class="items">${members.map(({ agentId, identity, owner, self }) =>
-        html`<li key=${agentId}><span class="grow text"><strong>${identity}</strong>${self ? " (this tab)" : ""}</span>
-        <span>${owner ? "owner" : "member"}</span> <code>${agentId}</code></li>`
+      <p>Anyone can choose this name. Owners: ${ownersInWords(members)}</p>
+      <ul class="items">${members.map((member) =>
+        html`<li key=${member.agentId}><code>${member.agentId}</code> <span class="grow text">${
+          agentInWords(member)
+        }</span>
+        <span>${member.owner ? "owner" : "member"}</span></li>`
       )}</ul>
       <${Invites} agent=${agent} name=${name} members=${members.length} />
       <p class="row"><button type="button" onClick=${() => onEnd("leave")} aria-label=${`Leave ${name}`}>Leave</button>

@@ -1,7 +1,9 @@
 /** One channel: its messages, its members, and the number to compare. */
+import type { ChannelMember } from "static-sdk";
 import { html, useEffect, useRef, useState, type VNode } from "../ui.ts";
+import { agentInWords, ownersInWords } from "../../../../proto/mod.ts";
 import { InviteLink } from "./invite_link.ts";
-import type { Line, Room } from "./room.ts";
+import { type Line, type Room, type Seen, whoIs } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 export function Chat({ agent, room }: { agent: TabAgent; room: Room }): VNode {
@@ -23,11 +25,12 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
   return html`
     <details>
       <summary>${members.length} ${members.length === 1 ? "member" : "members"}, and the number to compare</summary>
+      <p>${channel.name} — anyone can choose this name. Owners: ${ownersInWords(members)}</p>
       <ul class="items">
         ${members.map((member) =>
-          html`<li key=${member.agentId}><span class="text grow"><strong>${member.identity}</strong>${
-            marksOf(member)
-          }</span> <code>${member.agentId}</code></li>`
+          html`<li key=${member.agentId}><code>${member.agentId}</code> <span class="text grow">${
+            agentInWords(member)
+          }${marksOf(member)}</span></li>`
         )}
       </ul>
       <p>All members of the channel see the same number. Compare it over another way, such as a call: then nobody stands between you.</p>
@@ -37,9 +40,11 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
 }
 
 function marksOf(
-  { owner, self, absent }: { readonly owner: boolean; readonly self: boolean; readonly absent: boolean },
+  { owner, absent, resembles }: Pick<ChannelMember, "owner" | "absent" | "resembles">,
 ): string {
-  return `${self ? " (this tab)" : ""}${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}`;
+  return `${owner ? ", owner" : ""}${absent ? ", not back yet" : ""}${
+    resembles.length === 0 ? "" : `, looks like ${resembles.join(" and ")}`
+  }`;
 }
 
 function Said({ lines }: { lines: readonly Line[] }): VNode {
@@ -94,7 +99,7 @@ function Answer({ answer, who }: { answer: (text: string) => void; who: string }
 
 /** Typed text belongs to the room at once: a slow relay never holds up the next message, and nothing typed is lost. */
 function Say(
-  { room, others }: { room: Room; others: readonly { readonly agentId: string; readonly identity: string }[] },
+  { room, others }: { room: Room; others: readonly Seen[] },
 ): VNode {
   const [to, setTo] = useState("");
   const asked = others.find(({ agentId }) => agentId === to);
@@ -113,14 +118,12 @@ function Say(
         <select id="addressee" value=${to}
           onChange=${(event: { currentTarget: HTMLSelectElement }) => setTo(event.currentTarget.value)}>
           <option value="">everybody: a message</option>
-          ${others.map(({ agentId, identity }) =>
-            html`<option key=${agentId} value=${agentId}>${identity}: a request</option>`
+          ${others.map((other) =>
+            html`<option key=${other.agentId} value=${other.agentId}>${whoIs(other)}: a request</option>`
           )}
         </select></p>
       <div class="row ends">
-        <p class="field"><label for="message">${asked === undefined
-          ? "Message"
-          : `Request to ${asked.identity}`}</label>
+        <p class="field"><label for="message">${asked === undefined ? "Message" : `Request to ${whoIs(asked)}`}</label>
           <input id="message" name="message" autocomplete="off" maxlength="10000" /></p>
         <p><button type="submit" class="main">Send</button></p>
       </div>

@@ -2,7 +2,8 @@
  * A channel as it stands on the page: what was said, what waits for an answer. It outlives connections. A message is on the page
  * from the moment it is typed, and one that could not be sent stays there, to be sent again.
  */
-import type { Channel, Envelope, IncomingRequest } from "static-sdk";
+import { agentInWords } from "../../../../proto/mod.ts";
+import type { Channel, ChannelMember, Envelope, IncomingRequest } from "static-sdk";
 
 export interface Line {
   readonly id: number;
@@ -71,15 +72,15 @@ export class Room {
     void send();
   }
 
-  request(to: { readonly agentId: string; readonly identity: string }, text: string): void {
-    const line = this.#add({ kind: "asked", who: `you to ${to.identity}`, text, state: "waiting" });
+  request(to: Seen, text: string): void {
+    const line = this.#add({ kind: "asked", who: `you to ${whoIs(to)}`, text, state: "waiting" });
     const ask = async (): Promise<void> => {
       this.#change(line, { state: "waiting" });
       try {
         if (this.#channel === undefined) throw new Error("The agent is not connected");
         const reply = await this.#channel.request(text, { to: to.agentId, timeoutMs: requestMs });
         this.#change(line, { state: "done" });
-        this.#add({ kind: "reply", who: to.identity, text: contentOf(reply), state: "done" });
+        this.#add({ kind: "reply", who: whoIs(to), text: contentOf(reply), state: "done" });
       } catch (error) {
         this.#change(line, { state: "failed", problem: textOf(error), again: () => void ask() });
       }
@@ -90,7 +91,7 @@ export class Room {
   async #read(channel: Channel, signal: AbortSignal): Promise<void> {
     try {
       for await (const envelope of channel.envelopes({ signal })) {
-        this.#add({ kind: "theirs", who: envelope.sender.identity, text: contentOf(envelope), state: "done" });
+        this.#add({ kind: "theirs", who: whoIs(envelope.sender), text: contentOf(envelope), state: "done" });
       }
     } catch (error) {
       if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: textOf(error), state: "failed" });
@@ -102,12 +103,12 @@ export class Room {
     return new Promise((resolve) => {
       const line = this.#add({
         kind: "question",
-        who: request.sender.identity,
+        who: whoIs(request.sender),
         text: contentOf(request),
         state: "waiting",
         answer: (text) => {
           this.#change(line, { state: "done" });
-          this.#add({ kind: "mine", who: `you to ${request.sender.identity}`, text, state: "sent" });
+          this.#add({ kind: "mine", who: `you to ${whoIs(request.sender)}`, text, state: "sent" });
           resolve(text);
         },
       });
@@ -133,6 +134,13 @@ export class Room {
     });
     this.changed();
   }
+}
+
+export type Seen = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">;
+
+/** Names that agents chose themselves are claims; the agent id is always right. */
+export function whoIs(agent: Seen): string {
+  return `${agent.agentId}  ${agentInWords(agent)}`;
 }
 
 /** Anything may arrive; content that is not text is shown by its length. */

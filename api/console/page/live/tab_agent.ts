@@ -3,6 +3,7 @@
  * is in the SDK's encrypted store of this browser and nowhere else; a pass is in memory alone. A second tab cannot have the same
  * store, so it gets the next one, and is another agent.
  */
+import { quoted } from "../../../../proto/mod.ts";
 import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
 import type { Service } from "../service.ts";
 import type { Invitation } from "./invitation.ts";
@@ -271,8 +272,11 @@ function tcpOrigin(url: string): string {
 /** In one line, as text. */
 function describe(event: ClientEvent | MissedEvents): string {
   const where = "channel" in event && event.channel !== undefined ? ` in ${event.channel}` : "";
-  const member = "member" in event ? ` ${event.member.identity}` : "";
+  const member = "member" in event
+    ? ` ${event.member.agentId}, which calls itself ${quoted(event.member.identity)},`
+    : "";
+  const like = event.type === "look_alike" ? `, which looks like ${event.resembles.agentId}` : "";
   const how = "transport" in event ? ` over ${event.transport}` : "";
   const why = "error" in event && event.error instanceof Error ? `: ${event.error.message}` : "";
-  return `${event.type.replaceAll("_", " ")}${member}${how}${where}${why}`;
+  return `${event.type.replaceAll("_", " ")}${member}${like}${how}${where}${why}`;
 }

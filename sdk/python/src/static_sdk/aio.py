@@ -306,6 +306,10 @@ class Channel(NotCopied):
         """The members, as this agent's MLS state has them."""
         return await run_async(operations.members(self._agent, self._name))
 
+    async def number_of(self, agent: Union[str, Member]) -> str:
+        """40 digits of a member, the same in all its channels. Compare them before you name it."""
+        return await run_async(operations.number(self._agent, self._name, agent))
+
     async def fingerprint(self) -> str:
         """40 digits that are the same for all members at the same epoch, and for nobody else."""
         return await run_async(operations.fingerprint(self._agent, self._name))
@@ -418,6 +422,10 @@ class StaticClient(_Connected):
     async def open_channel(self, name: str, *, receive: bool = True) -> Channel:
         """The channel of this name: opened when this agent is in it, else made with this agent as its owner."""
         return Channel(self._agent, name, await run_async(operations.enter(self._agent, "openOrCreate", name, receive)))
+
+    async def number(self) -> str:
+        """40 digits of this agent. Others compare them before they name it."""
+        return await run_async(operations.number(self._agent))
 
     async def generate_key_package(self) -> bytes:
         """A KeyPackage to be handed to a member of a channel, which adds this agent with it."""

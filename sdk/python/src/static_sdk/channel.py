@@ -206,6 +206,10 @@ class Channel(NotCopied):
         """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""
         return run(operations.members(self._agent, self._name))
 
+    def number_of(self, agent: Union[str, Member]) -> str:
+        """40 digits of a member, the same in all its channels. Compare them before you name it."""
+        return run(operations.number(self._agent, self._name, agent))
+
     def fingerprint(self) -> str:
         """40 digits that are the same for all members at the same epoch, and for nobody else."""
         return run(operations.fingerprint(self._agent, self._name))

@@ -153,6 +153,10 @@ class StaticClient(Connected):
         """The channel of this name: opened when this agent is in it, else made with this agent as its owner."""
         return Channel(self._agent, name, run(operations.enter(self._agent, "openOrCreate", name, receive)))
 
+    def number(self) -> str:
+        """40 digits of this agent. Others compare them with ``number_of`` or ``static trust name`` before they name it."""
+        return run(operations.number(self._agent))
+
     def generate_key_package(self) -> bytes:
         """A KeyPackage to be handed to a member of a channel, which adds this agent with it. For one channel only."""
         return run(operations.key_package(self._agent))

@@ -18,7 +18,7 @@ from .frames import PROTOCOL
 from .hosts import Start, find_host, place_of
 from .link import Link
 from .runtime import driver_command, find_runtime, host_command
-from .settings import Settings, read_settings, same_api
+from .settings import Settings, read_settings, same_api, trust_path
 from .steps import Steps, ask, pause
 from .way import Way
 
@@ -101,6 +101,7 @@ def connect(options: Options, *, manager: bool, loop: Optional[asyncio.AbstractE
         "damaged": options.damaged,
         "transport": options.transport,
         "cover": options.cover,
+        "trustFile": trust_path(),
     }
     tls = _tls(options, settings)
     if options.host == "auto":
@@ -115,7 +116,7 @@ def _connect_alone(
     command = driver_command(
         find_runtime(options.runtime),
         data_dir=options.data_dir,
-        ca_file=(tls or {}).get("caFile"),
+        readable=[path for path in ((tls or {}).get("caFile"), fields["trustFile"]) if path is not None],
         relay_url=fields["endpoint"],
         api_url=fields["apiUrl"],
     )
@@ -141,7 +142,7 @@ def _connect_alone(
 
 
 def _connect_shared(options: Options, fields: Dict[str, Any], tls: Optional[Dict[str, Any]]) -> Steps[Agent]:
-    """Finds the agent's host, or starts it. It may read no file of its user: what they hold goes with it."""
+    """Finds the agent's host, or starts it. Of its user's files it may read the names of agents alone: what else they hold goes with it."""
     if callable(options.token):
         raise InvalidArgumentError(
             "invalid_request", "A host cannot call a function for tokens; give api_key, or a token"
@@ -153,6 +154,7 @@ def _connect_shared(options: Options, fields: Dict[str, Any], tls: Optional[Dict
             find_runtime(options.runtime),
             data_dir=place.data_dir,
             folder=place.folder,
+            readable=[path for path in (fields["trustFile"],) if path is not None],
             relay_url=fields["endpoint"],
             api_url=fields["apiUrl"],
         ),

@@ -86,6 +86,13 @@ def join(agent: Agent, name: str, welcome: Optional[bytes], receive: bool) -> St
     return answer["id"]  # type: ignore[no-any-return]
 
 
+def number(agent: Agent, channel: Optional[str] = None, agent_id: Union[None, str, Member] = None) -> Steps[str]:
+    ids = agent_ids(agent_id)
+    given = {} if ids is None else {"channel": channel, "agentId": ids[0]}
+    fields, _ = yield from agent.ask("number", given)
+    return fields["number"]  # type: ignore[no-any-return]
+
+
 def key_package(agent: Agent) -> Steps[bytes]:
     _, body = yield from agent.ask("keyPackage")
     return body  # type: ignore[no-any-return]

@@ -36,24 +36,23 @@ def find_runtime(wanted: Optional[str]) -> str:
 
 
 def driver_command(
-    runtime: str, *, data_dir: str, ca_file: Optional[str], relay_url: Optional[str], api_url: Optional[str]
+    runtime: str, *, data_dir: str, readable: Sequence[str], relay_url: Optional[str], api_url: Optional[str]
 ) -> List[str]:
     """The arguments show folders and addresses, nothing secret."""
     if not _is_deno(runtime):
         return [runtime, os.path.join(BUNDLE, "node.mjs")]
     folders = [data_dir, os.path.realpath(data_dir)]
-    trusted = [] if ca_file is None else [ca_file]
-    return _deno(runtime, folders, trusted, _allow_net(relay_url, api_url))
+    return _deno(runtime, folders, readable, _allow_net(relay_url, api_url))
 
 
 def host_command(
-    runtime: str, *, data_dir: str, folder: str, relay_url: Optional[str], api_url: Optional[str]
+    runtime: str, *, data_dir: str, folder: str, readable: Sequence[str], relay_url: Optional[str], api_url: Optional[str]
 ) -> List[str]:
     """The same program as a host: it may also use the folder of its socket."""
     if not _is_deno(runtime):
         return [runtime, os.path.join(BUNDLE, "node.mjs"), "socket", data_dir]
     socket = f"unix:{os.path.join(folder, 'socket')}"
-    return [*_deno(runtime, [data_dir, folder], [], _allow_net(relay_url, api_url, socket)), "socket", data_dir]
+    return [*_deno(runtime, [data_dir, folder], readable, _allow_net(relay_url, api_url, socket)), "socket", data_dir]
 
 
 def _is_deno(runtime: str) -> bool:

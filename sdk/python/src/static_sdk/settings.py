@@ -63,12 +63,21 @@ def same_api(one: Optional[str], other: Optional[str]) -> bool:
 
 def credentials_path() -> Optional[str]:
     """None where there is no place for it."""
+    return _user_file("credentials.json")
+
+
+def trust_path() -> Optional[str]:
+    """The names that the user gave to agents. The driver reads it, and no other file of the user."""
+    return _user_file("trust.json")
+
+
+def _user_file(name: str) -> Optional[str]:
     named = _variable("XDG_CONFIG_HOME") or (_variable("APPDATA") if sys.platform == "win32" else None)
     usual = ["Library", "Application Support"] if sys.platform == "darwin" else [".config"]
     home = os.path.expanduser("~")
     if named is None and home == "~":
         return None
-    return os.path.join(named or os.path.join(home, *usual), "static", "credentials.json")
+    return os.path.join(named or os.path.join(home, *usual), "static", name)
 
 
 def _read_credentials() -> Mapping[str, str]:

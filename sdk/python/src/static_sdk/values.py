@@ -30,12 +30,16 @@ class Member:
 
     #: How the relay and other agents name it.
     agent_id: str
-    #: What it calls itself; the same for as long as it is trusted here.
+    #: What it calls itself: a claim that nobody has checked.
     identity: bytes
     #: Owners may remove others.
     owner: bool
     #: This agent.
     self: bool
+    #: Whether it is the same agent as before under this identity.
+    key_unchanged: bool = True
+    #: The name that you gave it with ``static trust name``; None for others.
+    known_as: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Message:
     payload: bytes
     #: The sender's agent id, authenticated.
     sender: str
-    #: What the sender calls itself.
+    #: What the sender calls itself: a claim that nobody has checked.
     identity: bytes
     #: Chosen by the sender, authenticated.
     id: str
@@ -76,8 +80,10 @@ class Message:
     expires_at: Optional[float] = None
     #: Whatever else the sender says about it.
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: Whether the channel trusts the sender's key for this identity; False only with ``all=True``.
-    verified: bool = True
+    #: Whether it is the same agent as before under this identity; False only with ``all=True``.
+    key_unchanged: bool = True
+    #: The name that you gave the sender with ``static trust name``; None for others.
+    known_as: Optional[str] = None
 
     def text(self) -> str:
         """The payload as text. Raises ``content_invalid`` when it is not UTF-8."""
@@ -216,12 +222,20 @@ def message_fields(envelope: Mapping[str, Any], body: bytes) -> Dict[str, Any]:
         "conversation": envelope.get("conversation"),
         "expires_at": None if expires is None else expires / 1000,
         "headers": envelope.get("headers", {}),
-        "verified": sender["verified"],
+        "key_unchanged": sender["keyUnchanged"],
+        "known_as": sender.get("knownAs"),
     }
 
 
 def member_of(member: Mapping[str, Any]) -> Member:
-    return Member(member["agentId"], _identity(member), member["owner"], member["self"])
+    return Member(
+        agent_id=member["agentId"],
+        identity=_identity(member),
+        owner=member["owner"],
+        self=member["self"],
+        key_unchanged=member["keyUnchanged"],
+        known_as=member.get("knownAs"),
+    )
 
 
 def health_of(health: Mapping[str, Any]) -> Health:

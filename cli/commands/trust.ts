@@ -1,0 +1,135 @@
+/** Agents that this user knows: `trust name`, `trust list`, `trust remove`, and `agents number`. */
+import { addName, agentInWords, formatTrust, parseAgentId, quoted, WireError } from "../../proto/mod.ts";
+import type { ChannelMember } from "../../sdk/mod.ts";
+import { agentFlag, withAgent } from "../agent.ts";
+import { agentName } from "../agent_record.ts";
+import type { Command, Context, Given } from "../command.ts";
+import { badInput, Failure } from "../failure.ts";
+import type { Agent } from "../hosting.ts";
+import { table } from "../output.ts";
+import { confirm } from "../prompt.ts";
+import { readNames } from "../trust.ts";
+import { findRunning } from "./host.ts";
+
+export const nameAgent: Command = {
+  path: "trust name",
+  summary: "give an agent a name of your own, after comparing its number",
+  details: [
+    "Names that agents choose for themselves prove nothing. Ask the agent's owner for the 40 digits of agents number, outside",
+    "of Static. The command shows the digits of the agent with this id and asks whether they are the same. From then on your",
+    "agents show the agent under your name, and take the name as its address. Only you see it.",
+  ],
+  arguments: [
+    { name: "AGENT_ID", summary: "agent id, as shown by channel members", check: parseAgentId },
+    { name: "NAME", summary: "your name for it, up to 64 characters" },
+  ],
+  flags: [{ name: "yes", summary: "do not show the digits and do not ask: you have compared the agent id" }, agentFlag],
+  examples: [{ command: 'trust name Zk3f9aQ0mJ2vXr7LwT1bYg "Alice\'s laptop"', what: "" }],
+  run: async (context) => {
+    const { given, output } = context;
+    const [agentId, name] = [parseAgentId(given.value("AGENT_ID") ?? ""), given.value("NAME") ?? ""];
+    const names = await readNames(context);
+    try {
+      addName(names, agentId, name);
+    } catch (error) {
+      throw error instanceof WireError ? badInput(error.message) : error;
+    }
+    if (!given.has("yes")) await compare(context, agentId);
+    await writeNames(context, names);
+    await output.result({ agent_id: agentId, known_as: name }, [
+      `${output.paint("green", "✓")} ${agentId} is ${quoted(name)} from now on`,
+    ]);
+  },
+};
+
+export const listNames: Command = {
+  path: "trust list",
+  summary: "list the names that you gave to agents",
+  examples: [{ command: "trust list", what: "" }],
+  run: async (context) => {
+    const names = [...await readNames(context)];
+    const known = names.map(([agent_id, known_as]) => ({ agent_id, known_as }));
+    const rows = names.map(([agentId, name]) => [agentId, quoted(name)]);
+    await context.output.result({ known }, rows.length === 0 ? [] : table([["AGENT ID", "NAME"], ...rows]));
+    if (rows.length === 0) await context.output.note("You have given no names");
+  },
+};
+
+export const removeName: Command = {
+  path: "trust remove",
+  summary: "take a name back",
+  arguments: [{ name: "NAME", summary: "the name, or the agent id" }],
+  examples: [{ command: 'trust remove "Alice\'s laptop"', what: "" }],
+  run: async (context) => {
+    const { output, given } = context;
+    const wanted = given.value("NAME") ?? "";
+    const names = await readNames(context);
+    const [agentId, name] = [...names].find((entry) => entry.includes(wanted)) ?? [];
+    if (agentId === undefined || name === undefined) {
+      throw new Failure("not_found", `You have named no agent ${quoted(wanted)}`, {
+        advice: "See them with: {} trust list",
+      });
+    }
+    names.delete(agentId);
+    await writeNames(context, names);
+    await output.result({ agent_id: agentId, removed: name }, [
+      `${output.paint("green", "✓")} ${agentId} is no longer ${quoted(name)}`,
+    ]);
+  },
+};
+
+export const showNumber: Command = {
+  path: "agents number",
+  summary: "show the number of this agent, for others to compare",
+  details: [
+    "Tell the 40 digits outside of Static, for example by telephone. Others name this agent by them with trust name.",
+  ],
+  flags: [agentFlag],
+  examples: [{ command: "agents number", what: "" }],
+  run: (context) =>
+    withAgent(context, async (agent) => {
+      const { agentId: agent_id } = agent;
+      const number = await agent.number();
+      await context.output.result({ agent_id, number }, [number]);
+      await context.output.note(`Agent id: ${agent_id}`);
+    }),
+};
+
+/** Hosts of this user's agents are told, so that programs show the names at once. */
+async function writeNames(context: Context, names: ReadonlyMap<string, string>): Promise<void> {
+  const { platform: { files, folders }, given } = context;
+  await files.writePrivate(folders.trustFile, formatTrust({ names }));
+  for (const name of await files.list(folders.agents)) {
+    const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
+    const host = await findRunning({ ...context, given: as }).catch(() => undefined);
+    await host?.call("names").catch(() => {});
+    host?.end();
+  }
+}
+
+/** Throws unless the user says that the digits are the same. */
+async function compare(context: Context, agentId: string): Promise<void> {
+  await withAgent(context, async (agent) => {
+    const found = await findAgent(agent, agentId);
+    if (found === undefined) {
+      throw new Failure("not_found", `Agent ${agentId} is in no channel of agent "${agentName(context)}"`, {
+        advice:
+          "Act as an agent that shares a channel with it, with --agent NAME; or use --yes if you have compared the id",
+      });
+    }
+    await context.output.note(`${agentId}  ${agentInWords(found.member)}`, `Its number: ${found.number}`);
+    await confirm(context, "Did its owner tell you the same digits?");
+  });
+}
+
+async function findAgent(
+  agent: Agent,
+  wanted: string,
+): Promise<{ readonly member: ChannelMember; readonly number: string } | undefined> {
+  for (const name of agent.channels) {
+    const channel = await agent.channel(name);
+    const member = channel.members().find(({ agentId, absent }) => agentId === wanted && !absent);
+    if (member !== undefined) return { member, number: await channel.numberOf(wanted) };
+  }
+  return undefined;
+}

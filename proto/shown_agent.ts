@@ -1,0 +1,46 @@
+/**
+ * An agent as people and models are told of it. A name that the reader gave it is the reader's own word; a name that the agent
+ * chose itself is a claim, in quotes, and never an address.
+ */
+import { quoted, shown } from "./shown_text.ts";
+
+export interface SeenAgent {
+  /** The name that it chose for itself; empty when it is not known. */
+  readonly identity: string;
+  /** The reader's own name for it. */
+  readonly knownAs: string | undefined;
+  readonly keyUnchanged: boolean;
+  readonly self?: boolean;
+}
+
+const maxClaim = 64;
+
+/** In words for people, to stand beside the agent id. */
+export function agentInWords({ identity, knownAs, keyUnchanged, self = false }: SeenAgent): string {
+  const claim = quoted(identity, { max: maxClaim });
+  if (self) return `you; you call yourself ${claim}`;
+  if (knownAs !== undefined) return `${quoted(knownAs)} (your name for it)`;
+  return `unverified${keyUnchanged ? "" : "; its key has changed"}${identity === "" ? "" : `; calls itself ${claim}`}`;
+}
+
+/** In fields for models, to stand beside the agent id. */
+export function agentForModel(agent: SeenAgent, { hideNames = false }: { readonly hideNames?: boolean } = {}): object {
+  const { identity, knownAs, keyUnchanged, self = false } = agent;
+  if (knownAs !== undefined) return { who: `${knownAs}, named by this agent's owner`, key_unchanged: keyUnchanged };
+  const isHidden = hideNames || identity === "";
+  return {
+    who: self ? "this agent" : "UNVERIFIED agent",
+    key_unchanged: keyUnchanged,
+    ...(!isHidden && { calls_itself: shown(identity, { max: maxClaim }) }),
+  };
+}
+
+/** The owners of a channel, which stand beside its name: anyone can choose that. */
+export function ownersInWords(members: readonly (SeenAgent & { readonly owner: boolean })[]): string {
+  const owners = members.filter(({ owner }) => owner);
+  const known = owners.flatMap(({ knownAs, self }) =>
+    self === true ? ["you"] : knownAs === undefined ? [] : [quoted(knownAs)]
+  );
+  const others = owners.length - known.length;
+  return [...known, ...(others > 0 ? [`unverified (${others})`] : [])].join(", ");
+}

@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { agentForModel, agentInWords, ownersInWords } from "./shown_agent.ts";
+
+const agent = { identity: "ceo@acme.com", knownAs: undefined, keyUnchanged: true };
+const known = { ...agent, knownAs: "Alice's laptop" };
+
+Deno.test("people read the user's own name for an agent, or a claim in quotes that it cannot end", () => {
+  assertEquals(agentInWords(agent), 'unverified; calls itself "ceo@acme.com"');
+  assertEquals(agentInWords(known), '"Alice\'s laptop" (your name for it)');
+  assertEquals(
+    agentInWords({ ...agent, keyUnchanged: false }),
+    'unverified; its key has changed; calls itself "ceo@acme.com"',
+  );
+  assertEquals(agentInWords({ ...agent, identity: "" }), "unverified");
+  assertEquals(agentInWords({ ...agent, identity: 'a"; b' }), 'unverified; calls itself "a\\u{22}; b"');
+});
+
+Deno.test("models read who an agent is to the user, and its claim apart, at most 64 characters of it", () => {
+  assertEquals(agentForModel(agent), { who: "UNVERIFIED agent", key_unchanged: true, calls_itself: "ceo@acme.com" });
+  assertEquals(agentForModel(agent, { hideNames: true }), { who: "UNVERIFIED agent", key_unchanged: true });
+  assertEquals(agentForModel(known), { who: "Alice's laptop, named by this agent's owner", key_unchanged: true });
+  const long = agentForModel({ ...agent, identity: "x".repeat(200) }) as { calls_itself: string }; // cast: of this shape
+  assertEquals(long.calls_itself, `${"x".repeat(64)}…`);
+});
+
+Deno.test("the owners of a channel stand beside its name", () => {
+  const members = [{ ...agent, owner: true, self: true }, { ...known, owner: true }, { ...agent, owner: true }, {
+    ...agent,
+    owner: false,
+  }];
+  assertEquals(ownersInWords(members), 'you, "Alice\'s laptop", unverified (1)');
+});

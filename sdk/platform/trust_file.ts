@@ -1,0 +1,63 @@
+/** `trust.json` of this user, read again when it has changed: a name that a person gives an agent counts at once. */
+import { readFileSync, statSync } from "node:fs";
+import { homedir, platform } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { nobodyKnown, parseTrust, type Trust, trustPath } from "../../proto/mod.ts";
+
+/** Between two looks: far less than a command takes to start. */
+const lookMs = 100;
+/** Far more than it ever has. */
+const maxFileBytes = 1024 * 1024;
+
+export interface TrustFile extends Trust {
+  /** Looks now. */
+  readonly look: () => void;
+}
+
+/** Returns undefined where there is no place for it. */
+export function findTrust(): string | undefined {
+  try {
+    return trustPath({ system: platform(), variable: (name) => process.env[name] || undefined, home: homedir, join });
+  } catch {
+    return undefined; // Deno without permission, a user without a home
+  }
+}
+
+/** Nobody is known while the file is missing, or cannot be used: agents are shown as unverified then. */
+export function openTrust(path: string | undefined = findTrust()): TrustFile {
+  let [known, mark, lookedMs] = [nobodyKnown, "", -Infinity];
+  const look = (): void => {
+    if (path === undefined) return;
+    lookedMs = performance.now();
+    const now = markOf(path);
+    if (now === mark) return;
+    mark = now;
+    known = readTrust(path);
+  };
+  return {
+    get names() {
+      if (performance.now() - lookedMs >= lookMs) look();
+      return known.names;
+    },
+    look,
+  };
+}
+
+/** Changes with the file. */
+function markOf(path: string): string {
+  try {
+    const { ino, mtimeMs, size } = statSync(path);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch {
+    return ""; // missing, or not ours to read
+  }
+}
+
+function readTrust(path: string): Trust {
+  try {
+    return statSync(path).size <= maxFileBytes ? parseTrust(readFileSync(path, "utf8"), path) : nobodyKnown;
+  } catch {
+    return nobodyKnown;
+  }
+}
