@@ -78,7 +78,12 @@ Deno.test("the command prints strangers' names and texts on lines that are their
       }
     }
     const answering = new Answering({ secrets: [] });
-    for (const text of [JSON.stringify(viewOf(name, message, { maxLength: 1000, hideNames: false })), answering.textOf(new Error(identity))]) {
+    for (
+      const text of [
+        JSON.stringify(viewOf(name, message, { maxLength: 1000, hideNames: false })),
+        answering.textOf(new Error(identity)),
+      ]
+    ) {
       assertSafe(text.replaceAll("\n", " "), `a model, with ${what}`);
     }
   }

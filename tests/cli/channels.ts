@@ -150,7 +150,7 @@ async function bytes(user: User): Promise<void> {
   const shown = await user.run(["channel", "listen", name, "--count", "1", "--no-color", ...bob], { terminal: true });
   assertMatch(
     shown.stdout,
-    /^\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "default-\w{4}" {2}�\[2Jclear\n {2}second line\n$/,
+    /^\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "default-\w{4}" {2}\\u\{1b\}\[2Jclear\n {2}second line\n$/,
   );
 
   const interruption = new AbortController();
