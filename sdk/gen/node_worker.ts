@@ -1,192 +1,203 @@
 /** Built from sdk/platform/node_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
-  "var Ue=Object.create;var oe=Object.defineProperty;var Se=Object.getOwnPropertyDescriptor;var Pe=Object.getOwnP" +
-  "ropertyNames;var Me=Object.getPrototypeOf,Te=Object.prototype.hasOwnProperty;var Re=(n,e,r,t)=>{if(e&&typeof e" +
-  "==\"object\"||typeof e==\"function\")for(let o of Pe(e))!Te.call(n,o)&&o!==r&&oe(n,o,{get:()=>e[o],enumerable:!(t=" +
-  "Se(e,o))||t.enumerable});return n};var Oe=(n,e,r)=>(r=n!=null?Ue(Me(n)):{},Re(e||!n||!n.__esModule?oe(r,\"defau" +
-  "lt\",{value:n,enumerable:!0}):r,n));var _e=Oe(require(\"node:process\")),ee=require(\"node:worker_threads\");var i=" +
-  "{invalidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failed" +
-  "Precondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},a=(n,e" +
-  ",r,t)=>({http:n,grpc:e,close:r,errorClass:t,retryable:!1}),u=(...n)=>({...a(...n),retryable:!0}),B={join_timeo" +
-  "ut:u(504,i.deadlineExceeded,257,\"TransportError\"),auth_failed:a(401,i.unauthenticated,258,\"AuthError\"),auth_ke" +
-  "y_invalid:a(401,i.unauthenticated,259,\"AuthError\"),transport_error:u(502,i.unavailable,260,\"TransportError\"),c" +
-  "onnection_error:u(502,i.unavailable,261,\"TransportError\"),listener_died:a(500,i.internal,262,\"TransportError\")" +
-  ",channel_error:a(400,i.invalidArgument,263,\"ChannelError\"),quota_exceeded:a(429,i.resourceExhausted,264,\"Quota" +
-  "ExceededError\"),mls_error:a(409,i.failedPrecondition,265,\"MlsError\"),invalid_request:a(400,i.invalidArgument,2" +
-  "72,\"InvalidArgumentError\"),not_found:a(404,i.notFound,273,\"ChannelError\"),method_not_allowed:a(405,i.unimpleme" +
-  "nted,274,\"InvalidArgumentError\"),payload_too_large:a(413,i.outOfRange,275,\"InvalidArgumentError\"),unsupported_" +
-  "media_type:a(415,i.invalidArgument,276,\"InvalidArgumentError\"),rate_limited:u(429,i.resourceExhausted,277,\"Una" +
-  "vailableError\"),internal:a(500,i.internal,278,\"InternalError\"),overloaded:u(503,i.unavailable,279,\"Unavailable" +
-  "Error\"),email_taken:a(409,i.alreadyExists,288,\"AuthError\"),key_limit_reached:a(409,i.resourceExhausted,289,\"Au" +
-  "thError\"),account_suspended:a(403,i.permissionDenied,290,\"AuthError\"),conflict:a(409,i.aborted,291,\"AuthError\"" +
-  "),code_invalid:a(400,i.invalidArgument,292,\"AuthError\"),csrf_failed:a(403,i.permissionDenied,293,\"AuthError\")," +
-  "protocol_error:a(400,i.invalidArgument,304,\"TransportError\"),unsupported_version:a(400,i.failedPrecondition,30" +
-  "5,\"TransportError\"),unknown_operation:a(404,i.unimplemented,306,\"TransportError\"),session_expired:a(401,i.unau" +
-  "thenticated,307,\"AuthError\"),session_replaced:a(409,i.aborted,308,\"TransportError\"),slow_reader:u(429,i.resour" +
-  "ceExhausted,309,\"UnavailableError\"),relay_draining:u(503,i.unavailable,310,\"UnavailableError\"),certificate_cha" +
-  "nged:a(502,i.failedPrecondition,311,\"TransportError\"),name_taken:a(409,i.alreadyExists,320,\"ChannelError\"),epo" +
-  "ch_conflict:u(409,i.aborted,321,\"MlsError\"),not_allowed:a(403,i.permissionDenied,322,\"ChannelError\"),member_li" +
-  "mit_reached:a(409,i.resourceExhausted,323,\"ChannelError\"),already_member:a(409,i.alreadyExists,324,\"ChannelErr" +
-  "or\"),identity_present:a(409,i.alreadyExists,356,\"ChannelError\"),queue_full:u(429,i.resourceExhausted,325,\"Chan" +
-  "nelError\"),cursor_invalid:a(416,i.outOfRange,326,\"ChannelError\"),key_package_invalid:a(400,i.invalidArgument,3" +
-  "27,\"MlsError\"),key_package_missing:u(404,i.failedPrecondition,328,\"MlsError\"),join_rejected:a(403,i.permission" +
-  "Denied,329,\"ChannelError\"),membership_lapsed:a(410,i.failedPrecondition,330,\"ChannelError\"),state_conflict:a(4" +
-  "09,i.failedPrecondition,331,\"MlsError\"),storage_full:u(507,i.resourceExhausted,332,\"ChannelError\"),link_invali" +
-  "d:a(400,i.invalidArgument,333,\"InvalidArgumentError\"),removed:a(410,i.failedPrecondition,355,\"RemovedError\"),m" +
-  "embers_must_update:a(409,i.failedPrecondition,334,\"ChannelError\"),successor_needed:a(409,i.failedPrecondition," +
-  "335,\"ChannelError\"),content_invalid:a(400,i.invalidArgument,352,\"ChannelError\"),request_timeout:u(504,i.deadli" +
-  "neExceeded,353,\"TransportError\"),remote_error:a(502,i.aborted,354,\"RemoteError\"),store_locked:u(409,i.failedPr" +
-  "econdition,336,\"StoreError\"),store_corrupt:a(500,i.internal,337,\"StoreError\"),store_failed:a(500,i.internal,33" +
-  "9,\"StoreError\"),passphrase_wrong:a(401,i.unauthenticated,338,\"StoreError\")};function C(n){return Object.hasOwn" +
-  "(B,n)}var Xe=new Map(Object.entries(B).flatMap(([n,{close:e}])=>C(n)?[[e,n]]:[])),f=class extends Error{name=\"" +
-  "WireError\";code;requestId;constructor(e,r,t={}){super(r,t.cause===void 0?void 0:{cause:t.cause}),this.code=e,t" +
-  "his.requestId=t.requestId}};var p=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBy" +
-  "tes:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeByte" +
-  "s:4096,creatorWelcomeBytes:1024,envelopeBytes:2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768" +
-  ",membersPerChannel:1e3,welcomesPerCommit:16,keyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3," +
-  "proofsPerCommit:128,ownersPerChannel:64,ownersChanges:64,ownersChangeBytes:2048,admissions:16,claimsForFoundin" +
-  "g:100,confirmationsPerPage:10,unconfirmedPerPage:40,featuresPerSession:64,identityBytes:256,tokenBytes:8192,or" +
-  "iginBytes:300,sessionTokenBytes:64,errorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameByte" +
-  "s:191,emailBytes:254,contentFieldsBytes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,c" +
-  "ontentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmati" +
-  "onBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs" +
-  ":6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5})" +
-  ";var v=3,y=4,k=2,D={control:0,data:1};function P(n){if(!Number.isInteger(n)||n<p.minCellBytes||n>p.maxCellByte" +
-  "s)throw new f(\"protocol_error\",`A cell has ${p.minCellBytes} to ${p.maxCellBytes} bytes, not ${n}`);return n}f" +
-  "unction M(n){if(n===0||n>p.envelopeBytes)throw new f(\"payload_too_large\",`Cannot send an envelope of ${n} byte" +
-  "s; 1 to ${p.envelopeBytes} are allowed`)}var _=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=P(e)}" +
-  "set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");t" +
-  "his.#r=P(e)}get cellBytes(){return this.#r}get pendingBytes(){return this.#n}push(e,r){M(r.length),(e===\"contr" +
-  "ol\"?this.#e:this.#t).push(r),this.#n+=r.length+y}next(e){let r=this.#e.length>0?D.control:D.data,t=r===D.contr" +
-  "ol?this.#e:this.#t;if(t.length===0)return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#i(o" +
-  ",t,r),o}#i(e,r,t){let o=v,s=0,l=this.#o[t]??0;for(let h of r){if(l===0){if(e.length-o<=y)break;Ie(e,o,h.length" +
-  "),o+=y,l=y}let d=l-y,c=h.subarray(d,d+e.length-o);if(e.set(c,o),o+=c.length,l+=c.length,l-y<h.length)break;s++" +
-  ",l=0}let x=o-v;s===1?r.shift():r.splice(0,s),this.#o[t]=l,this.#n-=x,e[0]=t,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}}" +
-  ";function F(n,e,r){let t=e+k;return n.set(r,t),n[e]=r.length>>8,n[e+1]=r.length&255,t+r.length}function Ie(n,e" +
-  ",r){n[e]=r>>>24,n[e+1]=r>>>16,n[e+2]=r>>>8,n[e+3]=r}var Ke=64*1024,ie=.5,Le=2,U=class{#r;#e;#t=[];#o=0;#n=0;#i" +
-  "=new Uint8Array(0);#s=\"off\";#a=0;#u;#h=0;#d=!0;#l=!1;#f=!1;#c=!1;#p=new Set;#y={cells:0,coverCells:0,coverByte" +
-  "s:0,paddingBytes:0};constructor(e){this.#r=e,this.#e=new _(e.cellBytes)}get pendingBytes(){return this.#e.pend" +
-  "ingBytes+this.#o+this.#n}get counts(){return{...this.#y}}push(e,r){this.#c||(this.#t.length===0?this.#e.push(e" +
-  ",r):(M(r.length),this.#t.push({lane:e,envelope:r}),this.#o+=r.length+y),this.#m())}setCellBytes(e){this.#t.pus" +
-  "h({cellBytes:P(e)}),this.#w()}configure(e,r){if(!this.#c){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover nee" +
-  "ds an interval above 0, not ${r}`);this.#u?.(),this.#u=void 0,this.#s=e,this.#a=r,this.#l=!1,this.#h=this.#r.n" +
-  "owMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#c?Promise.resolve(this.p" +
-  "endingBytes===0):!this.#f&&this.pendingBytes===0?Promise.resolve(!0):new Promise(r=>{let t=s=>{this.#p.delete(" +
-  "t),o(),r(s)},o=this.#r.after(e,()=>t(!1));this.#p.add(t)})}stop(){this.#c=!0,this.#u?.(),this.#u=void 0,this.#" +
-  "i=new Uint8Array(0);for(let e of this.#p)e(!1)}#m(){this.#f||this.#c||!this.#x()||(this.#f=!0,this.#C())}#x(){" +
-  "return this.#l||this.#s!==\"constant\"&&this.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#c&&this.#x" +
-  "();){let e=this.#s===\"constant\"?this.#_():this.#k();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this" +
-  ".#c)break;this.#w(),this.#r.onWritten?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(" +
-  "e)}this.#f=!1,this.#B()}#B(){if(!(this.#c||this.pendingBytes>0)){this.#i.length>Le*this.#e.cellBytes&&(this.#i" +
-  "=new Uint8Array(0));for(let e of this.#p)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#v(e" +
-  ")}#k(){let{cellBytes:e,pendingBytes:r}=this.#e;if(r===0)return this.#l=!1,this.#v(this.#g(1));let t=Math.ceil(" +
-  "r/(e-v))+1,o=this.#g(Math.min(t,Math.max(1,Math.floor(Ke/e)))),s=0;for(;s<o.length&&this.#b(o.subarray(s,s+e))" +
-  ";)s+=e;return o.subarray(0,s)}#g(e){let r=e*this.#e.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array" +
-  "(r)),this.#i.subarray(0,r)}#b(e){let r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let t=r-this." +
-  "#e.pendingBytes;return this.#n+=t,this.#y.cells++,this.#y.paddingBytes+=e.length-v-t,this.#E(e,v+t),!0}#v(e){r" +
-  "eturn this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#E(e.fill(0),v),e}#E(e,r){let{rid" +
-  "er:t}=this.#r;if(t!==void 0)for(let o=r;e.length-o>k;){let s=t(e.length-o-k);if(s===void 0)return;o=F(e,o,s)}}" +
-  "#A(){let e=this.#r.nowMs();this.#u=this.#r.after(this.#s===\"poisson\"?this.#U():this.#S(e),()=>{this.#l=this.#d" +
-  "||this.#s===\"constant\"&&this.#e.pendingBytes>0,this.#A(),this.#m()})}#U(){return-Math.log(1-this.#r.random())*" +
-  "this.#a}#S(e){this.#h=He(this.#h,this.#a,e);let r=this.#r.random()*ie*this.#a;return Math.max((1-ie)*this.#a,t" +
-  "his.#h-r-e)}#w(){for(;this.#e.pendingBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,t)=>t>0&&\"cellBy" +
-  "tes\"in r);for(let r of this.#t.splice(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(t" +
-  "his.#o-=r.envelope.length+y,this.#e.push(r.lane,r.envelope))}}};function He(n,e,r){if(r<n-e)return r+e;let t=M" +
-  "ath.max(0,Math.floor((r-n)/e));return n+(t+1)*e}function W(n,e){if(n.length!==e.length)return!1;let r=0;for(le" +
-  "t t=0;t<n.length;t++)r|=(n[t]??0)^(e[t]??0);return r===0}function A(n){let e=[];for(let r=n;r!==void 0&&e.leng" +
-  "th<3;r=r instanceof Error?r.cause:void 0){let t=r instanceof Error?r.message:String(r);t!==\"\"&&!e.some(o=>o.in" +
-  "cludes(t))&&e.push(t)}return e.join(\": \")}var T=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)" +
-  "}take(e){for(let[r,t]of this.#r)if(!(t.length>e))return this.#r.delete(r),t}};var De=2e3;function se(n,e){let " +
-  "r,t,o=0,s=new T,l=d=>{n.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},x=async({transport" +
-  ":d,target:c,isTapped:H})=>{let re=e.connectors.find(b=>b.transport===d);if(re===void 0)throw new Error(`no way" +
-  " to connect by ${d} in a thread of its own`);let te=r=await re.connect(c,new AbortController().signal),ke=t=ne" +
-  "w U({cellBytes:p.cellBytes,write:(b,ne)=>(H&&n.post({kind:\"sent\",cells:b.slice(),cellBytes:ne}),te.write(b,ne)" +
-  "),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:b=>s.t" +
-  "ake(b),onWritten:()=>l(ke),onFailed:()=>n.post({kind:\"failed\"})});te.closed.then(b=>n.post({kind:\"closed\",end:" +
-  "b})),n.post({kind:\"connected\"})},h=async()=>{let d=await r?.read();n.post({kind:\"chunk\",bytes:d?.slice()})};n." +
-  "listen(d=>{switch(d.kind){case\"connect\":return void x(d).catch(c=>n.post({kind:\"refused\",message:A(c)}));case\"" +
-  "push\":return o+=d.envelope.length+y,t?.push(d.lane,d.envelope);case\"offer\":return s.offer(d.key,d.envelope);ca" +
-  "se\"cellBytes\":return t?.setCellBytes(d.cellBytes);case\"configure\":return t?.configure(d.mode,d.intervalMs);cas" +
-  "e\"covering\":return t?.setCovering(d.covering);case\"flush\":return void t?.flush(d.timeoutMs).then(c=>{n.post({k" +
-  "ind:\"flushed\",id:d.id,flushed:c})});case\"read\":return void h();case\"stop\":return t?.stop();case\"close\":return " +
-  "r?.close(d.closeCode),void e.after(De,e.exit)}})}var E=require(\"node:http2\");var g=class extends Error{name=\"S" +
-  "taticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;members;constructor(e,r,t={}){super(r,t.caus" +
-  "e===void 0?void 0:{cause:t.cause}),this.code=e,this.retryable=t.retryable??B[e].retryable,this.retryAfterMs=t." +
-  "retryAfterMs,this.epoch=t.epoch,this.channel=t.channel,this.unreachable=t.unreachable,this.members=t.members}}" +
-  ",S=class extends g{name=\"TransportError\"},N=class extends S{name=\"UnavailableError\"},q=class extends S{name=\"I" +
-  "nternalError\"},j=class extends g{name=\"AuthError\"},R=class extends g{name=\"ChannelError\"},$=class extends R{na" +
-  "me=\"RemovedError\";by;atMs;constructor(e,r,t={}){super(e,r,t),this.by=t.by,this.atMs=t.atMs}},V=class extends g" +
-  "{name=\"QuotaExceededError\"},z=class extends g{name=\"MlsError\"},J=class extends g{name=\"InvalidArgumentError\"}," +
-  "G=class extends g{name=\"StoreError\"},Q=class extends g{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode" +
-  ":r=\"failed\",...t}={}){super(\"remote_error\",e,t),this.remoteCode=r}};function m(n){return(e,r,t)=>new n(e,r,t)}" +
-  "var Cr={TransportError:m(S),AuthError:m(j),ChannelError:m(R),QuotaExceededError:m(V),MlsError:m(z),InvalidArgu" +
-  "mentError:m(J),StoreError:m(G),UnavailableError:m(N),RemovedError:m($),RemoteError:(n,e,r)=>new Q(e,r),Interna" +
-  "lError:m(q)};function ae(n,e){return e!==void 0&&C(e)?e:n===429?\"rate_limited\":n===503?\"overloaded\":void 0}var" +
-  " w=5,Fe=64*1024,de=10,Y=new TextDecoder;function le(n,e){let r=We(de,e),t=w+r.length+e,o=new Uint8Array(n.leng" +
-  "th/e*t);for(let s=0;s<n.length/e;s++){let l=s*t;Ne(o,l+1,r.length+e),o.set(r,l+w),o.set(n.subarray(s*e,(s+1)*e" +
-  "),l+w+r.length)}return o}function ce(n){let{value:e,end:r}=fe(n,0,de);if(r!==n.length)throw new f(\"protocol_er" +
-  "ror\",\"A cell's message holds more than a cell\");return e}function ue(n){let e={code:\"\",message:\"\"};for(let{fie" +
-  "ld:r,value:t}of X(n))r===4&&typeof t==\"number\"&&(e={...e,retryAfterMs:t}),typeof t!=\"number\"&&(r===1&&(e={...e" +
-  ",code:Y.decode(t)}),r===2&&(e={...e,message:Y.decode(t)}));return e}function*he(n){for(let{field:e,value:r}of " +
-  "X(n)){if(e!==3||typeof r==\"number\")continue;let[t,o]=[\"\",new Uint8Array];for(let s of X(r))typeof s.value!=\"nu" +
-  "mber\"&&(s.field===1&&(t=Y.decode(s.value).replace(/^.*\\//,\"\")),s.field===2&&(o=s.value.slice()));yield{type:t," +
-  "value:o}}}var O=class{#r=new Uint8Array(w);#e=0;#t=new Uint8Array(0);#o=0;read(e,r){let t=0;for(;t<e.length;){" +
-  "if(this.#e<w){let s=e.subarray(t,t+w-this.#e);if(this.#r.set(s,this.#e),this.#e+=s.length,t+=s.length,this.#e<" +
-  "w)return;this.#n()}let o=e.subarray(t,t+this.#t.length-this.#o);t+=o.length,o.length===this.#t.length?this.#i(" +
-  "o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this.#t.length&&this.#i(this.#t,r))}}#n(){let e=new D" +
-  "ataView(this.#r.buffer).getUint32(1);if(e===0||e>Fe)throw new f(\"protocol_error\",`A message of ${e} bytes wher" +
-  "e cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this.#o=0}#i(e,r){this.#e=0,r(this.#r[0" +
-  "]??0,e)}};function ye(n){let e=new Uint8Array(n.reduce((t,{length:o})=>t+o,0)),r=0;for(let t of n)e.set(t,r),r" +
-  "+=t.length;return e}function We(n,e){let r=[n];for(let t=e;t>0||r.length===1;t>>>=7)r.push(t>127?t&127|128:t);" +
-  "return Uint8Array.from(r)}function fe(n,e,r){if(n[e]!==r)throw new f(\"protocol_error\",\"A message without the f" +
-  "ield that it must have\");let{value:t,end:o}=pe(n,e+1);if(t>n.length-o)throw me();return{value:n.subarray(o,o+t" +
-  "),end:o+t}}function*X(n){for(let e=0;e<n.length;){let r=n[e]??0,{value:t,end:o}=(r&7)===0?pe(n,e+1):fe(n,e,r&-" +
-  "8|2);yield{field:r>>3,value:t},e=o}}function pe(n,e){let r=0;for(let[t,o]=[1,e];o<n.length&&t<2**63;t*=128){le" +
-  "t s=n[o++]??0;if(r+=(s&127)*t,s<128)return{value:r,end:o}}throw me()}function me(){return new f(\"protocol_erro" +
-  "r\",\"A field goes beyond the end of its message\")}function Ne(n,e,r){new DataView(n.buffer,n.byteOffset).setUin" +
-  "t32(e,r)}var qe=\"static.relay.v1.ErrorDetail\";function ge(n,e){try{for(let{type:r,value:t}of he($e(n))){let o=" +
-  "r===qe?je(()=>t):void 0;if(o!==void 0)return o}}catch{}return{message:e}}function xe(n,e,{message:r,...t}){let" +
-  " o=ae(n);if(o===void 0)return{message:r};if(t.code!==void 0)return{message:r,...t};let s=typeof e==\"string\"?Nu" +
-  "mber(e)*1e3:NaN;return{code:o,message:r,...s>=0&&{retryAfterMs:s}}}function je(n){try{let{code:e,message:r,ret" +
-  "ryAfterMs:t}=ue(n());return C(e)?{code:e,message:r,...t!==void 0&&{retryAfterMs:t}}:void 0}catch{return}}funct" +
-  "ion $e(n){return Uint8Array.from(atob(n),e=>e.charCodeAt(0))}var be=require(\"node:crypto\"),ve=require(\"node:ne" +
-  "t\"),I=require(\"node:tls\");function Ee({host:n,port:e,trust:r},t,o){return new Promise((s,l)=>{o.throwIfAborted" +
-  "();let x=r.certificateHashes.length>0,h=(0,I.connect)({host:n,port:e,...(0,ve.isIP)(n)===0&&{servername:n},ALP" +
-  "NProtocols:[t],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...I.rootCertificates,...r.caCerts]},rejectUna" +
-  "uthorized:!x}),d=H=>{o.removeEventListener(\"abort\",c),h.destroy(),l(H)},c=()=>d(o.reason);o.addEventListener(\"" +
-  "abort\",c),h.on(\"error\",d),h.once(\"secureConnect\",()=>{if(x&&!Ve(h,r))return d(new Error(\"the relay's certifica" +
-  "te is none of tls.certificateHashes\"));if(h.alpnProtocol!==t)return d(new Error(`the server does not speak ${t" +
-  "}`));o.removeEventListener(\"abort\",c),s(h)})})}function Ve(n,{certificateHashes:e}){let r=(0,be.createHash)(\"s" +
-  "ha256\").update(n.getPeerCertificate().raw).digest();return e.some(t=>W(t,r))}var K=class{#r=new Map;#e;#t=1/0;" +
-  "#o=0;after(e,r){let t=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#r.get(t);return s===void 0?this.#" +
-  "r.set(t,new Set([o])):s.add(o),this.#o++,t<this.#t?this.#s(t):this.#o===1&&this.#i(!0),()=>{this.#n(t,o)}}#n(e" +
-  ",r){let t=this.#r.get(e);return t===void 0||!t.delete(r)?!1:(t.size===0&&this.#r.delete(e),this.#o--,this.#o==" +
-  "=0&&this.#i(!1),!0)}#i(e){typeof this.#e==\"object\"&&(e?this.#e.ref():this.#e.unref())}#s(e){clearTimeout(this." +
-  "#e),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#e=setTimeout(()=>this.#a(),Math.min(r,2147483647" +
-  "))}#a(){this.#e=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[t,o]of this.#r)if(t*250>e)r=Math.min(" +
-  "r,t);else for(let s of o)queueMicrotask(()=>this.#n(t,s)&&s.run());r<1/0&&this.#s(r)}};function Ae(){return Da" +
-  "te.now()}var ze=5e3,Je=new K;function L(n,e){if(n>=ze)return Je.after(n,e);let r=setTimeout(e,n);return()=>cle" +
-  "arTimeout(r)}function we(n){return crypto.getRandomValues(new Uint8Array(n))}var Ce=1024*1024,Ge=1500,Be={tran" +
-  "sport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(n,e)=>new Z(await Ee(n,\"h2\",e),n)},Z=class{#r;#e;#t;#" +
-  "o=new O;#n;#i=()=>{};#s;closed;constructor(e,{host:r,port:t}){this.closed=new Promise(o=>this.#i=o),this.#r=(0" +
-  ",E.connect)(`https://${r.includes(\":\")?`[${r}]`:r}:${t}`,{createConnection:()=>e,settings:{initialWindowSize:C" +
-  "e,enablePush:!1}}),this.#r.once(\"connect\",()=>this.#r.setLocalWindowSize(Ce)),this.#r.on(\"error\",o=>this.#d({m" +
-  "essage:A(o)})),this.#r.on(\"goaway\",()=>this.#r.close()),this.#e=this.#r.request({[E.constants.HTTP2_HEADER_MET" +
-  "HOD]:\"POST\",[E.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[E.constants.HTTP2_HEADER_CONTENT" +
-  "_TYPE]:\"application/grpc\",[E.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:A(" +
-  "o)})),this.#e.on(\"response\",o=>this.#u(o)),this.#e.on(\"trailers\",o=>this.#h(o)),this.#e.on(\"close\",()=>{this.#" +
-  "d({message:\"the connection was cut off\"}),this.#l()}),this.#t=this.#e[Symbol.asyncIterator]()}async read(){try" +
-  "{for(;;){let{done:e,value:r}=await this.#t.next();if(e)break;let t=[];if(this.#o.read(r,(o,s)=>{if(o!==0)throw" +
-  " new Error(\"compressed cells were not asked for\");t.push(ce(s).slice())}),t.length>0)return ye(t)}}catch(e){th" +
-  "is.#d({message:A(e)})}this.#a()}write(e,r){return new Promise((t,o)=>{if(this.#n!==void 0)return o(new Error(t" +
-  "his.#n.message));this.#e.write(le(e,r),s=>{if(!s)return t();this.#d({message:A(s)}),o(s)})})}close(e){this.#i(" +
-  "{message:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=L(Ge,()=>this.#" +
-  "l())}#u(e){let r=e[E.constants.HTTP2_HEADER_STATUS];if(r!==200){let t=`The relay returned HTTP status ${String" +
-  "(r)} for Session`;return this.#d(xe(r,e[\"retry-after\"],{message:t}))}e[\"grpc-status\"]!==void 0&&this.#h(e)}#h(" +
-  "e){let{\"grpc-status\":r,\"grpc-message\":t,\"grpc-status-details-bin\":o}=e,s=typeof t==\"string\"&&t!==\"\"?Qe(t):\"the" +
-  " relay ended the stream\";if(r===\"0\")return this.#d({message:\"the relay ended the stream\"});this.#d(ge(typeof o" +
-  "==\"string\"?o:\"\",s))}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()=>{},t" +
-  "his.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#r.destroy()}};function Qe(n){try{retur" +
-  "n decodeURIComponent(n).slice(0,1024)}catch{return n.slice(0,1024)}}se({post:n=>ee.parentPort?.postMessage(n)," +
-  "listen:n=>{ee.parentPort?.on(\"message\",n)}},{connectors:[Be],nowMs:Ae,after:L,randomBytes:we,exit:()=>_e.defau" +
-  "lt.exit()});\n";
+  "var Re=Object.create;var se=Object.defineProperty;var Oe=Object.getOwnPropertyDescriptor;var Ie=Object.getOwnP" +
+  "ropertyNames;var Le=Object.getPrototypeOf,Ke=Object.prototype.hasOwnProperty;var He=(t,e,r,n)=>{if(e&&typeof e" +
+  "==\"object\"||typeof e==\"function\")for(let o of Ie(e))!Ke.call(t,o)&&o!==r&&se(t,o,{get:()=>e[o],enumerable:!(n=" +
+  "Oe(e,o))||n.enumerable});return t};var $e=(t,e,r)=>(r=t!=null?Re(Le(t)):{},He(e||!t||!t.__esModule?se(r,\"defau" +
+  "lt\",{value:t,enumerable:!0}):r,t));var Me=$e(require(\"node:process\")),te=require(\"node:worker_threads\");functi" +
+  "on le(t){let e;return()=>e??=t()}var ae=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",de=\"\\\\p{Extended_Pic" +
+  "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",De=[`${de}(?:\\\\u200d${de})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ae})[\\\\u2" +
+  "00c\\\\u200d](?=${ae})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
+  "oin(\"|\"),Fe=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Ne=\"(?! )\\\\p{Zs}|^ |(?<= ) | " +
+  "$|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",We=le(()=>new RegExp(`(${De})|[${Fe}]|${Ne}`,\"gu\")),D=\"!-[\\\\]-~\\\\u00a1-\\\\u00ac\\\\u0" +
+  "0ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",qe=new RegExp(`^[${D}]+(?: [${D}]+)*$`" +
+  "),hr=new RegExp(`^[${D} \\\\\\\\\\\\n\\\\t]*$`);var je=/^[\\p{Zs}\\\\]/u;function Ve(t,e){return t.replace(We(),(r,n)=>n?" +
+  "?(e.test(r)?r:Ge(r)))}function Ge(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function B(t){return qe.te" +
+  "st(t)?t:Ve(t,je)}var Je=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda Mlym S" +
+  "inh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Hani\",\"B" +
+  "opo\"],[\"Latn\",\"Hani\",\"Hang\"]],fr=le(()=>{let t=Je.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new RegExp" +
+  "(t.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var i={invalidArgument:3,deadlineExceeded:4,no" +
+  "tFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecondition:9,aborted:10,outOfRange:11," +
+  "unimplemented:12,internal:13,unavailable:14,unauthenticated:16},a=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClas" +
+  "s:n,retryable:!1}),u=(...t)=>({...a(...t),retryable:!0}),_={join_timeout:u(504,i.deadlineExceeded,257,\"Transpo" +
+  "rtError\"),auth_failed:a(401,i.unauthenticated,258,\"AuthError\"),auth_key_invalid:a(401,i.unauthenticated,259,\"A" +
+  "uthError\"),transport_error:u(502,i.unavailable,260,\"TransportError\"),connection_error:u(502,i.unavailable,261," +
+  "\"TransportError\"),listener_died:a(500,i.internal,262,\"TransportError\"),channel_error:a(400,i.invalidArgument,2" +
+  "63,\"ChannelError\"),quota_exceeded:a(429,i.resourceExhausted,264,\"QuotaExceededError\"),mls_error:a(409,i.failed" +
+  "Precondition,265,\"MlsError\"),invalid_request:a(400,i.invalidArgument,272,\"InvalidArgumentError\"),not_found:a(4" +
+  "04,i.notFound,273,\"ChannelError\"),method_not_allowed:a(405,i.unimplemented,274,\"InvalidArgumentError\"),payload" +
+  "_too_large:a(413,i.outOfRange,275,\"InvalidArgumentError\"),unsupported_media_type:a(415,i.invalidArgument,276,\"" +
+  "InvalidArgumentError\"),rate_limited:u(429,i.resourceExhausted,277,\"UnavailableError\"),internal:a(500,i.interna" +
+  "l,278,\"InternalError\"),overloaded:u(503,i.unavailable,279,\"UnavailableError\"),email_taken:a(409,i.alreadyExist" +
+  "s,288,\"AuthError\"),key_limit_reached:a(409,i.resourceExhausted,289,\"AuthError\"),account_suspended:a(403,i.perm" +
+  "issionDenied,290,\"AuthError\"),conflict:a(409,i.aborted,291,\"AuthError\"),code_invalid:a(400,i.invalidArgument,2" +
+  "92,\"AuthError\"),csrf_failed:a(403,i.permissionDenied,293,\"AuthError\"),protocol_error:a(400,i.invalidArgument,3" +
+  "04,\"TransportError\"),unsupported_version:a(400,i.failedPrecondition,305,\"TransportError\"),unknown_operation:a(" +
+  "404,i.unimplemented,306,\"TransportError\"),session_expired:a(401,i.unauthenticated,307,\"AuthError\"),session_rep" +
+  "laced:a(409,i.aborted,308,\"TransportError\"),slow_reader:u(429,i.resourceExhausted,309,\"UnavailableError\"),rela" +
+  "y_draining:u(503,i.unavailable,310,\"UnavailableError\"),certificate_changed:a(502,i.failedPrecondition,311,\"Tra" +
+  "nsportError\"),name_taken:a(409,i.alreadyExists,320,\"ChannelError\"),epoch_conflict:u(409,i.aborted,321,\"MlsErro" +
+  "r\"),not_allowed:a(403,i.permissionDenied,322,\"ChannelError\"),member_limit_reached:a(409,i.resourceExhausted,32" +
+  "3,\"ChannelError\"),already_member:a(409,i.alreadyExists,324,\"ChannelError\"),identity_present:a(409,i.alreadyExi" +
+  "sts,356,\"ChannelError\"),queue_full:u(429,i.resourceExhausted,325,\"ChannelError\"),cursor_invalid:a(416,i.outOfR" +
+  "ange,326,\"ChannelError\"),key_package_invalid:a(400,i.invalidArgument,327,\"MlsError\"),key_package_missing:u(404" +
+  ",i.failedPrecondition,328,\"MlsError\"),join_rejected:a(403,i.permissionDenied,329,\"ChannelError\"),membership_la" +
+  "psed:a(410,i.failedPrecondition,330,\"ChannelError\"),state_conflict:a(409,i.failedPrecondition,331,\"MlsError\")," +
+  "storage_full:u(507,i.resourceExhausted,332,\"ChannelError\"),link_invalid:a(400,i.invalidArgument,333,\"InvalidAr" +
+  "gumentError\"),removed:a(410,i.failedPrecondition,355,\"RemovedError\"),members_must_update:a(409,i.failedPrecond" +
+  "ition,334,\"ChannelError\"),successor_needed:a(409,i.failedPrecondition,335,\"ChannelError\"),content_invalid:a(40" +
+  "0,i.invalidArgument,352,\"ChannelError\"),request_timeout:u(504,i.deadlineExceeded,353,\"TransportError\"),remote_" +
+  "error:a(502,i.aborted,354,\"RemoteError\"),store_locked:u(409,i.failedPrecondition,336,\"StoreError\"),store_corru" +
+  "pt:a(500,i.internal,337,\"StoreError\"),store_failed:a(500,i.internal,339,\"StoreError\"),passphrase_wrong:a(401,i" +
+  ".unauthenticated,338,\"StoreError\")};function C(t){return Object.hasOwn(_,t)}var mr=new Map(Object.entries(_).f" +
+  "latMap(([t,{close:e}])=>C(t)?[[e,t]]:[])),p=class extends Error{name=\"WireError\";code;requestId;constructor(e," +
+  "r,n={}){super(B(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};var y=Obj" +
+  "ect.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1081344,k" +
+  "eyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes:4096,creatorWelcomeBytes:1024,envel" +
+  "opeBytes:2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welcomesPerCom" +
+  "mit:16,keyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:128,ownersPerChannel:" +
+  "64,ownersChanges:64,ownersChangeBytes:2048,admissions:16,claimsForFounding:100,confirmationsPerPage:10,unconfi" +
+  "rmedPerPage:40,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,er" +
+  "rorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,contentFieldsByt" +
+  "es:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameByt" +
+  "es:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:6710" +
+  "8864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,k" +
+  "eyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var v=3,f=4,k=2,F={control:0,data:1}" +
+  ";function M(t){if(!Number.isInteger(t)||t<y.minCellBytes||t>y.maxCellBytes)throw new p(\"protocol_error\",`A cel" +
+  "l has ${y.minCellBytes} to ${y.maxCellBytes} bytes, not ${t}`);return t}function T(t){if(t===0||t>y.envelopeBy" +
+  "tes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${y.envelopeBytes} are allowe" +
+  "d`)}var S=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=M(e)}set cellBytes(e){if(this.#n>0)throw n" +
+  "ew TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#r=M(e)}get cellBytes(){return th" +
+  "is.#r}get pendingBytes(){return this.#n}push(e,r){T(r.length),(e===\"control\"?this.#e:this.#t).push(r),this.#n+" +
+  "=r.length+f}next(e){let r=this.#e.length>0?F.control:F.data,n=r===F.control?this.#e:this.#t;if(n.length===0)re" +
+  "turn;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#i(o,n,r),o}#i(e,r,n){let o=v,s=0,l=this." +
+  "#o[n]??0;for(let h of r){if(l===0){if(e.length-o<=f)break;ze(e,o,h.length),o+=f,l=f}let d=l-f,c=h.subarray(d,d" +
+  "+e.length-o);if(e.set(c,o),o+=c.length,l+=c.length,l-f<h.length)break;s++,l=0}let x=o-v;s===1?r.shift():r.spli" +
+  "ce(0,s),this.#o[n]=l,this.#n-=x,e[0]=n,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}};function N(t,e,r){let n=e+k;return t" +
+  ".set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function ze(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=" +
+  "r>>>8,t[e+3]=r}var Ze=64*1024,ce=.5,Qe=2,U=class{#r;#e;#t=[];#o=0;#n=0;#i=new Uint8Array(0);#s=\"off\";#a=0;#u;#" +
+  "h=0;#d=!0;#l=!1;#p=!1;#c=!1;#y=new Set;#f={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){th" +
+  "is.#r=e,this.#e=new S(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#o+this.#n}get counts()" +
+  "{return{...this.#f}}push(e,r){this.#c||(this.#t.length===0?this.#e.push(e,r):(T(r.length),this.#t.push({lane:e" +
+  ",envelope:r}),this.#o+=r.length+f),this.#m())}setCellBytes(e){this.#t.push({cellBytes:M(e)}),this.#A()}configu" +
+  "re(e,r){if(!this.#c){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);th" +
+  "is.#u?.(),this.#u=void 0,this.#s=e,this.#a=r,this.#l=!1,this.#h=this.#r.nowMs(),e!==\"off\"&&this.#w(),this.#m()" +
+  "}}setCovering(e){this.#d=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendi" +
+  "ngBytes===0?Promise.resolve(!0):new Promise(r=>{let n=s=>{this.#y.delete(n),o(),r(s)},o=this.#r.after(e,()=>n(" +
+  "!1));this.#y.add(n)})}stop(){this.#c=!0,this.#u?.(),this.#u=void 0,this.#i=new Uint8Array(0);for(let e of this" +
+  ".#y)e(!1)}#m(){this.#p||this.#c||!this.#x()||(this.#p=!0,this.#C())}#x(){return this.#l||this.#s!==\"constant\"&" +
+  "&this.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#c&&this.#x();){let e=this.#s===\"constant\"?this." +
+  "#_():this.#S();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#r.onWritten" +
+  "?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(thi" +
+  "s.#c||this.pendingBytes>0)){this.#i.length>Qe*this.#e.cellBytes&&(this.#i=new Uint8Array(0));for(let e of this" +
+  ".#y)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#v(e)}#S(){let{cellBytes:e,pendingBytes:r" +
+  "}=this.#e;if(r===0)return this.#l=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-v))+1,o=this.#g(Math.min(n,Math." +
+  "max(1,Math.floor(Ze/e)))),s=0;for(;s<o.length&&this.#b(o.subarray(s,s+e));)s+=e;return o.subarray(0,s)}#g(e){l" +
+  "et r=e*this.#e.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array(r)),this.#i.subarray(0,r)}#b(e){let " +
+  "r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;return this.#n+=n,thi" +
+  "s.#f.cells++,this.#f.paddingBytes+=e.length-v-n,this.#E(e,v+n),!0}#v(e){return this.#f.cells++,this.#f.coverCe" +
+  "lls++,this.#f.coverBytes+=e.length,this.#E(e.fill(0),v),e}#E(e,r){let{rider:n}=this.#r;if(n!==void 0)for(let o" +
+  "=r;e.length-o>k;){let s=n(e.length-o-k);if(s===void 0)return;o=N(e,o,s)}}#w(){let e=this.#r.nowMs();this.#u=th" +
+  "is.#r.after(this.#s===\"poisson\"?this.#k():this.#U(e),()=>{this.#l=this.#d||this.#s===\"constant\"&&this.#e.pendi" +
+  "ngBytes>0,this.#w(),this.#m()})}#k(){return-Math.log(1-this.#r.random())*this.#a}#U(e){this.#h=Ye(this.#h,this" +
+  ".#a,e);let r=this.#r.random()*ce*this.#a;return Math.max((1-ce)*this.#a,this.#h-r-e)}#A(){for(;this.#e.pending" +
+  "Bytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splice" +
+  "(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+f,this.#e.p" +
+  "ush(r.lane,r.envelope))}}};function Ye(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return" +
+  " t+(n+1)*e}function W(t,e){if(t.length!==e.length)return!1;let r=0;for(let n=0;n<t.length;n++)r|=(t[n]??0)^(e[" +
+  "n]??0);return r===0}function w(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:voi" +
+  "d 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\"" +
+  ": \")}var R=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)}take(e){for(let[r,n]of this.#r)if(!(" +
+  "n.length>e))return this.#r.delete(r),n}};var Xe=2e3;function ue(t,e){let r,n,o=0,s=new R,l=d=>{t.post({kind:\"w" +
+  "ritten\",takenBytes:o-d.pendingBytes,counts:d.counts})},x=async({transport:d,target:c,isTapped:$})=>{let ne=e.c" +
+  "onnectors.find(b=>b.transport===d);if(ne===void 0)throw new Error(`no way to connect by ${d} in a thread of it" +
+  "s own`);let oe=r=await ne.connect(c,new AbortController().signal),Te=n=new U({cellBytes:y.cellBytes,write:(b,i" +
+  "e)=>($&&t.post({kind:\"sent\",cells:b.slice(),cellBytes:ie}),oe.write(b,ie)),after:e.after,nowMs:e.nowMs,random:" +
+  "()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:b=>s.take(b),onWritten:()=>l(Te),onFailed:(" +
+  ")=>t.post({kind:\"failed\"})});oe.closed.then(b=>t.post({kind:\"closed\",end:b})),t.post({kind:\"connected\"})},h=as" +
+  "ync()=>{let d=await r?.read();t.post({kind:\"chunk\",bytes:d?.slice()})};t.listen(d=>{switch(d.kind){case\"connec" +
+  "t\":return void x(d).catch(c=>t.post({kind:\"refused\",message:w(c)}));case\"push\":return o+=d.envelope.length+f,n" +
+  "?.push(d.lane,d.envelope);case\"offer\":return s.offer(d.key,d.envelope);case\"cellBytes\":return n?.setCellBytes(" +
+  "d.cellBytes);case\"configure\":return n?.configure(d.mode,d.intervalMs);case\"covering\":return n?.setCovering(d.c" +
+  "overing);case\"flush\":return void n?.flush(d.timeoutMs).then(c=>{t.post({kind:\"flushed\",id:d.id,flushed:c})});c" +
+  "ase\"read\":return void h();case\"stop\":return n?.stop();case\"close\":return r?.close(d.closeCode),void e.after(Xe" +
+  ",e.exit)}})}var E=require(\"node:http2\");var g=class extends Error{name=\"StaticError\";code;retryable;retryAfter" +
+  "Ms;epoch;channel;unreachable;members;constructor(e,r,n={}){super(B(r),n.cause===void 0?void 0:{cause:n.cause})" +
+  ",this.code=e,this.retryable=n.retryable??_[e].retryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,th" +
+  "is.channel=n.channel,this.unreachable=n.unreachable,this.members=n.members}},P=class extends g{name=\"Transport" +
+  "Error\"},q=class extends P{name=\"UnavailableError\"},j=class extends P{name=\"InternalError\"},V=class extends g{n" +
+  "ame=\"AuthError\"},O=class extends g{name=\"ChannelError\"},G=class extends O{name=\"RemovedError\";by;atMs;construc" +
+  "tor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},J=class extends g{name=\"QuotaExceededError\"},z=clas" +
+  "s extends g{name=\"MlsError\"},Z=class extends g{name=\"InvalidArgumentError\"},Q=class extends g{name=\"StoreError" +
+  "\"},Y=class extends g{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remot" +
+  "e_error\",e,n),this.remoteCode=r}};function m(t){return(e,r,n)=>new t(e,r,n)}var zr={TransportError:m(P),AuthEr" +
+  "ror:m(V),ChannelError:m(O),QuotaExceededError:m(J),MlsError:m(z),InvalidArgumentError:m(Z),StoreError:m(Q),Una" +
+  "vailableError:m(q),RemovedError:m(G),RemoteError:(t,e,r)=>new Y(e,r),InternalError:m(j)};function he(t,e){retu" +
+  "rn e!==void 0&&C(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}var A=5,er=64*1024,fe=10,X=new TextDe" +
+  "coder;function pe(t,e){let r=rr(fe,e),n=A+r.length+e,o=new Uint8Array(t.length/e*n);for(let s=0;s<t.length/e;s" +
+  "++){let l=s*n;tr(o,l+1,r.length+e),o.set(r,l+A),o.set(t.subarray(s*e,(s+1)*e),l+A+r.length)}return o}function " +
+  "ye(t){let{value:e,end:r}=be(t,0,fe);if(r!==t.length)throw new p(\"protocol_error\",\"A cell's message holds more " +
+  "than a cell\");return e}function me(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of ee(t))r===4&&typeo" +
+  "f n==\"number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:X.decode(n)}),r===2&&(e={.." +
+  ".e,message:X.decode(n)}));return e}function*ge(t){for(let{field:e,value:r}of ee(t)){if(e!==3||typeof r==\"numbe" +
+  "r\")continue;let[n,o]=[\"\",new Uint8Array];for(let s of ee(r))typeof s.value!=\"number\"&&(s.field===1&&(n=X.decod" +
+  "e(s.value).replace(/^.*\\//,\"\")),s.field===2&&(o=s.value.slice()));yield{type:n,value:o}}}var I=class{#r=new Ui" +
+  "nt8Array(A);#e=0;#t=new Uint8Array(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<A){let s=e.subarray(" +
+  "n,n+A-this.#e);if(this.#r.set(s,this.#e),this.#e+=s.length,n+=s.length,this.#e<A)return;this.#n()}let o=e.suba" +
+  "rray(n,n+this.#t.length-this.#o);n+=o.length,o.length===this.#t.length?this.#i(o,r):(this.#t.set(o,this.#o),th" +
+  "is.#o+=o.length,this.#o===this.#t.length&&this.#i(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint" +
+  "32(1);if(e===0||e>er)throw new p(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t." +
+  "length!==e&&(this.#t=new Uint8Array(e)),this.#o=0}#i(e,r){this.#e=0,r(this.#r[0]??0,e)}};function xe(t){let e=" +
+  "new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function rr" +
+  "(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}funct" +
+  "ion be(t,e,r){if(t[e]!==r)throw new p(\"protocol_error\",\"A message without the field that it must have\");let{va" +
+  "lue:n,end:o}=ve(t,e+1);if(n>t.length-o)throw Ee();return{value:t.subarray(o,o+n),end:o+n}}function*ee(t){for(l" +
+  "et e=0;e<t.length;){let r=t[e]??0,{value:n,end:o}=(r&7)===0?ve(t,e+1):be(t,e,r&-8|2);yield{field:r>>3,value:n}" +
+  ",e=o}}function ve(t,e){let r=0;for(let[n,o]=[1,e];o<t.length&&n<2**63;n*=128){let s=t[o++]??0;if(r+=(s&127)*n," +
+  "s<128)return{value:r,end:o}}throw Ee()}function Ee(){return new p(\"protocol_error\",\"A field goes beyond the en" +
+  "d of its message\")}function tr(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var nr=\"static.relay." +
+  "v1.ErrorDetail\";function we(t,e){try{for(let{type:r,value:n}of ge(ir(t))){let o=r===nr?or(()=>n):void 0;if(o!=" +
+  "=void 0)return o}}catch{}return{message:e}}function Ae(t,e,{message:r,...n}){let o=he(t);if(o===void 0)return{" +
+  "message:r};if(n.code!==void 0)return{message:r,...n};let s=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o," +
+  "message:r,...s>=0&&{retryAfterMs:s}}}function or(t){try{let{code:e,message:r,retryAfterMs:n}=me(t());return C(" +
+  "e)?{code:e,message:r,...n!==void 0&&{retryAfterMs:n}}:void 0}catch{return}}function ir(t){return Uint8Array.fr" +
+  "om(atob(t),e=>e.charCodeAt(0))}var Ce=require(\"node:crypto\"),Be=require(\"node:net\"),L=require(\"node:tls\");func" +
+  "tion _e({host:t,port:e,trust:r},n,o){return new Promise((s,l)=>{o.throwIfAborted();let x=r.certificateHashes.l" +
+  "ength>0,h=(0,L.connect)({host:t,port:e,...(0,Be.isIP)(t)===0&&{servername:t},ALPNProtocols:[n],minVersion:\"TLS" +
+  "v1.3\",...r.caCerts.length>0&&{ca:[...L.rootCertificates,...r.caCerts]},rejectUnauthorized:!x}),d=$=>{o.removeE" +
+  "ventListener(\"abort\",c),h.destroy(),l($)},c=()=>d(o.reason);o.addEventListener(\"abort\",c),h.on(\"error\",d),h.on" +
+  "ce(\"secureConnect\",()=>{if(x&&!sr(h,r))return d(new Error(\"the relay's certificate is none of tls.certificateH" +
+  "ashes\"));if(h.alpnProtocol!==n)return d(new Error(`the server does not speak ${n}`));o.removeEventListener(\"ab" +
+  "ort\",c),s(h)})})}function sr(t,{certificateHashes:e}){let r=(0,Ce.createHash)(\"sha256\").update(t.getPeerCertif" +
+  "icate().raw).digest();return e.some(n=>W(n,r))}var K=class{#r=new Map;#e;#t=1/0;#o=0;after(e,r){let n=Math.cei" +
+  "l((performance.now()+e)/250),o={run:r},s=this.#r.get(n);return s===void 0?this.#r.set(n,new Set([o])):s.add(o)" +
+  ",this.#o++,n<this.#t?this.#s(n):this.#o===1&&this.#i(!0),()=>{this.#n(n,o)}}#n(e,r){let n=this.#r.get(e);retur" +
+  "n n===void 0||!n.delete(r)?!1:(n.size===0&&this.#r.delete(e),this.#o--,this.#o===0&&this.#i(!1),!0)}#i(e){type" +
+  "of this.#e==\"object\"&&(e?this.#e.ref():this.#e.unref())}#s(e){clearTimeout(this.#e),this.#t=e;let r=Math.max(0" +
+  ",e*250-performance.now());this.#e=setTimeout(()=>this.#a(),Math.min(r,2147483647))}#a(){this.#e=void 0,this.#t" +
+  "=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#r)if(n*250>e)r=Math.min(r,n);else for(let s of o)queue" +
+  "Microtask(()=>this.#n(n,s)&&s.run());r<1/0&&this.#s(r)}};function Se(){return Date.now()}var ar=5e3,dr=new K;f" +
+  "unction H(t,e){if(t>=ar)return dr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)}function ke(t){re" +
+  "turn crypto.getRandomValues(new Uint8Array(t))}var Ue=1024*1024,lr=1500,Pe={transport:\"grpc\",carrier:\"tcp\",unu" +
+  "sable:()=>{},connect:async(t,e)=>new re(await _e(t,\"h2\",e),t)},re=class{#r;#e;#t;#o=new I;#n;#i=()=>{};#s;clos" +
+  "ed;constructor(e,{host:r,port:n}){this.closed=new Promise(o=>this.#i=o),this.#r=(0,E.connect)(`https://${r.inc" +
+  "ludes(\":\")?`[${r}]`:r}:${n}`,{createConnection:()=>e,settings:{initialWindowSize:Ue,enablePush:!1}}),this.#r.o" +
+  "nce(\"connect\",()=>this.#r.setLocalWindowSize(Ue)),this.#r.on(\"error\",o=>this.#d({message:w(o)})),this.#r.on(\"g" +
+  "oaway\",()=>this.#r.close()),this.#e=this.#r.request({[E.constants.HTTP2_HEADER_METHOD]:\"POST\",[E.constants.HTT" +
+  "P2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[E.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[E" +
+  ".constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:w(o)})),this.#e.on(\"response\"," +
+  "o=>this.#u(o)),this.#e.on(\"trailers\",o=>this.#h(o)),this.#e.on(\"close\",()=>{this.#d({message:\"the connection w" +
+  "as cut off\"}),this.#l()}),this.#t=this.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,value:r}" +
+  "=await this.#t.next();if(e)break;let n=[];if(this.#o.read(r,(o,s)=>{if(o!==0)throw new Error(\"compressed cells" +
+  " were not asked for\");n.push(ye(s).slice())}),n.length>0)return xe(n)}}catch(e){this.#d({message:w(e)})}this.#" +
+  "a()}write(e,r){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this.#e.wri" +
+  "te(pe(e,r),s=>{if(!s)return n();this.#d({message:w(s)}),o(s)})})}close(e){this.#i({message:\"it was closed by t" +
+  "his side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=H(lr,()=>this.#l())}#u(e){let r=e[E.constan" +
+  "ts.HTTP2_HEADER_STATUS];if(r!==200){let n=`The relay returned HTTP status ${String(r)} for Session`;return thi" +
+  "s.#d(Ae(r,e[\"retry-after\"],{message:n}))}e[\"grpc-status\"]!==void 0&&this.#h(e)}#h(e){let{\"grpc-status\":r,\"grpc" +
+  "-message\":n,\"grpc-status-details-bin\":o}=e,s=typeof n==\"string\"&&n!==\"\"?cr(n):\"the relay ended the stream\";if(" +
+  "r===\"0\")return this.#d({message:\"the relay ended the stream\"});this.#d(we(typeof o==\"string\"?o:\"\",s))}#d(e){th" +
+  "is.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()=>{},this.#n??={message:\"it was cl" +
+  "osed by this side\"},this.#e.destroy(),this.#r.destroy()}};function cr(t){try{return decodeURIComponent(t).slic" +
+  "e(0,1024)}catch{return t.slice(0,1024)}}ue({post:t=>te.parentPort?.postMessage(t),listen:t=>{te.parentPort?.on" +
+  "(\"message\",t)}},{connectors:[Pe],nowMs:Se,after:H,randomBytes:ke,exit:()=>Me.default.exit()});\n";
