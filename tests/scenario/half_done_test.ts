@@ -29,6 +29,7 @@ Deno.test("of two creations at once one makes the channel, and the other says th
   const live = await bob.live();
   await alice.client.closeChannel(name);
   await until("bob knows that it is over", () => live.over !== undefined);
+  await bob.client.closeChannel(name);
   const made = await Promise.allSettled([bob.manager.create(name), bob.manager.create(name)]);
   assertEquals(made.map(({ status }) => status), ["fulfilled", "rejected"]);
   const channel = await bob.channel();
