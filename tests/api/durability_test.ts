@@ -49,6 +49,11 @@ testWhen(
           (n) => n >= enough,
         );
         await server.kill();
+        await eventually(
+          { what: "a sign-up that meets the crash" },
+          () => Promise.resolve(attempts.slice(before)),
+          (since) => since.some(({ answer }) => answer.status !== 201),
+        );
         await server.start();
         await eventually(
           { what: "ready" },
