@@ -106,7 +106,7 @@ function isKnown(known: string | undefined, etag: Body["etag"]): boolean {
 
 function acceptsGzip(encodings: string): boolean {
   return encodings.split(",").some((each) => {
-    const [name = "", quality = ""] = each.trim().split(/\s*;\s*/);
+    const [name = "", quality = ""] = each.split(";").map((part) => part.trim());
     return name.toLowerCase() === "gzip" && !/^q=0(\.0*)?$/.test(quality);
   });
 }

@@ -24,9 +24,9 @@ export interface MalformedHead {
 const maxHeaders = 100;
 const token = String.raw`[!#$%&'*+.^_|~0-9A-Za-z\x60-]+`;
 const requestLine = new RegExp(String.raw`^(${token}) ([\x21-\x7e]+) HTTP/1\.([01])$`);
-const headerLine = new RegExp(
-  String.raw`^(${token}):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[ \t]*[\x21-\x7e\x80-\xff])*)?)[ \t]*$`,
-);
+const headerLine = new RegExp(String.raw`^(${token}):([\t\x20-\x7e\x80-\xff]*)$`);
+/** All but the space around it. One run of spaces belongs to one part of the pattern: shared by two, it takes the square of its length. */
+const content = /[^ \t](?:.*[^ \t])?/;
 /** A name, an address or one in brackets, with a port or without one; nothing that would move into the path. */
 const authority = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])?(?::\d{0,5})?$/;
 const absoluteForm = /^https?:\/\/([^/?#]+)([/?].*)?$/i;
@@ -43,7 +43,7 @@ export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
   for (const line of lines) {
     const [, name, value = ""] = headerLine.exec(line) ?? [];
     if (name === undefined) return { fault: "A header is malformed" };
-    headers.push([name.toLowerCase(), value]);
+    headers.push([name.toLowerCase(), trimmed(value)]);
   }
   const valuesOf = (wanted: string): string[] => headers.flatMap(([name, value]) => name === wanted ? [value] : []);
   const isOld = minor === "0";
@@ -55,7 +55,7 @@ export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
   if (body === undefined) return { fault: "Send one Content-Length, or Transfer-Encoding: chunked" };
   const expectations = valuesOf("expect").map((value) => value.toLowerCase());
   if (expectations.some((value) => value !== "100-continue")) return { fault: "Expect may be 100-continue only" };
-  const connection = valuesOf("connection").flatMap((value) => value.toLowerCase().split(/[ \t]*,[ \t]*/));
+  const connection = valuesOf("connection").flatMap((value) => value.toLowerCase().split(",").map(trimmed));
   return {
     method,
     url,
@@ -92,6 +92,10 @@ function bodyOf(
   }
   const isChunked = encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked";
   return isChunked && lengths.length === 0 && !isOld ? "chunked" : undefined;
+}
+
+function trimmed(value: string): string {
+  return content.exec(value)?.[0] ?? "";
 }
 
 /** A character for each byte, as headers are written. */
