@@ -3,10 +3,9 @@
  * and a connection that is closed leaves nothing behind. (The runtime's own server keeps a read that waits for a body for ever when its
  * connection is closed for it: 7 KB each, without end.)
  */
-import { concatBytes } from "@noble/hashes/utils.js";
 import { after } from "../../server/mod.ts";
 import type { Connection, Ending, Stage } from "./connections.ts";
-import { parseChunkLine, parseHead, type RequestHead } from "./http1_head.ts";
+import { isTrailer, parseChunkLine, parseHead, type RequestHead } from "./http1_head.ts";
 import { Incoming } from "./incoming.ts";
 import { refusalText } from "./listener.ts";
 import { encodeHead, encodeResponse } from "./http1_response.ts";
@@ -23,6 +22,9 @@ const maxLineBytes = 1024;
 const maxTrailers = 32;
 /** For an answer that says why the connection ends. Its client may not read. */
 const lastWordsMs = 200;
+/** For the rest of a request that was answered before its end. */
+const restMs = 2_000;
+const [headEnd, lineEnd] = [new TextEncoder().encode("\r\n\r\n"), new TextEncoder().encode("\r\n")];
 
 /** Its client waits: for nothing, for an answer that is not begun, or for the rest of one. */
 type State = "idle" | "asked" | "answering" | "closed";
@@ -46,6 +48,7 @@ export class Http1Connection {
   readonly #deps: Http1Deps;
   #state: State = "idle";
   #isStopping = false;
+  readonly #closed = Promise.withResolvers<void>();
 
   constructor(socket: Deno.TcpConn, deps: Http1Deps) {
     this.#socket = socket;
@@ -53,8 +56,13 @@ export class Http1Connection {
     this.#deps = deps;
   }
 
-  /** Resolves when it is closed. */
-  async serve(place: Pick<Connection, "begin">): Promise<void> {
+  /** Resolves when it is closed, also when the app still works for it. */
+  serve(place: Pick<Connection, "begin">): Promise<void> {
+    void this.#serveAll(place);
+    return this.#closed.promise;
+  }
+
+  async #serveAll(place: Pick<Connection, "begin">): Promise<void> {
     try {
       while (await this.#serveOne(place));
     } catch (error) {
@@ -80,13 +88,14 @@ export class Http1Connection {
 
   /** Returns whether another request may follow. */
   async #serveOne(place: Pick<Connection, "begin">): Promise<boolean> {
-    const bytes = await this.#incoming.until("\r\n\r\n", maxHeadBytes);
-    if (bytes === "ended") return false;
+    const bytes = await this.#incoming.until(headEnd, maxHeadBytes);
+    if (bytes === "ended" || this.#state === "closed") return false;
     const head = bytes === "too_long" ? { fault: `The head is larger than ${maxHeadBytes} bytes` } : parseHead(bytes);
     if ("fault" in head) throw new BrokenOff(head.fault);
     const reach = place.begin(head.body === 0 ? "work" : "body");
     this.#state = "asked";
     const body = await this.#receive(head);
+    if (this.#state !== "asked") return false;
     reach("work");
     return await this.#answer(head, body, reach);
   }
@@ -101,6 +110,7 @@ export class Http1Connection {
     this.#state = "answering";
     reach("answer");
     await this.#write(encoded);
+    if (!body.isWhole) await this.#discardRest();
     reach("over");
     this.#state = "idle";
     return isKept();
@@ -114,28 +124,34 @@ export class Http1Connection {
     if (awaitsContinue && this.#incoming.isEmpty) await this.#write(encodeHead(100));
     return body === "chunked"
       ? await this.#receiveChunks(maxBodyBytes)
-      : { bytes: await this.#take(body), isWhole: true };
+      : { bytes: (await this.#take(body)).slice(), isWhole: true };
   }
 
   async #receiveChunks(maxBytes: number): Promise<Body> {
-    const chunks: Uint8Array[] = [];
+    let bytes = new Uint8Array();
     for (let length = 0;;) {
       const size = parseChunkLine(await this.#line());
-      if (size === undefined) throw new BrokenOff("The size of a chunk is malformed");
-      if (size === 0) break;
+      if (size === undefined) throw new BrokenOff("The size of a chunk is malformed, or has an extension");
+      if (size === 0) {
+        bytes = bytes.subarray(0, length);
+        break;
+      }
+      if (length + size > maxBytes) return { bytes: new Uint8Array(maxBytes + 1), isWhole: false };
+      const chunk = await this.#take(size);
+      if (length + size > bytes.length) bytes = grown(bytes, 2 * (length + size));
+      bytes.set(chunk, length);
       length += size;
-      if (length > maxBytes) return { bytes: new Uint8Array(maxBytes + 1), isWhole: false };
-      chunks.push(await this.#take(size));
       if ((await this.#line()).length > 0) throw new BrokenOff("A chunk is longer than its size");
     }
-    for (let trailers = 0; (await this.#line()).length > 0; trailers++) {
-      if (trailers === maxTrailers) throw new BrokenOff("There are too many trailers");
+    for (let trailers = 0;; trailers++) {
+      const line = await this.#line();
+      if (line.length === 0) return { bytes, isWhole: true };
+      if (trailers === maxTrailers || !isTrailer(line)) throw new BrokenOff("A trailer is malformed, or one too many");
     }
-    return { bytes: concatBytes(...chunks) as Uint8Array<ArrayBuffer>, isWhole: true }; // cast: it makes its own buffer
   }
 
   async #line(): Promise<Uint8Array> {
-    const line = await this.#incoming.until("\r\n", maxLineBytes);
+    const line = await this.#incoming.until(lineEnd, maxLineBytes);
     if (line === "ended") throw new BrokenOff();
     if (line === "too_long") throw new BrokenOff("A line of the body is too long");
     return line;
@@ -152,16 +168,28 @@ export class Http1Connection {
     if (fault === undefined) return;
     const headers = { "content-type": "application/json" };
     const response = new Response(refusalText(fault), { status: 400, headers });
-    await this.#sayLast(await encodeResponse(response, { isHead: false, isKept: false }));
+    await this.#sayLast(await encodeResponse(response, { isHead: false, isKept: false }), () => this.#discardRest());
+  }
+
+  /** A socket that is closed with bytes unread takes its answer back, and breaks a client off that sends before it reads. */
+  async #discardRest(): Promise<void> {
+    const cancel = after(restMs, () => this.#close());
+    try {
+      await this.#socket.closeWrite();
+      await this.#incoming.discard();
+    } finally {
+      cancel();
+    }
   }
 
   /** Nobody is told twice. */
-  async #sayLast(words: Uint8Array): Promise<void> {
+  async #sayLast(words: Uint8Array, listen = (): Promise<void> => Promise.resolve()): Promise<void> {
     if (this.#state === "answering" || this.#state === "closed") return;
     this.#state = "answering";
     const cancel = after(lastWordsMs, () => this.#close());
     await this.#write(words).catch(() => {});
     cancel();
+    await listen().catch(() => {});
     this.#close();
   }
 
@@ -172,6 +200,7 @@ export class Http1Connection {
   #close(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    this.#closed.resolve();
     try {
       this.#socket.close();
     } catch (error) {
@@ -183,13 +212,23 @@ export class Http1Connection {
 /** Undefined for an address that is none, and for a method that no request of the standard has. */
 function requestOf({ method, url, headers }: RequestHead, bytes: Uint8Array<ArrayBuffer>): Request | undefined {
   const hasBody = method !== "GET" && method !== "HEAD" && bytes.length > 0;
-  const pairs = headers.map(([name, value]): [string, string] => [name, value]);
+  const pairs = new Headers();
+  for (const [name, value] of headers) if (name !== "cookie") pairs.append(name, value);
+  // Others are lists with commas.
+  const cookies = headers.flatMap(([name, value]) => name === "cookie" ? [value] : []);
+  if (cookies.length > 0) pairs.set("cookie", cookies.join("; "));
   try {
     return new Request(url, { method, headers: pairs, ...(hasBody ? { body: bytes } : {}) });
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
 }
 
 /** Errors of a socket whose other end has left, or that was closed here. */

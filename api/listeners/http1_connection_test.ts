@@ -1,7 +1,8 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../../tests/support/mod.ts";
-import { type ConnectionLimits, patience } from "./connections.ts";
+import { type ConnectionLimits, patience, type Stage } from "./connections.ts";
+import { Http1Connection } from "./http1_connection.ts";
 import type { Handler, Listener } from "./listener.ts";
 import { listenPlain } from "./plain.ts";
 
@@ -12,13 +13,17 @@ interface Served extends AsyncDisposable {
   readonly port: number;
 }
 
-async function serve(handler: Handler, limits: Partial<ConnectionLimits> = {}): Promise<Served> {
+async function serve(
+  handler: Handler,
+  limits: Partial<ConnectionLimits> = {},
+  maxBodyBytes = 100,
+): Promise<Served> {
   const listener = await listenPlain({
     host: "127.0.0.1",
     port: 0,
     handler,
     limits: { connections: 100, ...patience, isProxy: () => false, ...limits },
-    maxBodyBytes: 100,
+    maxBodyBytes,
   });
   const close = (): Promise<void> => listener.close(deadlineMs);
   return { listener, port: Number(new URL(listener.url).port), [Symbol.asyncDispose]: close };
@@ -39,11 +44,15 @@ async function talk(port: number, parts: readonly (string | { readonly awaits: s
     return length !== null;
   };
   for (const part of parts) {
-    if (typeof part === "string") await socket.write(new TextEncoder().encode(part));
+    if (typeof part === "string") await writeAll(socket, new TextEncoder().encode(part));
     else while (!text.includes(part.awaits) && await more());
   }
   while (await more());
   return text;
+}
+
+async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let sent = 0; sent < bytes.length;) sent += await socket.write(bytes.subarray(sent));
 }
 
 /** Of all answers in a row. */
@@ -107,6 +116,7 @@ Deno.test("malformed chunks and a head without end are refused in the shape of e
     `${chunked}1;a=b\r\n`,
     `${chunked}3\r\nabcd\r\n`,
     `${chunked}0\r\n${"X: a\r\n".repeat(40)}`,
+    `${chunked}0\r\nX: a\nGET / HTTP/1.1\r\n`,
     `${chunked}${"1".repeat(2_000)}`,
     `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(17_000)}`,
     "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -185,4 +195,50 @@ Deno.test("connections that are closed for their unfinished bodies leave nothing
     (count) => count >= 400 - places,
   );
   assertLess(Deno.memoryUsage().external - before, 8 * 2 ** 20);
+});
+
+Deno.test("a client that sends all of a large body before it reads is told that it is too large", async () => {
+  await using served = await serve(() => new Response(null, { status: 413 }));
+  const body = "a".repeat(16 * 2 ** 20);
+  for (const head of [`Content-Length: ${body.length}`, "X : a"]) {
+    const text = await talk(served.port, [`POST / HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`, body]);
+    assertMatch(text, /^HTTP\/1\.1 4(13|00) /);
+  }
+});
+
+Deno.test("a body in chunks of one byte takes no more memory than another", async () => {
+  const length = 50_000;
+  await using served = await serve(async (request) => new Response(`${(await request.bytes()).length}.`), {}, length);
+  const before = Deno.memoryUsage().external;
+  let peak = before;
+  const sampler = setInterval(() => peak = Math.max(peak, Deno.memoryUsage().external), 1);
+  using _ = { [Symbol.dispose]: () => clearInterval(sampler) };
+  const head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const text = await talk(served.port, [`${head}${"1\r\na\r\n".repeat(length)}0\r\n\r\n`]);
+  assertEquals(bodiesOf(text), [`${length}.`]);
+  // It took 30 MiB when each byte kept the piece in which it came.
+  assertLess(peak - before, 4 * 2 ** 20);
+});
+
+Deno.test("two Cookie headers are one list of cookies", async () => {
+  await using served = await serve(({ headers }) => new Response(`${headers.get("cookie")}, ${headers.get("x-a")}.`));
+  const text = await talk(served.port, [
+    last.replace("\r\n", "\r\nCookie: a=1\r\nX-A: 1\r\ncookie: b=2\r\nX-A: 2\r\n"),
+  ]);
+  assertEquals(bodiesOf(text), ["a=1; b=2, 1, 2."]);
+});
+
+Deno.test("a request that waits behind another is not begun when its connection is closed in between", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using client = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
+  let asked = 0;
+  const answer = (): Response => {
+    asked++;
+    return new Response();
+  };
+  const connection = new Http1Connection(await listener.accept(), { answer, maxBodyBytes: 0 });
+  await client.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2)));
+  const reach = (stage: Stage): void => stage === "over" ? queueMicrotask(() => connection.stop()) : undefined;
+  await connection.serve({ begin: () => reach });
+  assertEquals(asked, 1);
 });

@@ -1,6 +1,7 @@
 /**
  * The head of a request of HTTP/1.1, and the lines of a body in chunks. A proxy in front might read some of them differently than this
- * service, so all of these are refused: a second Host or Content-Length, a length beside chunks, folded lines, a lone CR or LF.
+ * service, so all of these are refused: a second Host or Content-Length, a length beside chunks, folded lines, a lone CR or LF, paths with
+ * `..` or `\`, and extensions of chunks, which are legal and nobody sends.
  */
 
 export interface RequestHead {
@@ -23,15 +24,18 @@ export interface MalformedHead {
 
 const maxHeaders = 100;
 const token = String.raw`[!#$%&'*+.^_|~0-9A-Za-z\x60-]+`;
-const requestLine = new RegExp(String.raw`^(${token}) ([\x21-\x7e]+) HTTP/1\.([01])$`);
+/** A target without `#` and `\`. */
+const requestLine = /^([A-Z]+) ([\x21\x22\x24-\x5b\x5d-\x7e]+) HTTP\/1\.([01])$/;
 const headerLine = new RegExp(String.raw`^(${token}):([\t\x20-\x7e\x80-\xff]*)$`);
 /** All but the space around it. One run of spaces belongs to one part of the pattern: shared by two, it takes the square of its length. */
 const content = /[^ \t](?:.*[^ \t])?/;
 /** A name, an address or one in brackets, with a port or without one; nothing that would move into the path. */
 const authority = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])?(?::\d{0,5})?$/;
 const absoluteForm = /^https?:\/\/([^/?#]+)([/?].*)?$/i;
+/** The standard's address would be that of another path. Clients resolve it before they send it. */
+const dotSegment = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const lengthDigits = /^\d{1,15}$/;
-const chunkDigits = /^[0-9A-Fa-f]{1,7}$/;
+const chunkDigits = /^[0-9A-Fa-f]{1,8}$/;
 
 /** Takes the bytes before the empty line, without it. */
 export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
@@ -72,12 +76,17 @@ export function parseChunkLine(bytes: Uint8Array): number | undefined {
   return chunkDigits.test(line) ? parseInt(line, 16) : undefined;
 }
 
+/** The line of a header behind a body. Its value is nobody's. */
+export function isTrailer(bytes: Uint8Array): boolean {
+  return headerLine.test(latin1Of(bytes));
+}
+
 function urlOf(method: string, target: string, host: string): string | undefined {
   const [, named, rest = "/"] = absoluteForm.exec(target) ?? [];
   const at = named ?? host;
   const isWhole = method === "OPTIONS" && target === "*";
   const path = isWhole ? "/*" : named === undefined ? target : rest;
-  if (!authority.test(at) || !/^[/?]/.test(path)) return undefined;
+  if (!authority.test(at) || !/^[/?]/.test(path) || dotSegment.test(path)) return undefined;
   return `http://${at === "" ? "localhost" : at}${path}`;
 }
 

@@ -37,6 +37,7 @@ Deno.test("the address of a request: its own, or that of the Host header", () =>
     "GET http://b.example/a?c HTTP/1.1\r\nHost: a": "http://b.example/a?c",
     "GET HTTPS://b.example HTTP/1.1\r\nHost: a": "http://b.example/",
     "OPTIONS * HTTP/1.1\r\nHost: a": "http://a/*",
+    "GET //b.example/..a/.b?/../c HTTP/1.1\r\nHost: a": "http://a//b.example/..a/.b?/../c",
   };
   for (const [head, url] of Object.entries(urls)) assertEquals(parsed(head).url, url);
   assertEquals(parsed("GET / HTTP/1.0\r\nConnection: keep-alive").isKept, false);
@@ -53,6 +54,11 @@ Deno.test("a head that a proxy in front might read differently is refused", () =
     "GET /a b HTTP/1.1\r\nHost: a",
     "GET /\xe9 HTTP/1.1\r\nHost: a",
     "G(T / HTTP/1.1\r\nHost: a",
+    "get / HTTP/1.1\r\nHost: a",
+    ...["/a/../b", "/a/..", "/./a", "/a/.%2E/b", "/a/%2e%2e?c", "/a\\..\\b", "/a#b"].map((path) =>
+      `GET ${path} HTTP/1.1\r\nHost: a`
+    ),
+    "GET http://b.example/a/../b HTTP/1.1\r\nHost: a",
     "GET a HTTP/1.1\r\nHost: a",
     "GET * HTTP/1.1\r\nHost: a",
     "GET ftp://a/ HTTP/1.1\r\nHost: a",
@@ -89,8 +95,8 @@ Deno.test("a head that a proxy in front might read differently is refused", () =
 
 Deno.test("the line of a chunk is a hexadecimal number, and nothing else", () => {
   const sizeOf = (line: string): number | undefined => parseChunkLine(new TextEncoder().encode(line));
-  assertEquals(["0", "1f", "FFFFFFF"].map(sizeOf), [0, 31, 0xfffffff]);
-  for (const line of ["", " 1", "1 ", "0x1", "-1", "+1", "g", "1;a=b", "11111111", "1\n"]) {
+  assertEquals(["0", "0000001f", "FFFFFFFF"].map(sizeOf), [0, 31, 0xffffffff]);
+  for (const line of ["", " 1", "1 ", "0x1", "-1", "+1", "g", "1;a=b", "111111111", "1\n"]) {
     assertEquals(sizeOf(line), undefined, line);
   }
 });

@@ -1,78 +1,80 @@
-/** The bytes of a client, in the order in which they come. A read that waits ends when the socket is closed here. */
+/**
+ * The bytes of a client, in the order in which they come. They wait in one buffer, which grows with them and is small again when all are
+ * taken. A read that waits ends when the socket is closed here.
+ */
 
 /** Most requests have less, and every open connection has so much. */
-const pieceBytes = 1024;
+const smallBytes = 1024;
+const discardedBytes = 16 * 1024;
 
 export class Incoming {
   readonly #socket: Pick<Deno.TcpConn, "read">;
-  readonly #piece = new Uint8Array(pieceBytes);
-  /** Came and was not taken. */
-  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
+  #buffer = new Uint8Array(smallBytes);
+  /** Came and was not taken: from here to there in the buffer. */
+  #start = 0;
+  #end = 0;
 
   constructor(socket: Pick<Deno.TcpConn, "read">) {
     this.#socket = socket;
   }
 
   get isEmpty(): boolean {
-    return this.#bytes.length === 0;
+    return this.#start === this.#end;
   }
 
-  /** Takes all before the mark, and the mark. Returns without it. */
-  async until(mark: string, maxBytes: number): Promise<Uint8Array | "ended" | "too_long"> {
-    const wanted = new TextEncoder().encode(mark);
+  /** Takes all before the mark, and the mark. Returns without it; the bytes are the caller's until its next call. */
+  async until(mark: Uint8Array, maxBytes: number): Promise<Uint8Array | "ended" | "too_long"> {
     for (let from = 0;;) {
-      const index = indexOf(this.#bytes, wanted, from);
-      if (index > maxBytes || (index < 0 && this.#bytes.length > maxBytes)) return "too_long";
-      if (index >= 0) {
-        const before = this.#bytes.subarray(0, index);
-        this.#bytes = this.#bytes.slice(index + wanted.length);
-        return before;
-      }
-      from = Math.max(0, this.#bytes.length - wanted.length + 1);
+      const { length } = this.#waiting;
+      const index = indexOf(this.#waiting, mark, from);
+      if (index > maxBytes || (index < 0 && length > maxBytes)) return "too_long";
+      if (index >= 0) return this.#take(index, mark.length);
+      from = Math.max(0, length - mark.length + 1);
       if (!await this.#read()) return "ended";
     }
   }
 
+  /** The bytes are the caller's until its next call. */
   async take(length: number): Promise<Uint8Array<ArrayBuffer> | "ended"> {
-    const parts = [this.#bytes];
-    let missing = length - this.#bytes.length;
-    for (; missing > 0; missing -= this.#bytes.length) {
-      if (!await this.#readNext()) return "ended";
-      parts.push(this.#bytes);
-    }
-    const all = joined(parts);
-    this.#bytes = all.slice(length);
-    return all.subarray(0, length);
+    while (this.#waiting.length < length) if (!await this.#read()) return "ended";
+    return this.#take(length);
   }
 
-  /** Adds to what is there. */
-  async #read(): Promise<boolean> {
-    const before = this.#bytes;
-    if (!await this.#readNext()) return false;
-    this.#bytes = joined([before, this.#bytes]);
-    return true;
+  /** Resolves when no more comes. */
+  async discard(): Promise<void> {
+    const piece = new Uint8Array(discardedBytes);
+    while (await this.#socket.read(piece) !== null);
+  }
+
+  get #waiting(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(this.#start, this.#end);
+  }
+
+  #take(length: number, skipped = 0): Uint8Array<ArrayBuffer> {
+    const taken = this.#buffer.subarray(this.#start, this.#start + length);
+    this.#start += length + skipped;
+    return taken;
   }
 
   /** Returns false when there is no more. */
-  async #readNext(): Promise<boolean> {
-    const length = await this.#socket.read(this.#piece);
-    if (length === null) return false;
-    this.#bytes = this.#piece.slice(0, length);
-    return true;
+  async #read(): Promise<boolean> {
+    this.#makeRoom();
+    const length = await this.#socket.read(this.#buffer.subarray(this.#end));
+    this.#end += length ?? 0;
+    return length !== null;
   }
-}
 
-function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  const [only, ...more] = parts.filter(({ length }) => length > 0);
-  if (only === undefined) return new Uint8Array();
-  if (more.length === 0) return only;
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
+  /** At most half of the room is empty when it grows: a byte at a time is not copied for each byte. */
+  #makeRoom(): void {
+    const waiting = this.#waiting;
+    if (this.#end < this.#buffer.length && !this.isEmpty) return;
+    const room = waiting.length === 0
+      ? smallBytes
+      : this.#buffer.length * (waiting.length * 2 > this.#buffer.length ? 2 : 1);
+    if (room !== this.#buffer.length) this.#buffer = new Uint8Array(room);
+    this.#buffer.set(waiting);
+    [this.#start, this.#end] = [0, waiting.length];
   }
-  return all;
 }
 
 function indexOf(bytes: Uint8Array, wanted: Uint8Array, from: number): number {

@@ -137,6 +137,19 @@ for (const mode of modes) {
     assertEquals(await within(60_000, closing), "closed");
   });
 
+  Deno.test(`${mode}: a stop ends at its deadline although the app does not answer`, async () => {
+    const asked = Promise.withResolvers<void>();
+    const listener = await listen(mode, {}, () => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    });
+    using connection = await connect(mode, listener);
+    await send(connection, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await asked.promise;
+    const closing = listener.close(deadlineMs).then(() => "closed");
+    assertEquals(await within(20 * deadlineMs, closing), "closed");
+  });
+
   Deno.test(`${mode}: a stop lets a request in flight finish`, async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
