@@ -64,6 +64,8 @@ export class Http1Connection {
 
   async #serveAll(place: Pick<Connection, "begin">): Promise<void> {
     try {
+      // An answer does not wait until its client has confirmed the one before it.
+      this.#socket.setNoDelay();
       while (await this.#serveOne(place));
     } catch (error) {
       if (error instanceof BrokenOff) await this.#refuse(error.fault);
@@ -212,13 +214,14 @@ export class Http1Connection {
 /** Undefined for an address that is none, and for a method that no request of the standard has. */
 function requestOf({ method, url, headers }: RequestHead, bytes: Uint8Array<ArrayBuffer>): Request | undefined {
   const hasBody = method !== "GET" && method !== "HEAD" && bytes.length > 0;
-  const pairs = new Headers();
-  for (const [name, value] of headers) if (name !== "cookie") pairs.append(name, value);
-  // Others are lists with commas.
-  const cookies = headers.flatMap(([name, value]) => name === "cookie" ? [value] : []);
-  if (cookies.length > 0) pairs.set("cookie", cookies.join("; "));
   try {
-    return new Request(url, { method, headers: pairs, ...(hasBody ? { body: bytes } : {}) });
+    const request = new Request(url, { method, ...(hasBody ? { body: bytes } : {}) });
+    // One by one: the runtime takes three times as long for a list of them.
+    for (const [name, value] of headers) request.headers.append(name, value);
+    // Others are lists with commas.
+    const cookies = headers.flatMap(([name, value]) => name === "cookie" ? [value] : []);
+    if (cookies.length > 1) request.headers.set("cookie", cookies.join("; "));
+    return request;
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;

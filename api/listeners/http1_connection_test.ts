@@ -73,6 +73,24 @@ Deno.test("requests that come together are answered in their order, with bodies 
   assertEquals(text.match(/connection: close/g)?.length, 1);
 });
 
+Deno.test("an answer does not wait until its client has confirmed the one before it", async () => {
+  await using served = await serve(echo);
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port: served.port });
+  const [requests, buffer] = ["GET /1 HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3), new Uint8Array(4096)];
+  const roundMs = async (): Promise<number> => {
+    const startMs = performance.now();
+    await writeAll(socket, new TextEncoder().encode(requests));
+    for (let text = ""; text.split("GET /1 .").length < 4;) {
+      text += new TextDecoder().decode(buffer.subarray(0, await socket.read(buffer) ?? 0));
+    }
+    return performance.now() - startMs;
+  };
+  const rounds: number[] = [];
+  for (let round = 0; round < 21; round++) rounds.push(await roundMs());
+  // Systems confirm after 40 ms, but for the first few.
+  assertLess(rounds.toSorted((a, b) => a - b)[10] ?? Infinity, 35);
+});
+
 Deno.test("a request is the same when it comes byte by byte", async () => {
   await using served = await serve(echo);
   const whole = `POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n${last}`;

@@ -3,6 +3,7 @@
  * service, so all of these are refused: a second Host or Content-Length, a length beside chunks, folded lines, a lone CR or LF, paths with
  * `..` or `\`, and extensions of chunks, which are legal and nobody sends.
  */
+import { Buffer } from "node:buffer";
 
 export interface RequestHead {
   readonly method: string;
@@ -109,5 +110,5 @@ function trimmed(value: string): string {
 
 /** A character for each byte, as headers are written. */
 function latin1Of(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }

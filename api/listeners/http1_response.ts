@@ -24,7 +24,13 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** Of the connection and not of the answer: they are written here. */
-const ownHeaders: ReadonlySet<string> = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+]);
 
 type Header = readonly [name: string, value: string];
 
@@ -38,14 +44,16 @@ export async function encodeResponse(
   response: Response,
   { isHead, isKept }: { readonly isHead: boolean; readonly isKept: boolean },
 ): Promise<Uint8Array> {
-  const body = response.body === null ? new Uint8Array() : new Uint8Array(await response.arrayBuffer());
-  const headers = [...response.headers].filter(([name]) => !ownHeaders.has(name));
+  // Its `body` is not asked for: the runtime would make a stream of it, for four times the time.
+  const body = new Uint8Array(await response.arrayBuffer());
+  const headers: Header[] = [];
+  response.headers.forEach((value, name) => ownHeaders.has(name) || headers.push([name, value]));
   const hasNoBody = isHead || response.status === 204 || response.status === 304;
   // The answer to HEAD may not have the body whose length it tells.
   const length = isHead ? response.headers.get("content-length") : hasNoBody ? null : String(body.length);
   if (length !== null) headers.push(["content-length", length]);
   if (!isKept) headers.push(["connection", "close"]);
-  if (!response.headers.has("date")) headers.push(["date", dateNow()]);
+  headers.push(["date", dateNow()]);
   const head = encodeLines(response.status, headers);
   return hasNoBody || body.length === 0 ? head : concatBytes(head, body);
 }
