@@ -111,7 +111,7 @@ export class Http1Connection {
     if (this.#state !== "asked") return false;
     this.#state = "answering";
     reach("answer");
-    await this.#write(encoded);
+    for (const part of encoded) await this.#write(part);
     if (!body.isWhole) await this.#discardRest();
     reach("over");
     this.#state = "idle";
@@ -170,7 +170,8 @@ export class Http1Connection {
     if (fault === undefined) return;
     const headers = { "content-type": "application/json" };
     const response = new Response(refusalText(fault), { status: 400, headers });
-    await this.#sayLast(await encodeResponse(response, { isHead: false, isKept: false }), () => this.#discardRest());
+    const [words = new Uint8Array()] = await encodeResponse(response, { isHead: false, isKept: false });
+    await this.#sayLast(words, () => this.#discardRest());
   }
 
   /** A socket that is closed with bytes unread takes its answer back, and breaks a client off that sends before it reads. */

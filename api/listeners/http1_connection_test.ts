@@ -260,3 +260,19 @@ Deno.test("a request that waits behind another is not begun when its connection 
   await connection.serve({ begin: () => reach });
   assertEquals(asked, 1);
 });
+
+Deno.test("a large answer that its client does not read is kept once", async () => {
+  const large = new Uint8Array(8 * 2 ** 20);
+  await using served = await serve(({ url }) => new Response(url.endsWith("/large") ? large : "small."));
+  const before = Deno.memoryUsage().external;
+  const sockets: Deno.Conn[] = [];
+  using _ = { [Symbol.dispose]: () => sockets.forEach((socket) => socket.close()) };
+  for (let index = 0; index < 10; index++) {
+    const socket = await Deno.connect({ hostname: "127.0.0.1", port: served.port });
+    sockets.push(socket);
+    await writeAll(socket, new TextEncoder().encode("GET /large HTTP/1.1\r\nHost: a\r\n\r\n"));
+    assertEquals(await socket.read(new Uint8Array(12)), 12);
+  }
+  assertEquals(bodiesOf(await talk(served.port, [last])), ["small."]);
+  assertLess(Deno.memoryUsage().external - before, 15 * large.length);
+});

@@ -42,7 +42,7 @@ const chunkDigits = /^[0-9A-Fa-f]{1,8}$/;
 export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
   const [first = "", ...lines] = latin1Of(bytes).split("\r\n");
   const [, method = "", target = "", minor] = requestLine.exec(first) ?? [];
-  if (minor === undefined) return { fault: "Send the request with HTTP/1.1" };
+  if (minor === undefined) return { fault: "The first line is malformed, or not of HTTP/1.1" };
   if (lines.length > maxHeaders) return { fault: `Send ${maxHeaders} headers at most` };
   const headers: [name: string, value: string][] = [];
   for (const line of lines) {

@@ -40,10 +40,14 @@ export function encodeHead(status: number, headers: readonly Header[] = []): Uin
   return encodeLines(status, [...headers, ["content-length", "0"], ["connection", "close"], ["date", dateNow()]]);
 }
 
+/** Smaller bodies leave together with their heads. Larger ones are not copied for it: their clients may take a minute to read them. */
+const joinedBytes = 16 * 1024;
+
+/** Returns the parts in which it is to be sent. */
 export async function encodeResponse(
   response: Response,
   { isHead, isKept }: { readonly isHead: boolean; readonly isKept: boolean },
-): Promise<Uint8Array> {
+): Promise<readonly Uint8Array[]> {
   // Its `body` is not asked for: the runtime would make a stream of it, for four times the time.
   const body = new Uint8Array(await response.arrayBuffer());
   const headers: Header[] = [];
@@ -55,7 +59,8 @@ export async function encodeResponse(
   if (!isKept) headers.push(["connection", "close"]);
   headers.push(["date", dateNow()]);
   const head = encodeLines(response.status, headers);
-  return hasNoBody || body.length === 0 ? head : concatBytes(head, body);
+  if (hasNoBody || body.length === 0) return [head];
+  return body.length > joinedBytes ? [head, body] : [concatBytes(head, body)];
 }
 
 function encodeLines(status: number, headers: readonly Header[]): Uint8Array {
