@@ -1,7 +1,7 @@
 // Live in a real browser, with a real API and a real relay: tabs are agents, and talk with each other and with programs.
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { RemoteError, StaticClient } from "static-sdk";
-import { parseJoinLink } from "../../proto/mod.ts";
+import { parseJoinLink, quoted } from "../../proto/mod.ts";
 import { inCampaign } from "../support/campaign.ts";
 import { eventually, testWhen } from "../support/mod.ts";
 import { python } from "../support/python.ts";
@@ -148,13 +148,14 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       `[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText.includes("onerror"))`,
     );
     await choose(one, "addressee", program.agentId);
-    await one.until(shows(`Request to ${markup}`));
-    await one.fill(`Request to ${markup}`, "how long?");
+    const field = `Request to ${program.agentId} unverified; calls itself ${quoted(markup, { max: 64 })}`;
+    await one.until(shows(field));
+    await one.fill(field, "how long?");
     await one.press("Send");
     await one.until(
       `[...document.querySelectorAll(".reply .said-text")].some((line) => line.innerText === "9 letters")`,
     );
-    await one.fill(`Request to ${markup}`, "fail");
+    await one.fill(field, "fail");
     await one.press("Send");
     await one.until(`document.querySelector(".asked .problem")?.innerText.includes("onerror") === true`);
     for (const tab of [one, two]) {
@@ -169,7 +170,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       const agent = opened.use(await startPythonAgent(stack, { folder: stack.relayDir, link }));
       for (const tab of [one, two, guest]) await hears(tab, "from Python");
       await choose(one, "addressee", agent.agentId);
-      await one.fill("Request to python", "how long?");
+      await one.fill(`Request to ${agent.agentId} unverified; calls itself "python"`, "how long?");
       await one.press("Send");
       await one.until(`[...document.querySelectorAll(".reply .said-text")]
         .some((line) => line.innerText === "9 letters, says Python")`);
