@@ -50,6 +50,26 @@ async function withLinks(run: Run, options: ConnectOptions, dataDir: string): Pr
   assertEquals(await read(channel, 2), ["hello from a guest", "I have joined"]);
 }
 
+/** An agent that another one's user has given a name. */
+async function withNames(
+  run: Run,
+  options: Omit<ConnectOptions, "dataDir" | "identity">,
+  folder: string,
+): Promise<void> {
+  await using bob = await ChannelManager.connect({ ...options, dataDir: `${folder}/bob`, identity: "bob" });
+  const channel = await bob.create("acme/ops/names");
+  const trust = { names: new Map([[bob.client.agentId, "Alice's laptop"]]) };
+  const ann = { ...options, dataDir: `${folder}/ann`, identity: "ann", trust };
+  await using asker = await ChannelManager.connect(ann);
+  await asker.joinWithToken(channel.name, await bob.invite(channel.name));
+  const serving = channel.serve(() => "yes");
+  const asking = await asker.client.openChannel(channel.name);
+  assertEquals(await run("askAlice", asking, "are you there?"), "yes");
+  assertEquals(await run("isBob", asking, bob.client.agentId, await bob.client.number()), true);
+  await run("tell", bob.client);
+  await serving.stop();
+}
+
 Deno.test("every example of the public surface runs", async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
   const examples = await loadExamples(folder);
@@ -201,6 +221,7 @@ Deno.test("every example of the public surface runs", async (t) => {
     const { apiKey: third } = await stack.api.signUp();
     const inviter = { ...common, apiKey: third, identity: "inviter", dataDir: `${folder}/inviter` };
     await withLinks(run, inviter, `${folder}/visitor-2`);
+    await withNames(run, { ...common, apiKey: third }, folder);
   });
   await Deno.remove(folder, { recursive: true });
 
