@@ -1,5 +1,8 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { assertEquals } from "@std/assert";
-import { parseChannelId } from "../../proto/mod.ts";
+import { commitStatement, parseChannelId } from "../../proto/mod.ts";
+import { portableSignatures } from "../mls/crypto/signatures.ts";
 import { createMemoryDisk, openMemory } from "../store/memory.ts";
 import { RecordStore } from "../store/mod.ts";
 import { newAnchor, readAnchor } from "./anchor.ts";
@@ -47,6 +50,36 @@ Deno.test("a commit that is given up does not undo what was written of the membe
   await store.batch([change()]);
   assertEquals(await readAnchor(store, channelId), { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
   await store.close();
+});
+
+Deno.test("a commit of our own from an earlier membership does not prove that the store is old, a later one does", async () => {
+  const reportedFor = async (epoch: number): Promise<string[]> => {
+    const store = await createStore();
+    const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+    const signingSeed = random(32);
+    const identity = { identity: random(8), signingSeed, signatureKey: ed25519.getPublicKey(signingSeed) };
+    const made = { epoch, generation: 0, added: [], removed: [], state: random(32), nextState: random(32) };
+    const commit = random(100);
+    const statement = commitStatement({ ...made, channelId, commitHash: sha256(commit), owners: undefined });
+    const signature = await portableSignatures.sign(signingSeed, statement);
+    const deps = {
+      store,
+      identity,
+      signatures: portableSignatures,
+      runtime: { nowMs: () => 0 },
+      session: { call: () => Promise.resolve({ commit: { ...made, commit, signature } }) },
+    };
+    const health = new HealthLog(() => 0);
+    const anchor = newAnchor(5, { formerEpoch: 7 });
+    const age = new StoreAge({ anchor, membership, health }, deps as unknown as StoreAgeDeps); // cast: no more is asked here
+    const sent = { sequence: 6, counter: 0, epoch, commitHash: sha256(commit) };
+    const doubt = await age.compare({ joinedSequence: 5, acknowledged: 5, sent }, memory);
+    await doubt?.settle?.(new AbortController().signal);
+    await store.close();
+    return health.issues.map(({ kind }) => kind);
+  };
+  assertEquals(await reportedFor(7), ["store_unproven"]);
+  assertEquals(await reportedFor(8), ["store_rolled_back"]);
 });
 
 Deno.test("whoever gives an agent reasons to join anew gains twelve ways back in a day, and the thirteenth a day after the first", async () => {

@@ -19,6 +19,7 @@ import { leafToVerify } from "./leaf.ts";
 import type { MlsIdentity } from "./identity.ts";
 import { applyProposals } from "./proposals.ts";
 import { createLeaf } from "./ratchet_tree.ts";
+import { encodeShownChanges } from "./shown_owners.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 
 const hello = utf8ToBytes("hello");
@@ -264,6 +265,34 @@ Deno.test("a newcomer whose leaf carries a parent's key is not added", async () 
   const materials = [world.random.bytes(32), parentMaterial];
   const own = await packageOf(world, world.newAgent().identity, () => materials.shift() ?? hello);
   await assertRejects(() => group.prepare({ add: [own.keyPackage] }), MlsFault, "encryption key of a parent");
+});
+
+Deno.test("a Welcome into a group with a member that has not signed its leaf, by joining or by a commit, is refused", async () => {
+  const { world, a, b, c } = await createMembers();
+  await world.commit(b, () => ({}));
+  await a.sync();
+  const epoch = a.member.current;
+  const guest = world.newAgent();
+  const own = await guest.createKeyPackage();
+  const proposals = [{ proposalType: "add" as const, add: { keyPackage: own.keyPackage } }];
+  const groupInfoExtensions = encodeShownChanges(a.member.changes);
+  const shared = { identity: a.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
+  const joinWith = async (leafIndex: number, signature?: Uint8Array): Promise<Group> => {
+    const leaf = epoch.tree.leaf(leafIndex);
+    assert(leaf);
+    const forged = createLeaf({ ...leaf.node, signature: signature ?? leaf.node.signature });
+    const from = { ...epoch, tree: epoch.tree.replace(leafIndex, forged) };
+    const input = { ...shared, proposals, groupInfoExtensions, forcePath: true };
+    const { welcome } = await createCommit(from, input, a.deps);
+    assert(welcome);
+    return Group.join(welcome, own, guest.deps, { name, channelId: world.channelId });
+  };
+  const places = [b, c].map(({ member }) => member.current.ownLeaf);
+  assertEquals(places.map((place) => epoch.tree.leaf(place)?.node.leafNodeSource), ["commit", "key_package"]);
+  for (const place of places) {
+    assertEquals((await joinWith(place)).members().length, 4);
+    await assertRejects(() => joinWith(place, new Uint8Array(64)), MlsFault, "of a leaf is wrong");
+  }
 });
 
 Deno.test("a pre-shared key with a short nonce, or twice in a commit, is refused", async () => {

@@ -16,7 +16,12 @@ export { DurableGroup } from "../mls/durable_group.ts";
 export { kindOf } from "../mls/stored_group.ts";
 export { Group } from "../mls/group.ts";
 export { type MlsIdentity, openIdentity } from "../mls/identity.ts";
-export { createKeyPackage, decodeKeyPackageMessage, type OwnKeyPackage } from "../mls/key_package.ts";
+export {
+  createKeyPackage,
+  decodeKeyPackageMessage,
+  keyPackageReference,
+  type OwnKeyPackage,
+} from "../mls/key_package.ts";
 export { type KeyPackageChange, signedAnew, withOlderLeaf } from "../mls/testing/odd_key_package.ts";
 export { someone } from "../mls/testing/people.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";

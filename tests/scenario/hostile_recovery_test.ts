@@ -1,5 +1,5 @@
 /** An owner begins its channel anew although members, or the relay, do what they can against it. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import {
   type AgentId,
   channelExtensions,
@@ -32,6 +32,7 @@ import {
   membersOf,
   recover,
   sendGarbled,
+  stateOf,
   talk,
 } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, Stage, until } from "../support/scenario/stage.ts";
@@ -165,6 +166,7 @@ Deno.test("an owner that is stopped again soon after a member let it in begins a
   await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
   await allAgree(alice, carol, dave);
   await alice.restart();
+  assertNotEquals(await stateOf(alice), "stopped");
   // Carol could follow this one too, and would let alice in.
   await sendGarbled(dave, [1]);
   await allStopped(alice);

@@ -3,8 +3,16 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError, readAnchor, readPosition } from "../../sdk/testing/agents.ts";
+import {
+  createError,
+  decodeKeyPackageMessage,
+  keyPackageReference,
+  readAnchor,
+  readPosition,
+} from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
+import { loseStep } from "../support/scenario/lost_step.ts";
+import { deafen } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
@@ -409,6 +417,26 @@ Deno.test("an agent that leaves while its way back is answered leaves no ghost b
   for (const actor of [alice, carol]) await until("bob is gone", () => isGone(actor), 20_000);
   assertEquals(bob.client.channels, []);
   await until("no key is left", async () => (await store.list("keypackages")).length <= keys, 5_000);
+});
+
+Deno.test("an agent that leaves while nobody answers its request to come back keeps no key of the request", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let asked: Uint8Array | undefined;
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation === "RequestRejoin") asked = (body as RequestBody<"RequestRejoin">).keyPackage; // cast: of this operation
+    return forward();
+  };
+  const isKept = async (): Promise<boolean> => {
+    if (asked === undefined) return false;
+    const reference = keyPackageReference(decodeKeyPackageMessage(asked));
+    return await bob.agent.keyPackages.find(reference) !== undefined;
+  };
+  deafen(alice);
+  await loseStep(bob, alice);
+  await until("bob has asked", isKept);
+  await (await bob.channel()).leave();
+  assertEquals(await isKept(), false);
 });
 
 Deno.test("a reader whom a made-up place led beyond the log hears what comes there, without a new connection", async () => {
