@@ -173,7 +173,8 @@ export const heartFaults: readonly Fault[] = [
     name: "owners-change-is-replayed-by-another-owner",
     path: "sdk/mls/owners_rules.ts",
     from: "if (!equalBytes(change.signatureKey, signatureKey) || !equalBytes(change.identity, identity)) {",
-    to: "if (!equalBytes(change.signatureKey, signatureKey) && !equalBytes(change.identity, identity)) {",
+    to:
+      'if (change.kind === "policy" && !(equalBytes(change.signatureKey, signatureKey) && equalBytes(change.identity, identity))) {',
   },
   {
     name: "policy-of-before-an-undone-commit-is-believed",
