@@ -1,11 +1,12 @@
 // Every place at which a person or a model sees a name or a text of a stranger, with names that want to pass for something else.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isClean, shown, shownJson, WireError } from "../../proto/mod.ts";
+import { isClean, quoted, shownJson, WireError } from "../../proto/mod.ts";
 import {
   type Channel,
   ChannelError,
   type ChannelMember,
   type Envelope,
+  type HealthIssue,
   RemoteError,
   type StaticError,
 } from "../../sdk/mod.ts";
@@ -119,12 +120,12 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
     impostors.map(({ client }) => client.agentId).toSorted(),
   );
   // Also for one that comes in later: those that were there already look alike to it.
-  const seenByLiar = (await liar.channel()).health().issues.find(({ kind }) => kind === "look_alike");
-  assertEquals(seenByLiar?.count, 2);
+  const alike = ({ kind }: HealthIssue): boolean => kind === "look_alike";
+  assertEquals((await liar.channel()).health().issues.filter(alike).length, 2);
 
-  const issue = channel.health().issues.find(({ kind }) => kind === "look_alike");
-  assertEquals(issue?.count, 2);
-  assertSafe(issue?.text ?? "", "health");
+  const issues = channel.health().issues.filter(alike);
+  assertEquals(issues.length, 2);
+  for (const { text } of issues) assertSafe(text, "health");
   assertSafe(JSON.stringify(describeChannel(channel)), "a model's view of the channel");
   const rows = table(channel.members().map((each) => [memberName(each), each.agentId, memberRoles(each)]));
   assertEquals(rows.length, 4);
@@ -136,7 +137,10 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   assert(message !== undefined);
   const lines = await linesOf(({ platform, output }) => printMessage({ platform, output } as never, channel, message)); // cast: it needs nothing else
   assertEquals(lines.length, 2);
-  assertStringIncludes(lines[0] ?? "", `${shown(`bob\n${forged}`)} (${liar.client.agentId})  one`);
+  assertStringIncludes(
+    lines[0] ?? "",
+    `${liar.client.agentId}  unverified; calls itself ${quoted(`bob\n${forged}`)}  one`,
+  );
   assertEquals(lines[1], `  ${forged}`);
 
   await channel.removeMember(capital.client.agentId);
