@@ -37,7 +37,7 @@ export const createChannel: Command = {
     withAgent(context, async (client) => {
       const { platform, output } = context;
       const creating = client.createChannel(nameOf(context)).catch((error) => {
-        throw inChannelAlready(error, context) ?? error;
+        throw inChannelAlready(error, context) ?? isOver(error, context, client) ?? error;
       });
       const channel = await output.progress("creating the channel", creating);
       await output.result({ channel: channel.name, id: channel.id, agent_id: client.agentId }, [
@@ -210,6 +210,17 @@ export const closeChannel: Command = {
     });
   },
 };
+
+/** The relay says that a channel which this agent has is over. The SDK asks its user, in words for programs. */
+function isOver(error: unknown, context: Context, { channels }: Pick<Agent, "channels">): Failure | undefined {
+  const name = nameOf(context);
+  if (!(error instanceof Error) || Reflect.get(error, "code") !== "name_taken" || !channels.includes(name)) {
+    return undefined;
+  }
+  const text = `Agent "${agentName(context)}" has the keys of a channel "${name}" that is over, as the relay says`;
+  const advice = `If that is so, forget it with: {} channel close ${name}${agentWords(context)}; then create it again`;
+  return new Failure("name_taken", text, { advice, cause: error });
+}
 
 export function nameOf({ given }: Context): string {
   return given.value("NAME") ?? "";

@@ -416,7 +416,7 @@ export class Agent {
     const text =
       `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it ` +
       `with closeChannel("${name}"), and try again`;
-    throw createError("name_taken", text, { channel: name });
+    throw createError("name_taken", text); // without the channel: this agent is not in it, by the relay's word
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {

@@ -23,6 +23,7 @@ export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<
   await t.step("channel invite and join end in words when nobody answers", () => alone(user));
   await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
   await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
+  await t.step("channel create says how to forget a channel that is over, and that works", () => forget(user));
   await t.step("channel recover begins a channel anew that a member has stopped", () => recover(stack, user));
   await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
   await t.step("agent verify, passphrase and repair work on the agent's own files", () => ownFiles(user));
@@ -319,6 +320,23 @@ async function end(user: User): Promise<void> {
   await user.run(["channel", "create", name]);
   await user.run(["channel", "leave", name, "--yes"]);
   assertEquals((await user.run(["channel", "list"])).stdout, "");
+}
+
+/** An agent that hears from the relay alone that a channel is over keeps its keys, until its user says so. */
+async function forget(user: User): Promise<void> {
+  const gone = "acme/ops/gone";
+  await user.run(["channel", "create", gone]);
+  await letIn(user, gone, [], "bob");
+  await user.run(["channel", "close", gone, "--yes"]);
+  const { error } = await user.json(["channel", "create", gone, ...bob], { code: 4 });
+  assertEquals([error.code, error.message], [
+    "name_taken",
+    `Agent "bob" has the keys of a channel "${gone}" that is over, as the relay says`,
+  ]);
+  assertStringIncludes(error.advice, `static channel close ${gone} --agent bob`);
+  await user.run(["channel", "close", gone, "--yes", ...bob]);
+  await user.run(["channel", "create", gone, ...bob]);
+  await user.run(["channel", "close", gone, "--yes", ...bob]);
 }
 
 /** A member with a modified client commits random bytes; the owner goes on without it. */
