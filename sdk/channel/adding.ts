@@ -82,7 +82,7 @@ export function judgeApplicant(
   if (owner && (replaces === agentId || membership.hasSaidGoodbye(agentId))) return { remove: [holder] };
   return createError(
     "already_member",
-    "The agent is in the channel already; an owner can add it anew with addMember()",
+    "The agent is in the channel already; an owner can add it anew with addMember(), or remove it and invite it again",
   );
 }
 
@@ -119,7 +119,8 @@ export function checkReplaced(text: string, membership: Pick<Membership, "group"
 
 /** Only owners let agents in, and invite them. */
 export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
-  const owners = group.members().filter(({ owner }) => owner).map(({ identity }) => quoted(identityText(identity)));
+  const owners = group.members().filter(({ owner }) => owner)
+    .map(({ agentId, identity }) => `${agentId} (calls itself ${quoted(identityText(identity))})`);
   return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
 }
 

@@ -14,8 +14,13 @@ export function memberNamed(named: string, members: readonly ChannelMember[]): C
   if (claiming.length === 0) {
     throw createError("not_found", `${quoted(named)} is neither the agent id of a member nor a name that you gave one`);
   }
+  // The user may have given this name to an agent that is not here: the claim must not lead to a stranger.
   const ids = `${claiming.join(", ")} ${claiming.length === 1 ? "calls itself so" : "call themselves so"}`;
-  throw invalidArgument(`${quoted(named)} is a name that agents choose for themselves. Use an agent id: ${ids}`);
+  throw invalidArgument(
+    `${
+      quoted(named)
+    } is not a name that you gave a member. ${ids}, which proves nothing: use an agent id that you know`,
+  );
 }
 
 /** The same, and the id of an agent that may have gone, or come. */

@@ -173,5 +173,6 @@ AGENT ID  WHO  HEARD
 <alice>  "Alice's laptop" (your name for it)  owner, looks like <unseen> and <cyrillic> and <blank>`;
 
 function refusalWords(claim: string, id: string): string {
-  return `invalid_request: ${claim} is a name that agents choose for themselves. Use an agent id: ${id} calls itself so`;
+  return `invalid_request: ${claim} is not a name that you gave a member. ${id} calls itself so, which proves nothing: use ` +
+    "an agent id that you know";
 }

@@ -112,7 +112,7 @@ Deno.test("static mcp", async (t) => {
     await assertRejects(
       () => session.call("send", { channel: name, text: "x", to: ["alice"] }),
       Error,
-      `Use an agent id: ${alice.client.agentId} calls itself so`,
+      `${alice.client.agentId} calls itself so, which proves nothing: use an agent id`,
     );
     await assertRejects(() => session.call("send", { channel: name }), Error, "Give text or json");
     const conversation = stack.account.apiKey;

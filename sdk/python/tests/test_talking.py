@@ -46,7 +46,7 @@ class Talking(PairCase):
             dave = self.start(ChannelManager, "dave")
         name = self.meet(self.alice, dave)
         one, other = self.alice.channel(name), dave.channel(name)
-        with self.assertRaisesRegex(StaticError, f"Use an agent id: {self.alice.agent_id} calls itself so"):
+        with self.assertRaisesRegex(StaticError, f"{self.alice.agent_id} calls itself so, which proves nothing: use an agent id"):
             other.send(b"x", to="alice")
         with open(f"{self.folder}/static/trust.json", "w", encoding="utf-8") as file:
             json.dump({"names": {self.alice.agent_id: "Alice's laptop"}}, file)
