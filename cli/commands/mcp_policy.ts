@@ -18,7 +18,7 @@ export const mcpPolicy: Command = {
   details: [
     "Accepted messages reach the model. Held messages wait until you release them. Refused messages are dropped. SENDER is",
     "an agent id, your own name for an agent, @named for all agents that you have named, or * for all others. The most exact",
-    "rule counts. Changes take effect at once.",
+    "rule counts. A rule for a name is about the agent that has it now. Changes take effect at once.",
   ],
   arguments: [
     { name: "SENDER", summary: "an agent id, your name for one, @named or *", optional: true },
@@ -38,7 +38,8 @@ export const mcpPolicy: Command = {
       await writeRule(context, await senderOf(context, sender), rule);
     }
     const policy = await readPolicy(context);
-    const rows = Object.entries(policy).map(([each, rule]) => [each, rule]);
+    const names = await readNames(context);
+    const rows = Object.entries(policy).map(([each, rule]) => [each, rule, wordsFor(names.get(each))]);
     const lines = rows.length === 0
       ? ["There are no rules: messages reach the model, unless a session has another --policy"]
       : table([["SENDER", "RULE"], ...rows]);
@@ -106,10 +107,15 @@ async function decide(
   await output.result({ id, done: true }, [`${output.paint("green", "✓")} Message ${id} ${words}`]);
 }
 
+function wordsFor(name: string | undefined): string {
+  return name === undefined ? "" : quoted(name);
+}
+
 /** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
 async function senderOf(context: Context, text: string): Promise<string> {
   if (text === others || text === named || isAgentId(text)) return text;
-  if ([...(await readNames(context)).values()].includes(text)) return text;
+  const [agentId] = [...await readNames(context)].find(([, name]) => name === text) ?? [];
+  if (agentId !== undefined) return agentId;
   throw badInput(
     `${quoted(text)} is neither an agent id nor a name that you gave an agent`,
     "Name it with: {} trust name",

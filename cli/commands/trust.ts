@@ -28,14 +28,10 @@ export const nameAgent: Command = {
   run: async (context) => {
     const { given, output } = context;
     const [agentId, name] = [parseAgentId(given.value("AGENT_ID") ?? ""), given.value("NAME") ?? ""];
-    const names = await readNames(context);
-    try {
-      addName(names, agentId, name);
-    } catch (error) {
-      throw error instanceof WireError ? badInput(error.message) : error;
-    }
+    // A name that cannot be used is refused before anybody reads digits. Names may be given and taken back meanwhile.
+    await withName(context, agentId, name);
     if (!given.has("yes")) await compare(context, agentId);
-    await writeNames(context, names);
+    await writeNames(context, await withName(context, agentId, name));
     await output.result({ agent_id: agentId, known_as: name }, [
       `${output.paint("green", "✓")} ${agentId} is ${quoted(name)} from now on`,
     ]);
@@ -94,6 +90,16 @@ export const showNumber: Command = {
       await context.output.note(`Agent id: ${agent_id}`);
     }),
 };
+
+async function withName(context: Context, agentId: string, name: string): Promise<ReadonlyMap<string, string>> {
+  const names = await readNames(context);
+  try {
+    addName(names, agentId, name);
+    return names;
+  } catch (error) {
+    throw error instanceof WireError ? badInput(error.message) : error;
+  }
+}
 
 /** Hosts of this user's agents are told, so that programs show the names at once. */
 async function writeNames(context: Context, names: ReadonlyMap<string, string>): Promise<void> {

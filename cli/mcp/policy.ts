@@ -1,7 +1,7 @@
 /**
  * A person's decisions about senders: their messages reach the model, are held until the person has looked, or are
  * dropped. The rules are a file in the agent's folder and are read for each message, so a change counts at once.
- * Senders go by agent id, or by the user's own name for one, because any agent can call itself as it likes.
+ * Senders go by agent id, because any agent can call itself as it likes, and a person may change the own name for one.
  */
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";
@@ -25,12 +25,12 @@ export function modelFolder(context: Context): string {
   return files.join(folders.agents, agentName(context), "mcp");
 }
 
-/** The most exact rule wins: by agent id, by the user's name, for all named senders, for the others. */
+/** The most exact rule wins: by agent id, for all named senders, for the others. */
 export function ruleOf(
   policy: Readonly<Record<string, Rule>>,
   { agentId, knownAs }: { readonly agentId: string; readonly knownAs: string | undefined },
 ): Rule | undefined {
-  const keys = [agentId, ...(knownAs === undefined ? [] : [knownAs, named]), others];
+  const keys = [agentId, ...(knownAs === undefined ? [] : [named]), others];
   const key = keys.find((each) => Object.hasOwn(policy, each));
   return key === undefined ? undefined : policy[key];
 }

@@ -9,8 +9,8 @@ export interface TestHostOptions {
   /** Credentials and agents are kept below it. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** The input, as a pipe or, with `terminal`, as if it were typed. */
-  readonly input?: string | Uint8Array;
+  /** The input, as a pipe or, with `terminal`, as if it were typed; a function types a line when it is asked for one. */
+  readonly input?: string | Uint8Array | (() => Promise<string>);
   readonly terminal?: boolean;
   /** Of the terminal; 80 when not given. */
   readonly columns?: number;
@@ -78,8 +78,15 @@ function createSink(
   return { sink: { isTerminal, columns, write }, text: () => text };
 }
 
-function createInput(input: string | Uint8Array, isTerminal: boolean): Platform["stdin"] {
-  let rest = typeof input === "string" ? new TextEncoder().encode(input) : input;
+const nothing = new Uint8Array(0);
+
+function createInput(input: NonNullable<TestHostOptions["input"]>, isTerminal: boolean): Platform["stdin"] {
+  const typing = typeof input === "function" ? input : undefined;
+  let rest = typeof input === "string"
+    ? new TextEncoder().encode(input)
+    : input instanceof Uint8Array
+    ? input
+    : nothing;
   const take = (length: number): Uint8Array => {
     const taken = rest.subarray(0, length);
     rest = rest.subarray(length);
@@ -90,6 +97,7 @@ function createInput(input: string | Uint8Array, isTerminal: boolean): Platform[
     read: () => Promise.resolve(rest.length === 0 ? undefined : take(rest.length)),
     readLine: async ({ prompt } = {}) => {
       await prompt?.();
+      if (typing !== undefined) return await typing();
       if (rest.length === 0) return undefined;
       const end = rest.indexOf(0x0a);
       const line = new TextDecoder().decode(take(end < 0 ? rest.length : end + 1));

@@ -66,8 +66,12 @@ async function heldMessages(user: User): Promise<void> {
   await user.run(["mcp", "policy", "mallory", "hold"], { code: 2 });
   await user.run(["mcp", "policy", "*", "hold"]);
   await user.run(["trust", "name", sender.agentId, "Mallory's desk", "--yes"]);
-  for (const named of ["Mallory's desk", "@named"]) await user.run(["mcp", "policy", named, "accept"]);
-  const policy = { "*": "hold", "Mallory's desk": "accept", "@named": "accept" };
+  await user.run(["mcp", "policy", "@named", "accept"]);
+  const { stdout: rules } = await user.run(["mcp", "policy", "Mallory's desk", "refuse"]);
+  assertMatch(rules, /^b{22} +refuse +"Mallory's desk"$/m);
+  // It stays a rule about that agent, also under another name, or where names cannot be read.
+  await user.run(["trust", "name", sender.agentId, "Mallory", "--yes"]);
+  const policy = { "*": "hold", "@named": "accept", [sender.agentId]: "refuse" };
   assertEquals(await user.json(["mcp", "policy"]), { policy });
 }
 
@@ -80,7 +84,14 @@ async function named(user: User): Promise<void> {
   const naming = ["trust", "name", agent_id];
   const asked = await user.run([...naming, "Bob's desk"], { input: "n\n", terminal: true, columns: 200, code: 2 });
   assertStringIncludes(asked.stderr, `${agent_id}  unverified; calls itself "${identity}"\nIts number: ${number}\n`);
-  await user.run([...naming, "Bob's desk"], { input: "y\n", terminal: true });
+  const other = "c".repeat(22);
+  // Names that are given in another terminal meanwhile stay.
+  const typing = async (): Promise<string> => {
+    await user.run(["trust", "name", other, "Carol", "--yes"]);
+    return "y";
+  };
+  await user.run([...naming, "Bob's desk"], { input: typing, terminal: true });
+  await user.run(["trust", "remove", "Carol"]);
   assertStringIncludes(await members(), `${agent_id}  "Bob's desk" (your name for it)`);
   const file = await Deno.stat(`${user.folder}/config/static/trust.json`);
   assertEquals((file.mode ?? 0) & 0o777, 0o600);
@@ -89,7 +100,6 @@ async function named(user: User): Promise<void> {
   assertEquals(owned.stdout, `✓ "Bob's desk" (your name for it) owns ${name}\n`);
   assertStringIncludes(await members(), `Owners: you, "Bob's desk"\n`);
   await user.run(["channel", "demote", name, "Bob's desk"]);
-  const other = "c".repeat(22);
   for (const bad of ["bob's desk", agent_id, "@named", "*", " x", "a\u200b", "x".repeat(65)]) {
     await user.run(["trust", "name", other, bad, "--yes"], { code: 2 });
   }
