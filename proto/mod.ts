@@ -221,7 +221,7 @@ export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type Policy
 export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
-export { agentForModel, agentInWords, ownersInWords, type SeenAgent } from "./shown_agent.ts";
+export { agentForModel, agentInWords, failureInWords, ownersInWords, type SeenAgent } from "./shown_agent.ts";
 export {
   isClean,
   quoted,

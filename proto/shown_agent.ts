@@ -35,6 +35,15 @@ export function agentForModel(agent: SeenAgent, { hideNames = false }: { readonl
   };
 }
 
+/** Returns the text of an error. One that another agent answered with has the words of that agent, in quotes that they cannot end. */
+export function failureInWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (Reflect.get(error, "code") !== "remote_error") return error.message;
+  return `The agent that was asked answered with an error, in its own words: "${
+    error.message.replaceAll('"', "\\u{22}")
+  }"`;
+}
+
 /** The owners of a channel, which stand beside its name: anyone can choose that. */
 export function ownersInWords(members: readonly (SeenAgent & { readonly owner: boolean })[]): string {
   const owners = members.filter(({ owner }) => owner);

@@ -1,5 +1,6 @@
 /** The agent behind a session: connected with the first tool that needs it, so that a server answers at once whatever the network does. */
-import { type Channel, StaticError } from "../../sdk/mod.ts";
+import { failureInWords } from "../../proto/mod.ts";
+import type { Channel } from "../../sdk/mod.ts";
 import { afterRefusal, connectAgent } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
 import type { Context } from "../command.ts";
@@ -59,8 +60,7 @@ export class AgentLink {
 
 /** Of an error, for the model: what failed and what to do. */
 export function failureText(error: unknown): string {
-  if (error instanceof StaticError) return `${error.code}: ${error.message}`;
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = failureInWords(error);
   return typeof code === "string" ? `${code}: ${text}` : text;
 }

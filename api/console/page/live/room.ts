@@ -2,7 +2,7 @@
  * A channel as it stands on the page: what was said, what waits for an answer. It outlives connections. A message is on the page
  * from the moment it is typed, and one that could not be sent stays there, to be sent again.
  */
-import { agentInWords } from "../../../../proto/mod.ts";
+import { agentInWords, failureInWords } from "../../../../proto/mod.ts";
 import type { Channel, ChannelMember, Envelope, IncomingRequest } from "static-sdk";
 
 export interface Line {
@@ -66,7 +66,7 @@ export class Room {
         await this.#channel.send(text);
         this.#change(line, { state: "sent" });
       } catch (error) {
-        this.#change(line, { state: "failed", problem: textOf(error), again: () => void send() });
+        this.#change(line, { state: "failed", problem: failureInWords(error), again: () => void send() });
       }
     };
     void send();
@@ -82,7 +82,7 @@ export class Room {
         this.#change(line, { state: "done" });
         this.#add({ kind: "reply", who: whoIs(to), text: contentOf(reply), state: "done" });
       } catch (error) {
-        this.#change(line, { state: "failed", problem: textOf(error), again: () => void ask() });
+        this.#change(line, { state: "failed", problem: failureInWords(error), again: () => void ask() });
       }
     };
     void ask();
@@ -94,7 +94,7 @@ export class Room {
         this.#add({ kind: "theirs", who: whoIs(envelope.sender), text: contentOf(envelope), state: "done" });
       }
     } catch (error) {
-      if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: textOf(error), state: "failed" });
+      if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: failureInWords(error), state: "failed" });
     }
   }
 
@@ -150,8 +150,4 @@ function contentOf(envelope: Envelope): string {
   } catch {
     return `${envelope.bytes.length} bytes that are no text`;
   }
-}
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,14 +3,14 @@
  * is in the SDK's encrypted store of this browser and nowhere else; a pass is in memory alone. A second tab cannot have the same
  * store, so it gets the next one, and is another agent.
  */
-import { quoted } from "../../../../proto/mod.ts";
+import { failureInWords, quoted } from "../../../../proto/mod.ts";
 import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
 import type { Service } from "../service.ts";
 import type { Invitation } from "./invitation.ts";
 import { type AccountChannel, listAccountChannels } from "./account_channels.ts";
 import { Meter } from "./meter.ts";
 import type { CoverChoice } from "./meter.ts";
-import { Room, textOf } from "./room.ts";
+import { Room } from "./room.ts";
 
 export type AgentState = "off" | "starting" | "on" | "failed";
 export type Way = "auto" | "webtransport" | "cells";
@@ -109,7 +109,7 @@ export class TabAgent {
         await this.#begin(options);
         this.#set("on");
       } catch (error) {
-        this.#set("failed", textOf(error));
+        this.#set("failed", failureInWords(error));
       }
     });
   }
