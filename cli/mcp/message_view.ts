@@ -63,8 +63,11 @@ function contentOf({ bytes, contentType }: Said, maxLength: number): object {
       return { json: seen.value, ...escapedIn(seen.escaped) };
     }
   }
-  const seen = seenText(text);
-  const cut = seen.text.length > maxLength ? { cut_from_characters: seen.text.length } : {};
+  // No more is looked at than can be shown: escapes are longer than what they stand for, and a line break is two characters at most.
+  const beginning = text.slice(0, 2 * maxLength);
+  const seen = seenText(beginning);
+  const isWhole = beginning.length === text.length && seen.text.length <= maxLength;
+  const cut = isWhole ? {} : { cut_from_characters: text.length };
   return { text: seen.text.slice(0, maxLength).replace(halves, ""), ...cut, ...escapedIn(seen.escaped) };
 }
 
