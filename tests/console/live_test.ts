@@ -26,6 +26,8 @@ const room = "acme/ops/live";
 /** An agent in Python takes ten seconds to build and start. */
 const hasPython = inCampaign && python.met;
 const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+/** More of a message than the page shows. */
+const tooLong = 30_000;
 
 /** A program with an unpleasant name, that answers requests. */
 async function startProgram(stack: Stack, link: string): Promise<StaticClient> {
@@ -44,6 +46,7 @@ async function startProgram(stack: Stack, link: string): Promise<StaticClient> {
     return `${request.text().length} letters`;
   });
   await channel.send(markup);
+  await channel.send("\0".repeat(tooLong));
   return client;
 }
 
@@ -147,15 +150,16 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await one.until(
       `[...document.querySelectorAll(".theirs .said-text")].some((line) => line.innerText.includes("onerror"))`,
     );
+    await one.until(shows(`(cut here, of ${tooLong} characters)`));
     await choose(one, "addressee", program.agentId);
-    const field = `Request to ${program.agentId} unverified; calls itself ${quoted(markup, { max: 64 })}`;
-    await one.until(shows(field));
-    await one.fill(field, "how long?");
+    const request = `Request to ${program.agentId} unverified; calls itself ${quoted(markup, { max: 64 })}`;
+    await one.until(shows(request));
+    await one.fill(request, "how long?");
     await one.press("Send");
     await one.until(
       `[...document.querySelectorAll(".reply .said-text")].some((line) => line.innerText === "9 letters")`,
     );
-    await one.fill(field, "fail");
+    await one.fill(request, "fail");
     await one.press("Send");
     await one.until(`document.querySelector(".asked .problem")?.innerText.includes("onerror") === true`);
     for (const tab of [one, two]) {
@@ -170,7 +174,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       const agent = opened.use(await startPythonAgent(stack, { folder: stack.relayDir, link }));
       for (const tab of [one, two, guest]) await hears(tab, "from Python");
       await choose(one, "addressee", agent.agentId);
-      await one.fill(`Request to ${agent.agentId} unverified; calls itself "python"`, "how long?");
+      await one.fill("Request to python", "how long?");
       await one.press("Send");
       await one.until(`[...document.querySelectorAll(".reply .said-text")]
         .some((line) => line.innerText === "9 letters, says Python")`);

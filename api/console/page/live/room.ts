@@ -21,6 +21,8 @@ export interface Line {
 }
 
 const maxLines = 500;
+/** Characters of a message. */
+const maxShown = 20_000;
 const requestMs = 60_000;
 const servedAtOnce = 16;
 
@@ -143,10 +145,11 @@ export function whoIs(agent: Seen): string {
   return `${agent.agentId}  ${agentInWords(agent)}`;
 }
 
-/** Anything may arrive; content that is not text is shown by its length. */
-function contentOf(envelope: Envelope): string {
+/** Anything may arrive; content that is not text is shown by its length. All lines are drawn anew with each that comes: so it is cut. */
+export function contentOf(envelope: Pick<Envelope, "text" | "bytes">): string {
   try {
-    return envelope.text();
+    const text = envelope.text();
+    return text.length > maxShown ? `${text.slice(0, maxShown)}…\n(cut here, of ${text.length} characters)` : text;
   } catch {
     return `${envelope.bytes.length} bytes that are no text`;
   }
