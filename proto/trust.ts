@@ -27,7 +27,9 @@ export function parseTrust(text: string, path: string): Trust {
   const names = new Map<string, string>();
   for (const [agentId, name] of entriesOf(text, path)) {
     if (!isAgentId(agentId) || typeof name !== "string") throw unusable(path, "an entry is not an agent id and a name");
-    addName(names, agentId, name);
+    const why = whyNot(names, agentId, name);
+    if (why !== undefined) throw unusable(path, `${quoted(name)} cannot be a name: ${why}`);
+    names.set(agentId, name);
   }
   return { names };
 }
@@ -38,8 +40,14 @@ export function formatTrust({ names }: Trust): string {
 
 /** Throws `invalid_request` for a name that cannot be told from something else: an id, a rule, another agent's name. */
 export function addName(names: Map<string, string>, agentId: string, name: string): void {
+  const why = whyNot(names, agentId, name);
+  if (why !== undefined) throw new WireError("invalid_request", `Cannot use ${quoted(name)} as a name: ${why}`);
+  names.set(agentId, name);
+}
+
+function whyNot(names: ReadonlyMap<string, string>, agentId: string, name: string): string | undefined {
   const other = [...names].find(([id, each]) => id !== agentId && folded(each) === folded(name))?.[0];
-  const why = isAgentId(name)
+  return isAgentId(name)
     ? "it looks like an agent id"
     : /^[@*]/.test(name)
     ? "it begins with @ or *, which stand for rules"
@@ -50,8 +58,6 @@ export function addName(names: Map<string, string>, agentId: string, name: strin
     : other !== undefined
     ? `agent ${other} has that name`
     : undefined;
-  if (why !== undefined) throw new WireError("invalid_request", `Cannot use ${quoted(name)} as a name: ${why}`);
-  names.set(agentId, name);
 }
 
 /** Names that differ in case or width only are one. */
