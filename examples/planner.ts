@@ -4,7 +4,7 @@
  *
  *   deno run -A --unstable-net examples/planner.ts
  */
-import { type Channel, ChannelManager, type ChannelMember, shown, shownIdentity } from "static-sdk";
+import { agentInWords, type Channel, ChannelManager, type ChannelMember, shown } from "static-sdk";
 
 const room = Deno.args[0] ?? "acme/incidents/triage";
 const incidents = [
@@ -27,7 +27,7 @@ async function workerIn(channel: Channel): Promise<ChannelMember> {
 
 async function printNotes(channel: Channel): Promise<void> {
   for await (const note of channel.envelopes()) {
-    console.log(`${shownIdentity(note.sender)} says: ${shown(note.text())}`);
+    console.log(`${note.sender.agentId} (${agentInWords(note.sender)}) says: ${shown(note.text())}`);
   }
 }
 
@@ -44,7 +44,7 @@ const decided: string[] = [];
 for (const incident of incidents) {
   // A worker that is offline gets it when it is back.
   const advice = (await channel.request({ json: { incident } }, { to: worker, timeoutMs: 600_000 })).text();
-  console.log(`${shownIdentity(worker)} advises: ${incident} → ${shown(advice)}`);
+  console.log(`${worker.agentId} (${agentInWords(worker)}) advises: ${incident} → ${shown(advice)}`);
   decided.push(`${incident} → ${advice}`);
 }
 await channel.send({ json: { decided } });

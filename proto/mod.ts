@@ -222,16 +222,7 @@ export { RecentMap } from "./recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export { agentForModel, agentInWords, failureInWords, ownersInWords, type SeenAgent } from "./shown_agent.ts";
-export {
-  isClean,
-  quoted,
-  shown,
-  shownIdentity,
-  shownJson,
-  shownLines,
-  type ShownOptions,
-  shownSentence,
-} from "./shown_text.ts";
+export { isClean, quoted, shown, shownJson, shownLines, type ShownOptions, shownSentence } from "./shown_text.ts";
 export { isSocketError } from "./socket_errors.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {

@@ -4,18 +4,21 @@
  */
 import { quoted, shown } from "./shown_text.ts";
 
+/** An agent as far as it is told in words: a member, or the sender of a message. */
 export interface SeenAgent {
   /** The name that it chose for itself; empty when it is not known. */
   readonly identity: string;
   /** The reader's own name for it. */
   readonly knownAs: string | undefined;
+  /** Whether it is the same agent as before under this identity. */
   readonly keyUnchanged: boolean;
+  /** The reader's own agent. */
   readonly self?: boolean;
 }
 
 const maxClaim = 64;
 
-/** In words for people, to stand beside the agent id. */
+/** Returns an agent in words for people, to stand beside its agent id: the user's own name for it, or its claim in quotes. */
 export function agentInWords({ identity, knownAs, keyUnchanged, self = false }: SeenAgent): string {
   const claim = quoted(identity, { max: maxClaim });
   if (self) return `you; you call yourself ${claim}`;

@@ -114,9 +114,3 @@ const oneScript = later(() => {
 export function isClean(name: string): boolean {
   return name !== "" && (ordinaryLine.test(name) || (shown(name) === name && oneScript().test(name)));
 }
-
-/** Returns a member's name as people see it. One that is not clean stands beside the agent id, which nobody can imitate. */
-export function shownIdentity({ identity, agentId }: { readonly identity: string; readonly agentId: string }): string {
-  if (identity === "") return agentId;
-  return isClean(identity) ? identity : `${shown(identity)} (${agentId})`;
-}

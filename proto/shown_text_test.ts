@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isClean, quoted, shown, shownIdentity, shownJson, shownLines, shownSentence } from "./mod.ts";
+import { isClean, quoted, shown, shownJson, shownLines, shownSentence } from "./mod.ts";
 
 const esc = (...codes: readonly number[]): string => codes.map((code) => `\\u{${code.toString(16)}}`).join("");
 const unescape = (text: string): string =>
@@ -106,11 +106,4 @@ Deno.test("shownJson() is the same value, with every character that is not seen 
 Deno.test("isClean() refuses letters of two scripts that are not written together", () => {
   for (const name of ["аlice", "Αlice", "alice админ", "שלום alice", ""]) assertEquals(isClean(name), false, name);
   assert(isClean("東京タワー bot"));
-});
-
-Deno.test("shownIdentity() adds the agent id where the name alone could deceive", () => {
-  assertEquals(shownIdentity({ identity: "alice", agentId: "A" }), "alice");
-  assertEquals(shownIdentity({ identity: "", agentId: "A" }), "A");
-  assertEquals(shownIdentity({ identity: "аlice", agentId: "A" }), "аlice (A)");
-  assertEquals(shownIdentity({ identity: "alice\n10:00 bob", agentId: "A" }), `alice${esc(10)}10:00 bob (A)`);
 });

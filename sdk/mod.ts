@@ -59,7 +59,7 @@ export {
   UnavailableError,
   type Unreachable,
 } from "./base/errors.ts";
-export { isClean, quoted, shown, shownIdentity, shownLines, type ShownOptions } from "../proto/mod.ts";
+export { agentInWords, isClean, quoted, type SeenAgent, shown, shownLines, type ShownOptions } from "../proto/mod.ts";
 export type { JoinOptions } from "./client_port.ts";
 export type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 export type { GuestOptions, LinkOptions } from "./invites/links.ts";

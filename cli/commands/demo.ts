@@ -1,7 +1,7 @@
 /** `demo`: two agents in one terminal, and beside what they see what the relay sees. */
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
 import { explained } from "../agent.ts";
-import { createAccount, isLoopback, shownIdentity } from "../../proto/mod.ts";
+import { createAccount, isLoopback, shown } from "../../proto/mod.ts";
 import { loadSdk } from "../later.ts";
 import { openApi } from "../service/api.ts";
 import { findRelay } from "../service/discovery.ts";
@@ -136,7 +136,7 @@ class Play {
   async say(from: Channel, to: Channel, text: string): Promise<void> {
     await from.send(text);
     const arrived = await this.#next(to);
-    const line = `${shownIdentity(arrived.sender)}: ${payloadLines(arrived.payload)}`;
+    const line = `${shown(arrived.sender.identity)}: ${payloadLines(arrived.payload)}`;
     await this.show(line.length > leftWidth - 2 ? `${line.slice(0, leftWidth - 3)}…` : line);
   }
 
