@@ -112,7 +112,7 @@ export class Places<Holder> {
   #freeHeld = 0;
   /** Those that may wait for their turns, for callers that ask for the next. */
   #turns: Heap<Turn<Holder>> | undefined;
-  /** Of the last one that had its turn. */
+  /** Grows by one while as many have had their turns as there are parties. */
   #round = 0;
   /** Parties that are in no list as they are now. Nothing is sorted while there are places. */
   readonly #changed = new Set<Party<Holder>>();
@@ -202,7 +202,7 @@ export class Places<Holder> {
       const turn = this.#turnOf(place, nowMs);
       if (turn.round > first.round) turns.push(turn);
       else {
-        this.#round = Math.max(this.#round, place.round);
+        this.#round += 1 / this.#parties.size;
         this.leave(place, "finished", nowMs);
         return place;
       }
@@ -228,7 +228,7 @@ export class Places<Holder> {
   #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
     if (!(weight > 0)) throw new RangeError(`A party's weight is above 0, not ${weight}`);
     const party = this.#parties.get(key) ?? new Party<Holder>(key, { weight, isPaying });
-    const round = this.#round + (party.held + 1) / weight;
+    const round = this.#round + party.held / weight;
     const seat = { party: key, holder, enteredAtMs: nowMs, standing, sinceMs: nowMs, round };
     this.#parties.set(key, party);
     this.#rank(party, { weight, isPaying });

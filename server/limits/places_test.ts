@@ -184,7 +184,21 @@ Deno.test("parties take turns, and a crowd of one waits behind everybody that ha
   assertEquals([1, 2].map(() => world.places.next(world.nowMs)?.party), ["a", "b"]);
   world.enter("d");
   const turns = Array.from({ length: 5 }, () => world.places.next(world.nowMs)?.party);
-  assertEquals(turns, ["c", "a", "d", "a", undefined]);
+  assertEquals(turns, ["c", "d", "a", "a", undefined]);
+});
+
+Deno.test("one that comes for the first time passes a crowd whose attempts have failed, turn after turn", () => {
+  const world = new World(100);
+  const crowd = Array.from({ length: 60 }, (_, i) => `guesser ${i}`);
+  for (const guesser of crowd) {
+    for (let failed = 0; failed < 4; failed++) world.places.blame(guesser, world.nowMs);
+    world.enter(guesser);
+  }
+  for (let turn = 0; turn < 100; turn++) {
+    world.wait(5);
+    world.enter(`newcomer ${turn}`);
+    assertEquals(world.places.next(world.nowMs)?.party, `newcomer ${turn}`);
+  }
 });
 
 Deno.test("a party with many that wait has its turns, although others come again and again with one each", () => {
