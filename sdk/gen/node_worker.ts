@@ -8,10 +8,10 @@ export const source =
   "on le(t){let e;return()=>e??=t()}var ae=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",de=\"\\\\p{Extended_Pic" +
   "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",De=[`${de}(?:\\\\u200d${de})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ae})[\\\\u2" +
   "00c\\\\u200d](?=${ae})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
-  "oin(\"|\"),Fe=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Ne=\"(?! )\\\\p{Zs}|^ |(?<= ) | " +
-  "$|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",We=le(()=>new RegExp(`(${De})|[${Fe}]|${Ne}`,\"gu\")),D=\"!-[\\\\]-~\\\\u00a1-\\\\u00ac\\\\u0" +
+  "oin(\"|\"),Fe=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",We=\"(?! )\\\\p{Zs}|^ |(?<= ) | " +
+  "$|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ne=le(()=>new RegExp(`(${De})|[${Fe}]|${We}`,\"gu\")),D=\"!-[\\\\]-~\\\\u00a1-\\\\u00ac\\\\u0" +
   "0ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",qe=new RegExp(`^[${D}]+(?: [${D}]+)*$`" +
-  "),hr=new RegExp(`^[${D} \\\\\\\\\\\\n\\\\t]*$`);var je=/^[\\p{Zs}\\\\]/u;function Ve(t,e){return t.replace(We(),(r,n)=>n?" +
+  "),hr=new RegExp(`^[${D} \\\\\\\\\\\\n\\\\t]*$`);var je=/^[\\p{Zs}\\\\]/u;function Ve(t,e){return t.replace(Ne(),(r,n)=>n?" +
   "?(e.test(r)?r:Ge(r)))}function Ge(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function B(t){return qe.te" +
   "st(t)?t:Ve(t,je)}var Je=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda Mlym S" +
   "inh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Hani\",\"B" +
@@ -73,7 +73,7 @@ export const source =
   "turn;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#i(o,n,r),o}#i(e,r,n){let o=v,s=0,l=this." +
   "#o[n]??0;for(let h of r){if(l===0){if(e.length-o<=f)break;ze(e,o,h.length),o+=f,l=f}let d=l-f,c=h.subarray(d,d" +
   "+e.length-o);if(e.set(c,o),o+=c.length,l+=c.length,l-f<h.length)break;s++,l=0}let x=o-v;s===1?r.shift():r.spli" +
-  "ce(0,s),this.#o[n]=l,this.#n-=x,e[0]=n,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}};function N(t,e,r){let n=e+k;return t" +
+  "ce(0,s),this.#o[n]=l,this.#n-=x,e[0]=n,e[1]=x>>8,e[2]=x&255,e.fill(0,o)}};function W(t,e,r){let n=e+k;return t" +
   ".set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function ze(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=" +
   "r>>>8,t[e+3]=r}var Ze=64*1024,ce=.5,Qe=2,U=class{#r;#e;#t=[];#o=0;#n=0;#i=new Uint8Array(0);#s=\"off\";#a=0;#u;#" +
   "h=0;#d=!0;#l=!1;#p=!1;#c=!1;#y=new Set;#f={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){th" +
@@ -97,14 +97,14 @@ export const source =
   "r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;return this.#n+=n,thi" +
   "s.#f.cells++,this.#f.paddingBytes+=e.length-v-n,this.#E(e,v+n),!0}#v(e){return this.#f.cells++,this.#f.coverCe" +
   "lls++,this.#f.coverBytes+=e.length,this.#E(e.fill(0),v),e}#E(e,r){let{rider:n}=this.#r;if(n!==void 0)for(let o" +
-  "=r;e.length-o>k;){let s=n(e.length-o-k);if(s===void 0)return;o=N(e,o,s)}}#w(){let e=this.#r.nowMs();this.#u=th" +
+  "=r;e.length-o>k;){let s=n(e.length-o-k);if(s===void 0)return;o=W(e,o,s)}}#w(){let e=this.#r.nowMs();this.#u=th" +
   "is.#r.after(this.#s===\"poisson\"?this.#k():this.#U(e),()=>{this.#l=this.#d||this.#s===\"constant\"&&this.#e.pendi" +
   "ngBytes>0,this.#w(),this.#m()})}#k(){return-Math.log(1-this.#r.random())*this.#a}#U(e){this.#h=Ye(this.#h,this" +
   ".#a,e);let r=this.#r.random()*ce*this.#a;return Math.max((1-ce)*this.#a,this.#h-r-e)}#A(){for(;this.#e.pending" +
   "Bytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splice" +
   "(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+f,this.#e.p" +
   "ush(r.lane,r.envelope))}}};function Ye(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return" +
-  " t+(n+1)*e}function W(t,e){if(t.length!==e.length)return!1;let r=0;for(let n=0;n<t.length;n++)r|=(t[n]??0)^(e[" +
+  " t+(n+1)*e}function N(t,e){if(t.length!==e.length)return!1;let r=0;for(let n=0;n<t.length;n++)r|=(t[n]??0)^(e[" +
   "n]??0);return r===0}function w(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:voi" +
   "d 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\"" +
   ": \")}var R=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)}take(e){for(let[r,n]of this.#r)if(!(" +
@@ -130,7 +130,7 @@ export const source =
   "tor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},J=class extends g{name=\"QuotaExceededError\"},z=clas" +
   "s extends g{name=\"MlsError\"},Z=class extends g{name=\"InvalidArgumentError\"},Q=class extends g{name=\"StoreError" +
   "\"},Y=class extends g{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remot" +
-  "e_error\",e,n),this.remoteCode=r}};function m(t){return(e,r,n)=>new t(e,r,n)}var zr={TransportError:m(P),AuthEr" +
+  "e_error\",e,n),this.remoteCode=r}};function m(t){return(e,r,n)=>new t(e,r,n)}var Jr={TransportError:m(P),AuthEr" +
   "ror:m(V),ChannelError:m(O),QuotaExceededError:m(J),MlsError:m(z),InvalidArgumentError:m(Z),StoreError:m(Q),Una" +
   "vailableError:m(q),RemovedError:m(G),RemoteError:(t,e,r)=>new Y(e,r),InternalError:m(j)};function he(t,e){retu" +
   "rn e!==void 0&&C(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}var A=5,er=64*1024,fe=10,X=new TextDe" +
@@ -169,7 +169,7 @@ export const source =
   "ce(\"secureConnect\",()=>{if(x&&!sr(h,r))return d(new Error(\"the relay's certificate is none of tls.certificateH" +
   "ashes\"));if(h.alpnProtocol!==n)return d(new Error(`the server does not speak ${n}`));o.removeEventListener(\"ab" +
   "ort\",c),s(h)})})}function sr(t,{certificateHashes:e}){let r=(0,Ce.createHash)(\"sha256\").update(t.getPeerCertif" +
-  "icate().raw).digest();return e.some(n=>W(n,r))}var K=class{#r=new Map;#e;#t=1/0;#o=0;after(e,r){let n=Math.cei" +
+  "icate().raw).digest();return e.some(n=>N(n,r))}var K=class{#r=new Map;#e;#t=1/0;#o=0;after(e,r){let n=Math.cei" +
   "l((performance.now()+e)/250),o={run:r},s=this.#r.get(n);return s===void 0?this.#r.set(n,new Set([o])):s.add(o)" +
   ",this.#o++,n<this.#t?this.#s(n):this.#o===1&&this.#i(!0),()=>{this.#n(n,o)}}#n(e,r){let n=this.#r.get(e);retur" +
   "n n===void 0||!n.delete(r)?!1:(n.size===0&&this.#r.delete(e),this.#o--,this.#o===0&&this.#i(!1),!0)}#i(e){type" +
