@@ -6,7 +6,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { connectionKey, listen, type NodeServer, takeSockets } from "../../server/http2/mod.ts";
+import { connectionKey, listen, takeSockets, type TlsServer } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections, type Stage } from "./connections.ts";
 import { acceptFailed, firstStage, type Listener, type ListenOptions, refusalText } from "./listener.ts";
@@ -28,7 +28,7 @@ export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): Ser
   };
 }
 
-export async function listenNode(server: NodeServer, options: NodeOptions): Promise<Listener> {
+export async function listenNode(server: TlsServer, options: NodeOptions): Promise<Listener> {
   const { host, port, limits, scheme } = options;
   const connections = new Connections(limits, { nowMs: () => performance.now(), random: Math.random });
   const places = admitSockets(server, connections);

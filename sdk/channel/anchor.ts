@@ -13,7 +13,7 @@ export interface Anchor {
   /** Commits that the relay may still take, though this agent has given them up. The newest last. */
   readonly discarded: readonly { readonly epoch: number; readonly hash: Uint8Array }[];
   /** When this agent began to join anew, the latest last: see `StoreAge`. */
-  readonly byWordMs: readonly number[];
+  readonly cameBackMs: readonly number[];
   /** The latest epoch of earlier memberships: commits up to there may be ours, whatever the log says today. */
   readonly formerEpoch: number;
 }
@@ -23,9 +23,9 @@ const maxDiscarded = 16;
 
 export function newAnchor(
   joinedSequence: number | undefined,
-  { byWordMs = [], formerEpoch = 0 }: Partial<Pick<Anchor, "byWordMs" | "formerEpoch">> = {},
+  { cameBackMs = [], formerEpoch = 0 }: Partial<Pick<Anchor, "cameBackMs" | "formerEpoch">> = {},
 ): Anchor {
-  return { joinedSequence, discarded: [], byWordMs, formerEpoch };
+  return { joinedSequence, discarded: [], cameBackMs, formerEpoch };
 }
 
 export function withDiscarded(anchor: Anchor, { epoch, hash }: Pick<PreparedCommit, "epoch" | "hash">): Anchor {
@@ -38,9 +38,9 @@ export function isDiscarded({ discarded }: Anchor, hash: Uint8Array): boolean {
 }
 
 export function putAnchor(channelId: ChannelId, anchor: Anchor): RecordChange {
-  const { joinedSequence, discarded, byWordMs, formerEpoch } = anchor;
+  const { joinedSequence, discarded, cameBackMs, formerEpoch } = anchor;
   const rows = discarded.map(({ epoch, hash }) => [epoch, hash]);
-  const value = encodeFields([joinedSequence ?? null, rows, [...byWordMs], formerEpoch]);
+  const value = encodeFields([joinedSequence ?? null, rows, [...cameBackMs], formerEpoch]);
   return { type: "put", kind: anchors, id: channelId, value };
 }
 
@@ -52,7 +52,7 @@ export async function readAnchor(store: Pick<ChannelStore, "get">, channelId: Ch
   return {
     joinedSequence: fields.optionalNumber(0),
     discarded: fields.rows(1).map((row) => ({ epoch: row.number(0), hash: row.bytes(1) })),
-    byWordMs: fields.list(2).map(Number),
+    cameBackMs: fields.list(2).map(Number),
     formerEpoch: fields.number(3),
   };
 }

@@ -206,8 +206,8 @@ export async function writeEntered(
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const { epoch } = group;
   const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, removed });
-  const { byWordMs, formerEpoch } = await readAnchor(store, channelId);
-  const anchor = newAnchor(position, { byWordMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
+  const { cameBackMs, formerEpoch } = await readAnchor(store, channelId);
+  const anchor = newAnchor(position, { cameBackMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putAnchor(channelId, anchor),

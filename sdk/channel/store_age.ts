@@ -208,13 +208,13 @@ export class StoreAge {
       await pause(runtime, waitMs, signal);
     }
     if (signal.aborted) return;
-    await this.#save({ ...this.#anchor, byWordMs: [...this.#since(dayMs), runtime.nowMs()].slice(-maxADay) });
+    await this.#save({ ...this.#anchor, cameBackMs: [...this.#since(dayMs), runtime.nowMs()].slice(-maxADay) });
   }
 
   /** When this agent began to join anew, the latest last. A clock that was set back forgets what was later. */
   #since(ms: number): number[] {
     const nowMs = this.#deps.runtime.nowMs();
-    return this.#anchor.byWordMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
+    return this.#anchor.cameBackMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
   }
 
   /** Nothing, when the log does not hold it any more, or the relay does not say. */

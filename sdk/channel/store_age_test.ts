@@ -112,6 +112,6 @@ Deno.test("whoever gives an agent reasons to join anew gains twelve ways back in
     true,
   ]]);
   // It is known to the next process.
-  assertEquals((await readAnchor(store, channelId)).byWordMs.length, 12);
+  assertEquals((await readAnchor(store, channelId)).cameBackMs.length, 12);
   await store.close();
 });

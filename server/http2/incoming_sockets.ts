@@ -1,10 +1,9 @@
 /**
- * The one place where servers of `node:http` and `node:https` are made, listen, and take their sockets. Each socket has an owner for its
+ * The one place where servers of `node:https` are made, listen, and take their sockets. Each socket has an owner for its
  * errors from its first moment to its last: a client may reset its connection at any time, and an error that nobody listens for ends the
  * process.
  */
 import type { EventEmitter } from "node:events";
-import { createServer as createHttpServer, type Server, type ServerOptions } from "node:http";
 import {
   createServer as createHttpsServer,
   type Server as TlsServer,
@@ -13,13 +12,7 @@ import {
 import { createServer as createSocketServer, type Server as SocketServer, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
-export type { Server, TlsServer };
-
-export function createPlainServer(options: ServerOptions): Server {
-  const server = createHttpServer(options);
-  server.prependListener("connection", own);
-  return server;
-}
+export type { TlsServer };
 
 /** TLS 1.3 only. It has no limit on handshakes: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */
 export function createTlsServer(options: TlsOptions): TlsServer {
@@ -75,7 +68,7 @@ export interface Listening {
 /** Sockets that the system holds until they are accepted. Node accepts all of them before any can be refused. */
 export const backlog = 128;
 
-export async function listen(server: Server | TlsServer, address: ListenAddress): Promise<Listening> {
+export async function listen(server: TlsServer, address: ListenAddress): Promise<Listening> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const listeners = await openOnEach(
     address,
@@ -89,7 +82,7 @@ export async function listen(server: Server | TlsServer, address: ListenAddress)
 }
 
 /** Another door to the same server. */
-function servingFor(server: Server | TlsServer): SocketServer {
+function servingFor(server: TlsServer): SocketServer {
   return createSocketServer({ allowHalfOpen: true }, (socket) => void server.emit("connection", socket));
 }
 
@@ -99,7 +92,7 @@ interface Opened {
 }
 
 function listenAt(
-  server: Server | TlsServer | SocketServer,
+  server: TlsServer | SocketServer,
   { hostname, port }: ListenAddress,
   fail: (error: Error) => void,
 ): Promise<Opened & { close(): Promise<void> }> {

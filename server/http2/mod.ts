@@ -22,13 +22,12 @@ export { huffmanDecode } from "./hpack/huffman.ts";
 export {
   addressesOf,
   backlog,
-  createPlainServer,
   createTlsServer,
   listen,
   type ListenAddress,
   openOnEach,
-  type Server as NodeServer,
   takeSockets,
+  type TlsServer,
 } from "./incoming_sockets.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";

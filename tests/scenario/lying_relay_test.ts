@@ -136,7 +136,7 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
     const { channelId } = await bob.live();
     await bob.change(async (store) => {
       const [anchor, nowMs] = [await readAnchor(store, channelId), stage.world.time.nowMs()];
-      await store.batch([putAnchor(channelId, { ...anchor, byWordMs: new Array(12).fill(nowMs) })]);
+      await store.batch([putAnchor(channelId, { ...anchor, cameBackMs: new Array(12).fill(nowMs) })]);
     });
     await bob.channel();
     const days: (() => void)[] = [];
