@@ -1,0 +1,193 @@
+/**
+ * Judges what a connection has shown: that our store is as new as what we did, and that the relay's log is the one that we have
+ * followed. It is the only maker of a `Permit`. Our keys may be used already when the store is older, restored from a backup or
+ * copied; and a relay that lied about a commit leaves us alone in our group, which nothing later would show. The relay's word is
+ * not a proof; records that are durable before anything is sent are never behind it.
+ */
+import { equalBytes, generationOf } from "../../../proto/mod.ts";
+import { type Anchor, isDiscarded } from "../anchor.ts";
+import type { OwnCommit } from "../log_place.ts";
+import type { Answers, Facts, Found, Question, Subscribed } from "./link_state.ts";
+
+declare const made: unique symbol;
+
+/** This connection has shown that we may act under our present leaf. No other file makes one. */
+export interface Permit {
+  readonly [made]: true;
+  /** Different for each one. */
+  readonly number: number;
+}
+
+export type Judgement =
+  | { readonly ask: Question; readonly epoch?: number }
+  | { readonly permit: Permit; readonly anchor: Anchor | undefined }
+  | {
+    readonly doubt: { readonly by: "log" | "word" | "store" | "lapse"; readonly reason: string };
+    readonly report?: Report;
+  }
+  /** The log was set back, and our place in it is void. */
+  | { readonly again: "without_place" }
+  /** What we know has changed since the relay was asked. */
+  | { readonly again: "from_the_start" | "later" };
+
+export interface Report {
+  readonly kind: "relay_lied" | "withheld_commit";
+  readonly text: string;
+}
+
+/** What the link remembers of the log. */
+export interface Remembered {
+  readonly lostAt: number | undefined;
+  /** The latest commit of ours that this log was asked for. */
+  readonly asked: OwnCommit | undefined;
+  /** Our epoch when the relay was asked to subscribe. */
+  readonly epoch: number;
+  /** For a permit. */
+  readonly number: number;
+}
+
+/** Returns the next question, or what the answers come to. */
+export function judgeConnection(answers: Answers, remembered: Remembered, facts: Facts): Judgement {
+  const { subscribe } = answers;
+  if (subscribe === undefined) return { ask: "subscribe" };
+  if (facts.epoch !== remembered.epoch) return { again: "from_the_start" };
+  if (isBefore(subscribe.epoch, facts.epoch) && answers.put_back === undefined) {
+    return { ask: "put_back", epoch: subscribe.epoch };
+  }
+  // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has come in anew since then.
+  const renewed = isOfBefore(remembered.lostAt, subscribe) ? judgeStore(subscribe, facts) : undefined;
+  return renewed ?? judgeLog(answers, subscribe, { remembered, facts }) ?? judgeStore(subscribe, facts) ??
+    permit(subscribe, remembered.number, facts);
+}
+
+/** Judges another `Subscribe` on a connection that has a permit already. */
+export function judgeAgain(reply: Subscribed, kept: Permit, facts: Facts): Judgement {
+  return judgeStore(reply, facts) ?? { permit: kept, anchor: undefined };
+}
+
+/** The place that the relay refused stands before the membership that we have by its word. */
+export function isOfBefore(
+  lostAt: number | undefined,
+  { joinedSequence }: Pick<Subscribed, "joinedSequence">,
+): boolean {
+  return lostAt !== undefined && lostAt < joinedSequence;
+}
+
+function permit({ joinedSequence }: Subscribed, number: number, { store: { anchor } }: Facts): Judgement {
+  const isNews = anchor.joinedSequence === undefined;
+  // The one place that makes a permit.
+  return { permit: { number } as Permit, anchor: isNews ? { ...anchor, joinedSequence } : undefined };
+}
+
+/** Of the same generation, so that commits can be put back. */
+function isBefore(logEpoch: number, epoch: number): boolean {
+  return logEpoch < epoch && generationOf(logEpoch) === generationOf(epoch);
+}
+
+interface Known {
+  readonly remembered: Remembered;
+  readonly facts: Facts;
+}
+
+/** The log must hold our commits and the one that began our epoch, and must not have ended our epoch before our place. */
+function judgeLog(answers: Answers, subscribe: Subscribed, known: Known): Judgement | undefined {
+  const { facts: { epoch, foreign } } = known;
+  if (foreign !== undefined && generationOf(subscribe.epoch) >= foreign) return undefined;
+  const logEpoch = subscribe.epoch + (answers.put_back?.commits ?? 0);
+  return judgeOwn(answers, known) ?? judgeBegan(answers, logEpoch, known) ??
+    (logEpoch < epoch ? undefined : judgeEnded(answers, { ...subscribe, epoch: logEpoch }, known.facts));
+}
+
+function ownToAsk({ remembered: { asked }, facts: { own } }: Known): OwnCommit | undefined {
+  return own === asked ? undefined : own;
+}
+
+function judgeOwn({ own_commit: found }: Answers, known: Known): Judgement | undefined {
+  const own = ownToAsk(known);
+  if (own === undefined) return undefined;
+  if (found === undefined) return { ask: "own_commit", epoch: own.epoch };
+  const { commit } = found;
+  if (commit === undefined) return undefined;
+  if (!equalBytes(commit.commitHash, own.hash)) {
+    return lied(`the relay took a commit of ours in epoch ${own.epoch}, and its log holds another one`);
+  }
+  // As after a copy of the relay's disk was put back that the relay did not make itself: it does not know of it.
+  return own.sequence > 0 && own.sequence !== commit.sequence ? { again: "without_place" } : undefined;
+}
+
+function judgeBegan({ epoch_began: found }: Answers, logEpoch: number, known: Known): Judgement | undefined {
+  const { epoch, began: hash } = known.facts;
+  const began = ownToAsk(known)?.epoch === epoch - 1 ? undefined : hash;
+  if (began === undefined && logEpoch >= epoch) return undefined;
+  if (found === undefined) return { ask: "epoch_began", epoch: epoch - 1 };
+  if (began !== undefined && found.commit !== undefined && !equalBytes(found.commit.commitHash, began)) {
+    return lied(`the relay delivered another commit of epoch ${epoch - 1} to us than its log holds`);
+  }
+  if (logEpoch >= epoch || found.commit !== undefined || found.epoch >= epoch) return undefined;
+  return lied(`the relay took the commit that began epoch ${epoch}, and its log is in epoch ${found.epoch}`);
+}
+
+function judgeEnded({ epoch_ended: found }: Answers, log: Subscribed, facts: Facts): Judgement | undefined {
+  const { epoch, received = log.after, store } = facts;
+  // While there are entries to come, they show it.
+  if (log.epoch === epoch || log.head > received) return undefined;
+  if (found === undefined) return { ask: "epoch_ended", epoch };
+  if (found.commit === undefined || found.commit.sequence > received) return undefined;
+  // A late copy of our own commit was taken between two questions.
+  if (store.candidate !== undefined && equalBytes(found.commit.commitHash, store.candidate)) return { again: "later" };
+  const text = withheld(epoch, found.commit);
+  return { doubt: { by: "log", reason: text }, report: { kind: "withheld_commit", text } };
+}
+
+function withheld(epoch: number, { sequence }: NonNullable<Found["commit"]>): string {
+  return `the relay has not delivered the commit that ended epoch ${epoch}, at entry ${sequence} of the log`;
+}
+
+function lied(text: string): Judgement {
+  return { doubt: { by: "log", reason: text }, report: { kind: "relay_lied", text } };
+}
+
+/** Undefined when the store is as new as what the agent did. */
+function judgeStore(claims: Subscribed, facts: Facts): Judgement | undefined {
+  const { joinedSequence, sent, acknowledged } = claims;
+  const { anchor, isProven } = facts.store;
+  // Whatever the relay says now.
+  if (isProven) return behind("its data directory is older than what it did");
+  if (anchor.joinedSequence !== undefined && anchor.joinedSequence !== joinedSequence) {
+    // A membership in which this agent did nothing yet began while it was away.
+    const isNew = sent === undefined && acknowledged < joinedSequence;
+    return isNew ? byWord("it was removed and added again") : behind(relaySays("it has joined anew since"));
+  }
+  if (sent?.commitHash !== undefined && sent.epoch >= facts.epoch && isDiscarded(anchor, sent.commitHash)) {
+    return byWord("a commit of ours was taken that this agent had given up");
+  }
+  const what = unknown(claims, facts);
+  return what === undefined ? undefined : behind(relaySays(what));
+}
+
+/** Actions that the relay reports and this agent does not know. */
+function unknown({ joinedSequence, sent, acknowledged }: Subscribed, { epoch, store }: Facts): string | undefined {
+  // That it has taken its Welcome is known by being in the group.
+  if (acknowledged > Math.max(store.reached, joinedSequence)) return `it has read up to entry ${acknowledged}`;
+  if (sent === undefined) return undefined;
+  if (sent.counter > store.counter) return `it has sent ${sent.counter} messages`;
+  if (sent.epoch > epoch) return `it has sent something in epoch ${sent.epoch}`;
+  // The keys of an earlier epoch seal nothing any more.
+  const keyNumber = sent.epoch === epoch ? sent.keyNumber ?? 0 : 0;
+  if (keyNumber > store.usedKeys) return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
+  const isOther = sent.commitHash !== undefined && sent.epoch === epoch &&
+    !(store.candidate !== undefined && equalBytes(store.candidate, sent.commitHash));
+  return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
+}
+
+function relaySays(what: string): string {
+  return `its data directory is older than what it did: the relay says that ${what}`;
+}
+
+function behind(reason: string): Judgement {
+  return { doubt: { by: "store", reason } };
+}
+
+function byWord(reason: string): Judgement {
+  return { doubt: { by: "word", reason } };
+}

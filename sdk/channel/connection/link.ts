@@ -1,0 +1,389 @@
+/**
+ * The hold of a channel on the relay's log, from a connection to entries that are read: a machine without waits. It asks what was left
+ * open, subscribes, has the answers judged, and gives notices to the reader one at a time. The table is in
+ * docs/channel_machine.md: what is not in it changes nothing.
+ */
+import { isOfBefore, judgeAgain, judgeConnection, type Judgement, type Permit } from "./judge_connection.ts";
+import { numberOf, permitOf, type Run, wake, windowBytes, workOf } from "./link_run.ts";
+import type {
+  About,
+  Answer,
+  Answers,
+  Facts,
+  Link,
+  LinkEvent,
+  LinkState,
+  LinkStep,
+  Question,
+  Stream,
+  Subscribed,
+} from "./link_state.ts";
+import { acknowledge, durable, subscribed, taken } from "./window.ts";
+import { arrived, arriving, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
+
+/** An honest relay says at once where the entries begin. */
+const startMs = 10_000;
+const retryMs = 1000;
+/** Doubled so often at most. */
+const maxDoublings = 5;
+/** Between two tries to go on that somebody else gives us reasons for. */
+const calmMs = 5000;
+
+/** `log`: the one that positions are of, as far as is known. */
+export function newLink<N>(log: Uint8Array | undefined): LinkState<N> {
+  return {
+    link: { at: "offline" },
+    arrived: [],
+    arrivedBytes: 0,
+    isOverrun: false,
+    reading: undefined,
+    numbers: 0,
+    log,
+    lostAt: undefined,
+    asked: undefined,
+    relayEpoch: 0,
+    calm: undefined,
+    window: { consumed: 0, received: 0, bytesSince: 0, timer: undefined },
+    arrival: { isOver: false, events: 0, waiting: [] },
+    waiting: [],
+  };
+}
+
+export function stepLink<N>(state: LinkState<N>, event: LinkEvent<N>, facts: Facts): LinkStep<N> {
+  const run: Run<N> = { state, facts, effects: [], write: [] };
+  const before = permitOf(state);
+  happen(run, event);
+  if (before !== undefined && permitOf(state) === undefined) run.effects.push({ type: "rest" });
+  settleWaiters(run, workOf(state, facts) !== undefined);
+  readNext(run);
+  return run;
+}
+
+function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
+  const { state } = run;
+  switch (event.type) {
+    case "connected":
+      return settle(run, 0);
+    case "renewed":
+      return state.link.at === "offline" ? undefined : settle(run, 0);
+    case "disconnected":
+    case "over":
+      return leave(run, { at: "offline" });
+    case "answered":
+      return answered(run, event.call, event.answer);
+    case "refused":
+      return refused(run, event);
+    case "started":
+      return started(run, event.tag);
+    case "delivered":
+      return delivered(run, event);
+    case "read":
+      return read(run, event);
+    case "fetch":
+      return fetch(run, event.afterMs);
+    case "out_of_step":
+      arrived(run);
+      return state.link.at === "offline" ? undefined : leave(run, { at: "idle" });
+    case "asked_back":
+      return askedBack(run);
+    case "durable":
+      return durable(run);
+    case "flush":
+      return state.window.timer === undefined ? undefined : acknowledge(run);
+    case "all_arrived":
+      return arrived(run);
+    case "wait":
+      return wait(run, event);
+    case "moved":
+      return;
+    case "time":
+      return time(run, event.timer);
+  }
+}
+
+/** What has come is of no use in the next state: entries come again, and words are about a connection that is over. */
+function leave<N>({ state }: Run<N>, link: Link): void {
+  state.link = link;
+  dropEntries(state, { words: link.at === "offline" });
+  state.window.timer = undefined;
+}
+
+function dropEntries<N>(state: LinkState<N>, { words }: { readonly words: boolean }): void {
+  state.arrived = words ? [] : state.arrived.filter(({ kind }) => kind === "word");
+  state.arrivedBytes = 0;
+  state.isOverrun = false;
+}
+
+/** From the first question on. */
+function settle<N>(run: Run<N>, tries: number): void {
+  const { facts } = run;
+  leave(run, { at: "idle" });
+  startArrival(run);
+  // Out of step, none of this is useful, and the rejoin ends with another membership. Conclusions that rest on the relay's word are
+  // checked again, because it may have been wrong.
+  if (facts.place.at === "stopped") return ask(run, { tries, question: "stop", answers: {}, stream: undefined });
+  if (facts.place.at === "outside" && !facts.place.isByWord) return;
+  const question = facts.hasOpenCommit ? "open_commit" : "subscribe";
+  ask(run, { tries, question, answers: {}, stream: undefined });
+}
+
+interface Asking {
+  readonly tries: number;
+  readonly question: Question;
+  readonly answers: Answers;
+  readonly stream: Stream | undefined;
+  /** That it is about. */
+  readonly epoch?: number;
+}
+
+function ask<N>(run: Run<N>, { tries, question, answers, stream: before, epoch }: Asking): void {
+  const { state, facts } = run;
+  const call = numberOf(run);
+  const isSubscribe = question === "subscribe";
+  if (isSubscribe) dropEntries(state, { words: false });
+  const stream = isSubscribe ? { tag: numberOf(run) % 2 ** 32, begun: false } : before;
+  const asked = state.link.at === "settling" && !isSubscribe ? state.link.epoch : facts.epoch;
+  state.link = { at: "settling", tries, question, call, answers, epoch: asked, stream };
+  const about: About = {
+    ...(isSubscribe && stream !== undefined && { tag: stream.tag }),
+    ...(epoch !== undefined && { epoch }),
+  };
+  run.effects.push({ type: "ask", call, question, about });
+}
+
+function answered<N>(run: Run<N>, call: number, answer: Answer): void {
+  const { link } = run.state;
+  if (link.at === "fetching" && link.call === call && answer.question === "subscribe") {
+    return fetched(run, link, answer.reply);
+  }
+  if (link.at !== "settling" || link.call !== call) return;
+  const { tries, stream, answers } = link;
+  switch (answer.question) {
+    case "stop":
+    case "open_commit":
+      return afterOpen(run, answer.question, tries);
+    case "subscribe":
+      subscribed(run, answer.reply);
+      reportLost(run, answer.reply);
+      return judge(run, { tries, stream, answers: { subscribe: answer.reply } });
+    case "put_back":
+      reportPutBack(run, answer.reply, answers.subscribe);
+      return judge(run, { tries, stream, answers: { ...answers, put_back: answer.reply } });
+    default:
+      return judge(run, { tries, stream, answers: { ...answers, [answer.question]: answer.reply } });
+  }
+}
+
+/** What was left open is settled as far as it can be: the stop may have gone, and our group may have moved. */
+function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
+  const { place, hasOpenCommit } = run.facts;
+  const asks = { tries, answers: {}, stream: undefined };
+  if (place.at === "outside" && !place.isByWord) return leave(run, { at: "idle" });
+  const isNext = question === "stop" && place.at !== "stopped" && hasOpenCommit;
+  ask(run, { ...asks, question: isNext ? "open_commit" : "subscribe" });
+}
+
+type Judged = Pick<Asking, "tries" | "stream" | "answers">;
+
+function judge<N>(run: Run<N>, judged: Judged): void {
+  const { state, facts } = run;
+  const { link, lostAt, asked } = state;
+  if (link.at !== "settling" || judged.stream === undefined) return;
+  const number = state.numbers + 1;
+  const judgement = judgeConnection(judged.answers, { lostAt, asked, epoch: link.epoch, number }, facts);
+  if ("ask" in judgement) return ask(run, { ...judged, question: judgement.ask, ...epochOf(judgement) });
+  state.lostAt = undefined;
+  if ("again" in judgement) return again(run, judgement.again, judged.tries);
+  if ("doubt" in judgement) return doubt(run, judgement, judged.stream);
+  clear(run, judgement, judged.stream, judged.answers);
+}
+
+function epochOf({ epoch }: { readonly epoch?: number }): { readonly epoch?: number } {
+  return epoch === undefined ? {} : { epoch };
+}
+
+function again<N>(run: Run<N>, how: Extract<Judgement, { again: unknown }>["again"], tries: number): void {
+  if (how === "from_the_start") return settle(run, tries);
+  if (how === "later") return rest(run, tries);
+  loseLog(run);
+  ask(run, { tries, question: "subscribe", answers: {}, stream: undefined });
+}
+
+/** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
+function loseLog<N>({ state, facts, effects }: Run<N>): void {
+  state.lostAt = facts.received;
+  state.window.consumed = state.window.received = 0;
+  effects.push({ type: "lose_log" });
+}
+
+type Doubted = Extract<Judgement, { doubt: unknown }>;
+
+function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void {
+  if (report !== undefined) run.effects.push({ type: "report", ...report });
+  // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a stopped agent read on.
+  if (doubt.by === "log") {
+    run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
+  } else leave(run, { at: "doubted" });
+  arrived(run);
+  run.effects.push({ type: "come_back", doubt });
+}
+
+function clear<N>(
+  run: Run<N>,
+  { permit, anchor }: Extract<Judgement, { permit: unknown }>,
+  stream: Stream,
+  { subscribe, put_back }: Answers,
+): void {
+  const { state, facts, effects } = run;
+  if (subscribe === undefined) return;
+  state.numbers++;
+  state.asked = facts.own;
+  state.relayEpoch = subscribe.epoch + (put_back?.commits ?? 0);
+  if (anchor !== undefined) run.write = [facts.putAnchor(anchor)];
+  const { after, head, log } = subscribe;
+  const isLost = facts.received === undefined;
+  // Members that were behind may have sent something meanwhile, so that the last commit stands later than it would.
+  const begins = { anchor, after, head: Math.max(head, put_back?.sequence ?? 0), isLost, log };
+  effects.push({ type: "cleared", permit, begins });
+  arriving(run);
+  beginReading(run, permit, stream);
+  // A crash may have come between the write and the acknowledgement.
+  if (!isLost && facts.durable > subscribe.consumed) acknowledge(run);
+}
+
+/** What had to be dropped meanwhile is fetched. */
+function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream): void {
+  const { state } = run;
+  state.link = { at: "reading", permit, stream, timer: stream.begun ? undefined : wake(run, startMs) };
+  if (state.isOverrun) fetch(run, 0);
+}
+
+function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetching" }>, reply: Subscribed): void {
+  subscribed(run, reply);
+  run.state.relayEpoch = reply.epoch;
+  const judgement = judgeAgain(reply, permit, run.facts);
+  if ("doubt" in judgement) return doubt(run, judgement, stream);
+  beginReading(run, permit, stream);
+}
+
+/** A place that the relay refused was one of this membership: so the log has lost its end. */
+function reportLost<N>({ state, effects }: Run<N>, reply: Subscribed): void {
+  if (state.lostAt === undefined || isOfBefore(state.lostAt, reply)) return;
+  const text = "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
+    "since then may be lost to members that had not read them";
+  effects.push({ type: "report", kind: "log_set_back", text });
+  state.lostAt = undefined;
+}
+
+function reportPutBack<N>(
+  { effects }: Run<N>,
+  { commits, own }: { readonly commits: number; readonly own: number },
+  subscribe: Subscribed | undefined,
+): void {
+  if (commits === 0 || subscribe === undefined) return;
+  const text =
+    `The relay's log ended in epoch ${subscribe.epoch}, as after a restored backup. It holds ${commits} commits again, of which ` +
+    `this agent put ${own} back; messages that were sent since then may be lost to members that had not read them`;
+  effects.push({ type: "report", kind: "log_set_back", text });
+}
+
+function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { type: "refused" }>): void {
+  const { link } = run.state;
+  if (link.at === "fetching" && link.call === call) return settle(run, 0);
+  if (link.at !== "settling" || link.call !== call) return;
+  if (code === "not_found") {
+    leave(run, { at: "idle" });
+    return void run.effects.push({ type: "unknown" });
+  }
+  if (code === "membership_lapsed") {
+    leave(run, { at: "idle" });
+    arrived(run);
+    return void run.effects.push({ type: "come_back", doubt: { by: "lapse", reason: text } });
+  }
+  // The relay's log is not where we left it: from where it thinks that we are.
+  if (code === "cursor_invalid") loseLog(run);
+  // Any other refusal is only the relay's word, and not a reason to give up.
+  rest(run, link.tries);
+}
+
+function rest<N>(run: Run<N>, tries: number): void {
+  const ms = run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings));
+  leave(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
+}
+
+function fetch<N>(run: Run<N>, afterMs: number): void {
+  const { state } = run;
+  const permit = permitOf(state);
+  if (state.link.at === "listening") return settle(run, 0);
+  if (permit === undefined) return;
+  dropEntries(state, { words: false });
+  startArrival(run);
+  if (afterMs > 0) {
+    state.link = { at: "fetching_later", permit, timer: wake(run, afterMs) };
+    return;
+  }
+  const [call, tag] = [numberOf(run), numberOf(run) % 2 ** 32];
+  state.link = { at: "fetching", permit, call, stream: { tag, begun: false } };
+  run.effects.push({ type: "ask", call, question: "subscribe", about: { tag } });
+}
+
+function started<N>(run: Run<N>, tag: number): void {
+  const { link } = run.state;
+  if (!("stream" in link) || link.stream?.tag !== tag) return;
+  link.stream.begun = true;
+  if ("timer" in link) link.timer = undefined;
+  arriving(run);
+}
+
+function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { type: "delivered" }>): void {
+  const { link } = state;
+  if (notice.kind === "entry") {
+    if (!("stream" in link) || link.stream?.begun !== true || state.isOverrun) return;
+    state.arrivedBytes += notice.bytes;
+  }
+  if (link.at === "offline") return;
+  state.arrived.push(notice);
+  // A relay that sends more than it may: what is left out would be missing in the middle.
+  if (state.arrivedBytes > windowBytes) {
+    dropEntries(state, { words: false });
+    state.isOverrun = true;
+  }
+}
+
+function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "read" }>): void {
+  if (run.state.reading !== reading) return;
+  run.state.reading = undefined;
+  if (took !== undefined) taken(run, took);
+  if (run.state.isOverrun && permitOf(run.state) !== undefined) fetch(run, 0);
+}
+
+/** One at a time, and not while the relay is asked: it may show that what has come is not to be read. */
+function readNext<N>(run: Run<N>): void {
+  const { state, effects } = run;
+  const { link } = state;
+  if (state.reading !== undefined || link.at === "settling" || link.at === "fetching") return;
+  const notice = state.arrived.shift();
+  if (notice === undefined) return;
+  if (notice.kind === "entry") state.arrivedBytes -= notice.bytes;
+  const reading = state.reading = numberOf(run);
+  effects.push({ type: "read", reading, notice, permit: permitOf(state) });
+}
+
+/** Now and then. */
+function askedBack<N>(run: Run<N>): void {
+  const { state } = run;
+  if ((state.link.at !== "listening" && state.link.at !== "doubted") || state.calm !== undefined) return;
+  state.calm = wake(run, calmMs);
+  settle(run, 0);
+}
+
+function time<N>(run: Run<N>, timer: number): void {
+  const { state } = run;
+  const { link, window } = state;
+  if (state.calm === timer) state.calm = undefined;
+  if (window.timer === timer) return acknowledge(run);
+  if (waitedLong(run, timer)) return;
+  if (!("timer" in link) || link.timer !== timer) return;
+  if (link.at === "pausing") return settle(run, link.tries);
+  fetch(run, 0);
+}

@@ -1,0 +1,248 @@
+/**
+ * What a connection has shown about a channel, and what the relay has delivered that is not read yet: plain data. `stepLink` alone
+ * changes it. The tables are in docs/channel_machine.md.
+ */
+import type { ReplyBody } from "../../../proto/mod.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import type { Anchor } from "../anchor.ts";
+import type { OwnCommit } from "../log_place.ts";
+import type { Judgement, Permit } from "./judge_connection.ts";
+
+/** In the order in which they are asked. */
+export type Question =
+  | "stop"
+  | "open_commit"
+  | "subscribe"
+  | "put_back"
+  | "own_commit"
+  | "epoch_began"
+  | "epoch_ended";
+
+export type Subscribed = ReplyBody<"Subscribe">;
+/** What the log holds of an epoch. */
+export type Found = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
+
+/** Commits that a log had lost which was set back. */
+export interface PutBack {
+  /** How many it holds again; fewer than were lost when one is not kept, or the relay refuses it. */
+  readonly commits: number;
+  /** Of these, how many this agent put back; other members did it with the rest. */
+  readonly own: number;
+  /** Where the last of them stands. */
+  readonly sequence: number;
+}
+
+/** What the relay has said on this connection. */
+export interface Answers {
+  readonly subscribe?: Subscribed;
+  readonly put_back?: PutBack;
+  readonly own_commit?: Found;
+  readonly epoch_began?: Found;
+  readonly epoch_ended?: Found;
+}
+
+/** What entries belong to: the latest `Subscribe`, and whether the relay has said that its entries begin. */
+export interface Stream {
+  readonly tag: number;
+  begun: boolean;
+}
+
+export type Link =
+  | { readonly at: "offline" }
+  | {
+    readonly at: "settling";
+    readonly tries: number;
+    readonly question: Question;
+    readonly call: number;
+    readonly answers: Answers;
+    /** Our epoch when the relay was asked to subscribe. */
+    readonly epoch: number;
+    readonly stream: Stream | undefined;
+  }
+  | { readonly at: "pausing"; readonly tries: number; readonly timer: number }
+  | { readonly at: "reading"; readonly permit: Permit; readonly stream: Stream; timer: number | undefined }
+  | { readonly at: "fetching"; readonly permit: Permit; readonly call: number; readonly stream: Stream }
+  | { readonly at: "fetching_later"; readonly permit: Permit; readonly timer: number }
+  | { readonly at: "listening"; readonly stream: Stream; timer: number | undefined }
+  | { readonly at: "doubted" }
+  | { readonly at: "idle" };
+
+/** `word`: belongs to no stream. */
+export interface Notice<N> {
+  readonly kind: "entry" | "word";
+  readonly content: N;
+  readonly bytes: number;
+}
+
+/** Somebody waits until this agent may work; `timer` ends that. */
+export interface Waiter {
+  readonly operation: number;
+  readonly timer: number;
+}
+
+/** `recover()` waits for what stands in front of the commit at which the channel is stopped. */
+export interface ArrivalWaiter {
+  readonly operation: number;
+  timer: number;
+  /** How much had come when it began to wait. */
+  seen: number;
+  waits: number;
+}
+
+export interface LinkState<N> {
+  link: Link;
+  /** Delivered and not read, in their order. */
+  arrived: Notice<N>[];
+  arrivedBytes: number;
+  /** More was delivered than the window holds: all of it was dropped. */
+  isOverrun: boolean;
+  /** The reading under way, perhaps of an earlier connection: nothing else is read beside it. */
+  reading: number | undefined;
+  /** The last number that was given to a call, a timer, a reading, a tag. */
+  numbers: number;
+  /** The log that positions are of, as far as is known. */
+  log: Uint8Array | undefined;
+  /** The place in a log that the relay has no more. */
+  lostAt: number | undefined;
+  /** The latest commit of ours that this log was asked for. */
+  asked: OwnCommit | undefined;
+  /** Of the log, as the relay said last: it may have been wrong before. */
+  relayEpoch: number;
+  /** Runs while nobody's request to rejoin makes us ask again. */
+  calm: number | undefined;
+  window: Window;
+  /** Of what stands in front of the stop: all of it is here; and how much has come. */
+  arrival: { isOver: boolean; events: number; readonly waiting: ArrivalWaiter[] };
+  /** They wait for a permit to work. */
+  readonly waiting: Waiter[];
+}
+
+/** What the relay is told of what we have read and are done with. */
+export interface Window {
+  consumed: number;
+  received: number;
+  bytesSince: number;
+  /** Runs until it is told. */
+  timer: number | undefined;
+}
+
+/** The place of the agent, as the connection needs it. `outside`: it asks to be let in again. */
+export type Place =
+  | { readonly at: "in_step" }
+  | { readonly at: "stopped"; readonly sequence: number }
+  | { readonly at: "outside"; readonly isByWord: boolean };
+
+/** This agent's own records, by which the relay's statement about it is judged. */
+export interface StoreFacts {
+  readonly anchor: Anchor;
+  /** The log holds something of ours that this store does not know. */
+  readonly isProven: boolean;
+  /** Of the last message that it may have sent. */
+  readonly counter: number;
+  /** Keys for messages of its epoch that it has used, or will not use. */
+  readonly usedKeys: number;
+  /** The last entry that it may have acknowledged. */
+  readonly reached: number;
+  /** The hash of its commit under way. */
+  readonly candidate: Uint8Array | undefined;
+}
+
+/** What the other rooms know at the moment of a step. */
+export interface Facts {
+  readonly place: Place;
+  readonly epoch: number;
+  /** The hash of the commit that began our epoch, if it is known. */
+  readonly began: Uint8Array | undefined;
+  /** The last entry that was read; undefined when the relay knows better. */
+  readonly received: number | undefined;
+  /** The program is done with everything up to here, and that is on disk. */
+  readonly durable: number;
+  /** Our latest commit that is kept. */
+  readonly own: OwnCommit | undefined;
+  readonly hasOpenCommit: boolean;
+  /** The earliest generation that we refuse. */
+  readonly foreign: number | undefined;
+  readonly store: StoreFacts;
+  /** Returns the record of an anchor. */
+  readonly putAnchor: (anchor: Anchor) => RecordChange;
+  /** Between half and one and a half of it. */
+  readonly jitter: (ms: number) => number;
+}
+
+export type LinkEvent<N> =
+  | { readonly type: "connected" }
+  | { readonly type: "disconnected" }
+  /** Another membership is in place of the one before, and begins behind this entry. */
+  | { readonly type: "renewed"; readonly sequence: number }
+  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  | { readonly type: "refused"; readonly call: number; readonly code: string; readonly text: string }
+  | { readonly type: "started"; readonly tag: number }
+  | { readonly type: "delivered"; readonly notice: Notice<N> }
+  | { readonly type: "read"; readonly reading: number; readonly took?: Taken }
+  /** The log is to be read again from where the reader is, not before this time. */
+  | { readonly type: "fetch"; readonly afterMs: number }
+  /** Our group is of no use any more: nothing of this log is read before we are in again. */
+  | { readonly type: "out_of_step" }
+  /** Somebody asks to come back: the relay may take its word about us back. */
+  | { readonly type: "asked_back" }
+  | { readonly type: "durable" }
+  /** Everything in front of the stop is here, or we are not stopped any more. */
+  | { readonly type: "all_arrived" }
+  /** The program waits until it may work, or until what is in front of the stop is here. */
+  | { readonly type: "wait"; readonly operation: number; readonly until: "work" | "arrival" }
+  /** The place has changed, and with it perhaps whether we may work. */
+  | { readonly type: "moved" }
+  /** What waits to be acknowledged is told now: the client is being closed. */
+  | { readonly type: "flush" }
+  | { readonly type: "time"; readonly timer: number }
+  | { readonly type: "over" };
+
+/** The entry that was read, for the window. */
+export interface Taken {
+  readonly sequence: number;
+  readonly bytes: number;
+}
+
+export type Answer =
+  | { readonly question: "stop" | "open_commit" }
+  | { readonly question: "subscribe"; readonly reply: Subscribed }
+  | { readonly question: "put_back"; readonly reply: PutBack }
+  | { readonly question: "own_commit" | "epoch_began" | "epoch_ended"; readonly reply: Found };
+
+export type Doubt = Extract<Judgement, { readonly doubt: unknown }>["doubt"];
+
+export type LinkEffect<N> =
+  | { readonly type: "ask"; readonly call: number; readonly question: Question; readonly about: About }
+  | { readonly type: "read"; readonly reading: number; readonly notice: Notice<N>; readonly permit: Permit | undefined }
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  /** Our place in the log is void: it is another one. */
+  | { readonly type: "lose_log" }
+  /** The store is as new as what we did, and the log is ours: the reader goes on from here, and work with it. */
+  | { readonly type: "cleared"; readonly permit: Permit; readonly begins: Begins }
+  | { readonly type: "rest" }
+  | { readonly type: "come_back"; readonly doubt: Doubt }
+  | { readonly type: "unknown" }
+  | { readonly type: "acknowledge"; readonly consumed: number; readonly received: number }
+  | { readonly type: "report"; readonly kind: "relay_lied" | "withheld_commit" | "log_set_back"; readonly text: string }
+  | { readonly type: "settle"; readonly operation: number; readonly result: "now" | "late" };
+
+/** What a question is about. The place from which to read is for the reader to say, when it has read what it is at. */
+export interface About {
+  readonly tag?: number;
+  readonly epoch?: number;
+}
+
+/** Where reading goes on. */
+export interface Begins {
+  readonly anchor: Anchor | undefined;
+  readonly after: number;
+  readonly head: number;
+  /** The reader had no place of its own. */
+  readonly isLost: boolean;
+  readonly log: Uint8Array | undefined;
+}
+
+export interface LinkStep<N> {
+  readonly write: readonly RecordChange[];
+  readonly effects: readonly LinkEffect<N>[];
+}

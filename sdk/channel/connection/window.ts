@@ -1,0 +1,41 @@
+/**
+ * What the relay is told of the entries that we have read, so that it sends more, and of those that the program is done with, so that
+ * it keeps them no longer. The latter takes a permit: before, our positions may be of another log.
+ */
+import { permitOf, type Run, wake, windowBytes } from "./link_run.ts";
+import type { Subscribed, Taken } from "./link_state.ts";
+
+/** Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits. */
+const acknowledgeMs = 100;
+
+export function subscribed<N>({ state: { window } }: Run<N>, { after, consumed }: Subscribed): void {
+  window.consumed = consumed;
+  window.received = after;
+  window.bytesSince = 0;
+}
+
+/** An entry was read. */
+export function taken<N>(run: Run<N>, { sequence, bytes }: Taken): void {
+  const { window, link } = run.state;
+  if (!("stream" in link)) return;
+  window.received = Math.max(window.received, sequence);
+  window.bytesSince += bytes;
+  if (window.bytesSince >= windowBytes / 4) acknowledge(run);
+}
+
+/** The program is done with more, and that is on disk. */
+export function durable<N>(run: Run<N>): void {
+  const { window } = run.state;
+  if (permitOf(run.state) === undefined || run.facts.durable <= window.consumed) return;
+  window.timer ??= wake(run, acknowledgeMs);
+}
+
+export function acknowledge<N>(run: Run<N>): void {
+  const { state, facts, effects } = run;
+  const { window } = state;
+  window.timer = undefined;
+  window.bytesSince = 0;
+  if (permitOf(state) !== undefined) window.consumed = Math.max(window.consumed, facts.durable);
+  window.received = Math.max(window.received, window.consumed);
+  effects.push({ type: "acknowledge", consumed: window.consumed, received: window.received });
+}
