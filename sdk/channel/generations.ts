@@ -11,9 +11,9 @@ import {
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import type { Arrival } from "./arrival.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
+import type { Permit } from "./connection/judge_connection.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LogReader } from "./log_reader.ts";
@@ -22,28 +22,26 @@ import type { Progress } from "./progress.ts";
 import type { Begun, Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { Doubt } from "./store_age.ts";
-import type { Subscription } from "./subscription.ts";
 
 export interface GenerationsParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly recovery: Recovery;
-  readonly arrival: Arrival;
   readonly rejoiner: Rejoiner;
   readonly reader: LogReader;
   readonly progress: Progress;
-  readonly subscription: Subscription;
   readonly caretaker: Caretaker;
   readonly inbox: Inbox;
   readonly health: HealthLog;
   /** Nothing is sent from here on. */
   readonly suspend: () => void;
-  /** Reads the log from where we are. Returns whether entries come; else the next connection does it. */
-  readonly reopen: () => Promise<boolean>;
-  /** Whether this connection has shown that our store is as new as what we did: else nothing is entered. */
-  readonly isCompared: () => boolean;
-  /** The channel works again. */
-  readonly goOn: () => void;
+  /** Everything in front of the commit at which we are stopped is here, or we are not stopped any more. */
+  readonly allArrived: () => void;
+  readonly isAllHere: () => boolean;
+  /** Reads the log from where we are. */
+  readonly fetchAgain: () => void;
+  /** The channel works again, if that is still the permit of the present connection. */
+  readonly goOn: (permit: Permit) => void;
   /** Our group is of no use any more: join anew. */
   readonly comeBack: (doubt: Doubt) => void;
 }
@@ -59,10 +57,10 @@ export class Generations {
 
   /** A commit that its sender signed and that we cannot follow. Everything stays as it is until an owner founds anew. */
   async stopAt(commit: NoticeBody<"DeliverCommit">, reason: string): Promise<void> {
-    const { membership, recovery, arrival, caretaker, comeBack, suspend } = this.#parts;
+    const { membership, recovery, allArrived, caretaker, comeBack, suspend } = this.#parts;
     const bad = membership.badCommitOf(commit, reason);
     if (bad === undefined) return comeBack({ reason });
-    arrival.end();
+    allArrived();
     await recovery.stop(bad);
     suspend();
     caretaker.stop();
@@ -71,10 +69,10 @@ export class Generations {
 
   /** The log does not hold the commit any more at which we are stopped: we go on. Returns what to report. */
   async takeBackStop(): Promise<string | undefined> {
-    const { recovery, arrival, rejoiner, caretaker } = this.#parts;
+    const { recovery, allArrived, rejoiner, caretaker } = this.#parts;
     const problem = await recovery.takeBack();
     if (problem === undefined) return undefined;
-    arrival.end();
+    allArrived();
     rejoiner.stop();
     rejoiner.done();
     caretaker.start();
@@ -87,8 +85,8 @@ export class Generations {
    * lose unread messages, so they are read first.
    */
   askWhenRead(): void {
-    const { recovery: { stopped, mayAsk }, arrival, reader, inbox, rejoiner } = this.#parts;
-    const isRead = arrival.isOver && !reader.isPassingOver && inbox.unread === 0;
+    const { recovery: { stopped, mayAsk }, isAllHere, reader, inbox, rejoiner } = this.#parts;
+    const isRead = isAllHere() && !reader.isPassingOver && inbox.unread === 0;
     if (stopped !== undefined && mayAsk && isRead) rejoiner.start({ reason: stopped.reason });
   }
 
@@ -96,46 +94,44 @@ export class Generations {
    * Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or of a generation that
    * we do not follow. None of them is acknowledged as done with: that they stand there is the relay's word.
    */
-  async passOver(notice: NoticeEnvelope): Promise<boolean> {
-    const { recovery, arrival, subscription } = this.#parts;
+  async passOver(notice: NoticeEnvelope, permit: Permit | undefined): Promise<boolean> {
+    const { recovery, allArrived } = this.#parts;
     const isBehind = recovery.isBehind(notice);
-    arrival.next();
     if (isBehind) {
-      arrival.end();
+      allArrived();
       this.askWhenRead();
     }
     if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return isBehind;
     const { body } = notice;
     if (!isBehind && !recovery.isForeign(generationOf(body.epoch))) return false;
     if (isBehind && "ciphertext" in body) recovery.passOver(body.sequence);
-    subscription.received(body.sequence, "ciphertext" in body ? body.ciphertext.length : body.commit.length);
     // Everything before the commit has been delivered: now a founding of ours that the relay took before a crash may be
     // entered.
-    if (body.sequence === recovery.stopped?.sequence && this.#parts.isCompared()) {
-      await this.settle().catch(unlessRefused);
+    if (body.sequence === recovery.stopped?.sequence && permit !== undefined) {
+      await this.settle(permit).catch(unlessRefused);
     }
     return true;
   }
 
   /** Somebody began a new generation. */
-  async founded(entry: NoticeBody<"DeliverFounding">): Promise<void> {
-    const { membership, recovery, arrival, rejoiner, reader, health, goOn, comeBack } = this.#parts;
+  async founded(entry: NoticeBody<"DeliverFounding">, permit: Permit | undefined): Promise<void> {
+    const { membership, recovery, allArrived, rejoiner, reader, health, goOn, comeBack } = this.#parts;
     const { sequence, founding: { generation } } = entry;
     if (!reader.rises(sequence)) return;
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
-    if (!this.#parts.isCompared()) return;
+    if (permit === undefined) return;
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet
     if (followed === "ahead") {
-      arrival.end();
+      allArrived();
       return this.#askAhead(generation);
     }
     if (followed !== "refused" && !("behind" in followed)) {
       await this.entered(followed);
-      return goOn();
+      return goOn(permit);
     }
-    arrival.end();
+    allArrived();
     if (followed !== "refused") recovery.clear();
     else if (recovery.stopped === undefined) return;
     rejoiner.stop();
@@ -181,24 +177,25 @@ export class Generations {
    * A founding of ours from before a crash. Nothing is sent in the new generation before the connection has shown that our store
    * is as new as what we did, and before what was unread is here.
    */
-  async settle(): Promise<void> {
-    const { recovery, arrival } = this.#parts;
-    arrival.end();
+  async settle(permit: Permit): Promise<void> {
+    const { recovery, allArrived } = this.#parts;
+    allArrived();
     const begun = await recovery.settle();
-    if (begun !== undefined) await this.begin(begun);
+    if (begun !== undefined) await this.begin(begun, permit);
     else this.askWhenRead();
   }
 
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */
-  async begin(begun: Begun): Promise<void> {
+  async begin(begun: Begun, permit: Permit): Promise<void> {
     await this.entered(begun);
-    if (await this.#parts.reopen()) this.#parts.goOn();
+    this.#parts.fetchAgain();
+    this.#parts.goOn(permit);
   }
 
   /** Our group is in the new generation; nothing else has run since. */
   async entered(begun: Begun): Promise<void> {
-    const { rejoiner, recovery, arrival, committer, reader, progress, caretaker } = this.#parts;
-    arrival.end();
+    const { rejoiner, recovery, allArrived, committer, reader, progress, caretaker } = this.#parts;
+    allArrived();
     rejoiner.stop();
     rejoiner.done();
     committer.forget();

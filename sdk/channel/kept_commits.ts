@@ -7,6 +7,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { PutBack } from "./connection/link_state.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
 import { commitsKind } from "./records.ts";
@@ -16,16 +17,6 @@ import type { KeptCommit } from "./signed_commit.ts";
 const maxKept = 32;
 /** A larger commit, of a group of thousands, is not kept; a log that was set back behind it cannot be mended so. */
 const maxBytes = 128 * 1024;
-
-/** The result of putting back commits that a log had lost. */
-export interface Mended {
-  /** How many it holds again; fewer than were lost when one is not kept, or the relay refuses it. */
-  readonly commits: number;
-  /** Of these, how many this agent put back; other members did it with the rest. */
-  readonly own: number;
-  /** Where the last of them stands. */
-  readonly sequence: number;
-}
 
 export class KeptCommits {
   readonly #membership: Membership;
@@ -45,16 +36,16 @@ export class KeptCommits {
   }
 
   /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked. */
-  async putBack(epoch: number): Promise<Mended> {
-    let mended: Mended = { commits: 0, own: 0, sequence: 0 };
+  async putBack(epoch: number): Promise<PutBack> {
+    let putBack: PutBack = { commits: 0, own: 0, sequence: 0 };
     for (let at = epoch; at < this.#membership.epoch; at++) {
       const commit = await this.#read(at);
       const sent = commit && await this.#send(commit);
       if (sent === undefined) break;
-      const { commits, own } = mended;
-      mended = { commits: commits + 1, own: own + sent.own, sequence: sent.sequence };
+      const { commits, own } = putBack;
+      putBack = { commits: commits + 1, own: own + sent.own, sequence: sent.sequence };
     }
-    return mended;
+    return putBack;
   }
 
   async #read(epoch: number): Promise<KeptCommit | undefined> {
@@ -66,7 +57,7 @@ export class KeptCommits {
   }
 
   /** Returns where the log holds the commit now; undefined when it does not. */
-  async #send(commit: KeptCommit): Promise<Pick<Mended, "own" | "sequence"> | undefined> {
+  async #send(commit: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
     const { session, identity: { signatureKey, identity } } = this.#deps;
     // One of our own by which somebody came back: without its author the relay takes it for a new one.
     const author = commit.removed.length === 0 ? {} : { author: { signatureKey, identity } };
@@ -80,7 +71,7 @@ export class KeptCommits {
   }
 
   /** Another member was faster, with this commit or with another one. */
-  async #find({ epoch, commit }: KeptCommit): Promise<Pick<Mended, "own" | "sequence"> | undefined> {
+  async #find({ epoch, commit }: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
     const found = (await this.#membership.findCommit(epoch)).commit;
     if (found === undefined || !equalBytes(found.commitHash, sha256(commit))) return undefined;
     return { sequence: found.sequence, own: 0 };

@@ -8,6 +8,7 @@ import {
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
+  generationOf,
   limits,
   type NoticeBody,
   type NoticeEnvelope,
@@ -20,10 +21,10 @@ import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { Arrival } from "./arrival.ts";
 import { Caretaker } from "./caretaker.ts";
-import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
+import type { Doubt as LinkDoubt, Permit } from "./connection/judge_connection.ts";
+import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
 import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -33,13 +34,12 @@ import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
-import { Generations, type GenerationsParts } from "./generations.ts";
+import { Generations } from "./generations.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
 import { sayGoodbye } from "./leaving.ts";
-import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
@@ -48,11 +48,11 @@ import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { Recovery } from "./recovery.ts";
-import { type LeaveProof } from "./records.ts";
+import { type LeaveProof, putLog } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
-import { type Claims, type Doubt, StoreAge } from "./store_age.ts";
-import { Subscription } from "./subscription.ts";
+import { type Doubt, StoreAge } from "./store_age.ts";
+import { LinkRunner, takenOf } from "./runner/link_runner.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface LiveChannelParts extends EnteredChannel {
@@ -89,17 +89,14 @@ export class LiveChannel {
   readonly #deps: ChannelDeps;
   readonly #reader: LogReader;
   readonly #progress: Progress;
-  readonly #subscription: Subscription;
   readonly #caretaker: Caretaker;
   readonly #rejoiner: Rejoiner;
   readonly #recovery: Recovery;
   readonly #generations: Generations;
-  readonly #link: LogLink;
+  readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
   readonly #storeAge: StoreAge;
-  readonly #clearance: Clearance;
   readonly #entries = new Serial();
-  readonly #arrival = new Arrival();
   readonly #stop = new AbortController();
   /** We are on our way back by nothing but the relay's word. */
   #isByWord = false;
@@ -124,11 +121,9 @@ export class LiveChannel {
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.lookAlikes = new LookAlikes({ membership, health });
-    const { channelId } = membership;
     const onFault = (fault: unknown): void => this.#die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
-    this.#clearance = new Clearance(deps);
     this.committer = this.#createCommitter(parts);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
@@ -165,7 +160,6 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#subscription = new Subscription(channelId, parts.log, { ...deps, onLate: () => this.#link.askAgain() });
     this.#caretaker = new Caretaker({ membership, committer, health, ages, ended: this.#stop.signal }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
@@ -177,26 +171,9 @@ export class LiveChannel {
     this.#recovery = new Recovery({ ...parts, membership, health, onEntering: () => this.#storeAge.begunAnew() }, deps);
     this.#generations = this.#createGenerations();
     this.#kept = new KeptCommits(membership, deps);
-    this.#link = this.#createLink();
+    this.#link = this.#createLink(parts.log);
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
-  }
-
-  /** Parts that `LogLink` and `Generations` share. */
-  #parts(): Pick<LogLinkParts, keyof LogLinkParts & keyof GenerationsParts> {
-    return {
-      membership: this.membership,
-      committer: this.committer,
-      recovery: this.#recovery,
-      arrival: this.#arrival,
-      rejoiner: this.#rejoiner,
-      reader: this.#reader,
-      progress: this.#progress,
-      subscription: this.#subscription,
-      health: this.health,
-      goOn: () => this.#goOn(),
-      comeBack: (doubt: Doubt, byWord?: boolean) => this.#comeBack(doubt, byWord),
-    };
   }
 
   #createProgress(position: number): Progress {
@@ -204,7 +181,7 @@ export class LiveChannel {
       channelId: this.channelId,
       store: this.#deps.store,
       position: () => this.#reader.position,
-      onDurable: (position) => this.#durable(position),
+      onDurable: () => this.#durable(),
       onFault: (fault) => this.#die(fault),
       after: (ms, run) => this.#deps.runtime.after(ms, run),
     });
@@ -212,12 +189,21 @@ export class LiveChannel {
 
   #createGenerations(): Generations {
     return new Generations({
-      ...this.#parts(),
+      membership: this.membership,
+      committer: this.committer,
+      recovery: this.#recovery,
+      rejoiner: this.#rejoiner,
+      reader: this.#reader,
+      progress: this.#progress,
       caretaker: this.#caretaker,
       inbox: this.inbox,
+      health: this.health,
       suspend: () => this.#suspend(),
-      isCompared: () => this.#link.isCompared,
-      reopen: () => this.#link.reopen(),
+      allArrived: () => this.#link.push({ type: "all_arrived" }),
+      isAllHere: () => this.#link.isAllHere,
+      fetchAgain: () => this.#link.fetchAgain(),
+      goOn: (permit) => this.#goOn(permit),
+      comeBack: (doubt) => this.#comeBack(doubt),
     });
   }
 
@@ -236,25 +222,132 @@ export class LiveChannel {
     }, this.#deps);
   }
 
-  #createLink(): LogLink {
-    return new LogLink({
-      ...this.#parts(),
-      kept: this.#kept,
-      generations: this.#generations,
+  #createLink(log: Uint8Array | undefined): LinkRunner {
+    const { membership, committer } = this;
+    return new LinkRunner({
+      channelId: membership.channelId,
+      log,
+      health: this.health,
       entries: this.#entries,
-      ended: this.#stop.signal,
-      compare: (claims) => this.#compare(claims),
-      byWord: (reason) => this.#storeAge.byWord(reason),
-      onSubscribed: (head) => {
-        this.service.connected(head);
-        this.requester.connected();
+      facts: this.#createFacts(),
+      received: () => this.#reader.received,
+      settleStop: () => this.#settleStop(),
+      settleCommit: () => committer.recover(),
+      putBack: (epoch) => this.#kept.putBack(epoch),
+      findCommit: (epoch) => membership.findCommit(epoch),
+      onSubscribed: async ({ epoch, joinedSequence }) => {
+        this.#storeAge.told(joinedSequence);
+        await this.#recovery.takeBackForeign(generationOf(epoch));
       },
-      isByWord: () => this.#isByWord,
-      onCleared: () => this.#stay(),
+      read: (notice, permit) => this.#process(notice, permit),
+      loseLog: () => {
+        this.#reader.lose();
+        this.#progress.forget();
+      },
+      onCleared: (permit, begins) => this.#linkCleared(permit, begins),
+      onRest: () => this.#rest(),
+      comeBack: (doubt) => this.#comeBackBy(doubt),
       onUnknown: () => this.#endedBy("unknown"),
-      onRefused: () => this.connection(this.#deps.session.state.kind === "online"),
       onFault: (fault) => this.#die(fault),
     }, this.#deps);
+  }
+
+  /** What the connection is judged by, of the moment in which it is read. */
+  #createFacts(): Omit<Facts, "jitter"> {
+    const place = (): Place => this.#place;
+    const store = (): StoreFacts => this.#storeFacts;
+    const { membership, committer } = this;
+    const [reader, progress, recovery, age] = [this.#reader, this.#progress, this.#recovery, this.#storeAge];
+    return {
+      get place() {
+        return place();
+      },
+      get epoch() {
+        return membership.epoch;
+      },
+      get began() {
+        const { parent } = membership.group;
+        return parent?.base.epoch === membership.epoch - 1 ? parent.commitHash : undefined;
+      },
+      get received() {
+        return reader.received;
+      },
+      get durable() {
+        return progress.durable;
+      },
+      get own() {
+        return reader.ownCommit;
+      },
+      get hasOpenCommit() {
+        return committer.candidate !== undefined;
+      },
+      get foreign() {
+        return recovery.foreignGeneration;
+      },
+      get store() {
+        return store();
+      },
+      putAnchor: (anchor) => age.noted(anchor),
+    };
+  }
+
+  get #place(): Place {
+    const { stopped } = this.#recovery;
+    if (stopped !== undefined) return { at: "stopped", sequence: stopped.sequence };
+    return this.#rejoiner.reason === undefined ? { at: "in_step" } : { at: "outside", isByWord: this.#isByWord };
+  }
+
+  get #storeFacts(): StoreFacts {
+    const { counter, usedKeys } = this.outbox.sent;
+    const { anchor, isProven } = this.#storeAge;
+    return {
+      anchor,
+      isProven,
+      counter,
+      usedKeys,
+      reached: this.#progress.reached,
+      candidate: this.committer.candidate?.hash,
+    };
+  }
+
+  /** Once for each connection, and before anything comes: the log may not hold the commit any more at which we are stopped. */
+  async #settleStop(): Promise<void> {
+    const isGone = await this.#recovery.isGone();
+    const text = isGone ? await this.#generations.takeBackStop() : undefined;
+    if (text !== undefined) this.health.report("log_set_back", text);
+    if (this.#recovery.stopped === undefined) this.#rejoiner.hurry();
+  }
+
+  /** The relay says nothing any more that would make us come back, and what stands behind our place is on its way. */
+  async #linkCleared(permit: Permit, { after, head, isLost, log }: Begins): Promise<void> {
+    this.#stay();
+    if (isLost) await this.#progress.lose(after);
+    this.#reader.begin(after, head);
+    this.service.connected(head);
+    this.requester.connected();
+    this.#progress.note(log === undefined ? [] : [putLog(this.channelId, log)]);
+    // Unread messages before the commit come first; the agent asks when it reaches the commit itself.
+    const { stopped } = this.#recovery;
+    if (stopped === undefined) return this.#goOn(permit);
+    const isAllRead = (this.#reader.received ?? after) >= stopped.sequence - 1;
+    // Nothing is left to read before it, so that it may not come at all any more. A founding of ours that is in the log comes first.
+    const settled = isAllRead ? this.#entries.run(() => this.#generations.settle(permit)) : Promise.resolve();
+    settled.catch(unlessRefused).then(() => this.#rejoiner.hurry()).catch((fault) => this.#die(fault));
+  }
+
+  /** The connection has not shown, or does not show any more, that we may act. */
+  #rest(): void {
+    this.#isReady = false;
+    this.#suspend();
+    this.confirmations.connection(this.#deps.session.state.kind === "online");
+  }
+
+  #comeBackBy({ by, reason, sent }: LinkDoubt): void {
+    const doubt = by === "store"
+      ? this.#storeAge.behind(reason, sent, this.committer.candidate)
+      : this.#storeAge.byWord(reason);
+    this.#comeBack(doubt, by !== "lapse");
+    this.#rejoiner.hurry();
   }
 
   /** How long the relay keeps messages; as long as any may, while it cannot be asked. */
@@ -303,7 +396,7 @@ export class LiveChannel {
 
   /** Everything that the relay says about this channel. */
   deliver(notice: NoticeEnvelope): void {
-    this.#entries.run(() => this.#process(notice)).catch((fault) => this.#die(fault));
+    this.#link.deliver(notice);
   }
 
   /** The session is online (again), or was lost. */
@@ -314,6 +407,7 @@ export class LiveChannel {
     if (state.kind === "ended" && state.error !== undefined) this.#end(state.error);
     this.confirmations.connection(online);
     this.#link.connection(online);
+    if (online && this.#recovery.stopped === undefined) this.#rejoiner.hurry();
   }
 
   /**
@@ -342,12 +436,10 @@ export class LiveChannel {
 
   /** Returns whether entries in front of the commit are here; else the relay keeps them back. */
   async #arrived(): Promise<boolean> {
-    const { session, runtime } = this.#deps;
-    const isOnline = (): boolean => session.state.kind === "online";
-    if (this.#arrival.isOver) return true;
+    if (this.#link.isAllHere) return true;
     await this.membership.findCommit(this.membership.epoch); // when there is a connection
-    await this.#arrival.wait(() => isOnline() && this.#link.isAsking, runtime, this.#stop.signal);
-    if (this.#arrival.isOver || isOnline()) return this.#arrival.isOver;
+    await this.#link.allHere();
+    if (this.#link.isAllHere || this.#deps.session.state.kind === "online") return this.#link.isAllHere;
     const text =
       "Cannot recover: the connection was lost before all messages in front of the commit were here; try again";
     throw createError("connection_error", text);
@@ -361,9 +453,10 @@ export class LiveChannel {
     }
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
     if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
-    if (mayWait && !this.#arrival.isOver) return "early";
+    if (mayWait && !this.#link.isAllHere) return "early";
     if (this.#isByWord && await this.#isFounded()) return "late";
-    if (!this.#link.isCompared) {
+    const { permit } = this.#link;
+    if (permit === undefined) {
       throw createError(
         "connection_error",
         "Cannot recover: the relay has not shown yet that this agent's data directory is the latest; try again",
@@ -371,7 +464,7 @@ export class LiveChannel {
     }
     const begun = await this.#recovery.found();
     if (begun === undefined) return "late";
-    await this.#generations.begin(begun);
+    await this.#generations.begin(begun, permit);
     return "founded";
   }
 
@@ -459,7 +552,7 @@ export class LiveChannel {
     }
     await this.#receiver?.finish();
     await this.#progress.flush();
-    this.#subscription.flush();
+    this.#link.flush();
     await this.outbox.close();
     await this.confirmations.keep();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
@@ -486,7 +579,14 @@ export class LiveChannel {
   async #cleared(): Promise<void> {
     const stopped = this.#recovery.stopped && this.#recovery.condition;
     if (stopped !== undefined) throw createError("mls_error", `${stopped.problem}. ${stopped.action}`);
-    await this.#clearance.wait();
+    const waited = await this.#link.mayWork();
+    if (waited === "now") return;
+    if (this.#over !== undefined) throw this.#over;
+    const { kind } = this.#deps.session.state;
+    if (kind === "ended") throw createError("transport_error", "The client was closed");
+    throw kind === "online"
+      ? createError("mls_error", "This agent is not in step with the channel; see health(), then try again")
+      : createError("connection_error", "The relay cannot be reached; try again later");
   }
 
   /** Nobody delivers our own commits to us: without this, one that was taken would be known with the next connection only. */
@@ -506,27 +606,39 @@ export class LiveChannel {
     if (!this.#stop.signal.aborted) await this.committer.resume();
   }
 
-  #compare(reply: Claims): Promise<Doubt | undefined> {
-    const { committer: { candidate }, outbox: { sent } } = this;
-    return this.#storeAge.compare(reply, { candidate, ...sent, position: this.#progress.reached });
+  /** Returns what was read of the log. */
+  async #process(notice: NoticeEnvelope, permit: Permit | undefined): Promise<Taken | undefined> {
+    if (this.#ended !== undefined) return undefined;
+    switch (notice.operation) {
+      case "DeliverConfirmations":
+      case "DeliverUnconfirmed":
+      case "DeliverRejoinRequest":
+      case "DeliverLeaf":
+      case "DeliverChannelEnd":
+        this.#hear(notice);
+        return undefined;
+      case "DeliverFounding":
+        await this.#generations.founded(notice.body, permit);
+        return undefined;
+    }
+    await this.#readEntry(notice, permit);
+    const { body } = notice;
+    return "ciphertext" in body || "commit" in body ? takenOf(body) : undefined;
   }
 
-  async #process(notice: NoticeEnvelope): Promise<void> {
-    if (this.#ended !== undefined) return;
+  /** Words of the relay that stand in no log. */
+  #hear(notice: NoticeEnvelope): void {
     switch (notice.operation) {
       case "DeliverConfirmations":
         return this.confirmations.told(notice.body);
       case "DeliverUnconfirmed":
         return this.confirmations.unconfirmed(notice.body);
-      case "DeliverStart":
-        this.#arrival.next();
-        return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
         if (this.#recovery.stopped !== undefined) {
           return this.#caretaker.isStuckHere(notice.body) ? this.#recovery.asked(notice.body.agentId) : undefined;
         }
         // The relay takes back what we came back by only while its agent asks for it: now it may.
-        if (this.#isByWord) return this.#link.tryAgain();
+        if (this.#isByWord) return this.#link.push({ type: "asked_back" });
         if (!this.#caretaker.rejoin(notice.body)) {
           this.health.report(
             "refused_join",
@@ -539,20 +651,19 @@ export class LiveChannel {
       case "DeliverChannelEnd":
         return this.#endedBy(notice.body.reason);
     }
-    if (!this.#subscription.live) return;
-    if (notice.operation === "DeliverFounding") return await this.#generations.founded(notice.body);
-    if (await this.#generations.passOver(notice)) {
+  }
+
+  async #readEntry(notice: NoticeEnvelope, permit: Permit | undefined): Promise<void> {
+    if (await this.#generations.passOver(notice, permit)) {
       // A member that leaves a stopped channel has left: it signed about the leaf that we know.
       if (notice.operation === "DeliverLeave") await this.#noteLeave(leaveOf(notice.body));
       return;
     }
     switch (notice.operation) {
       case "DeliverMessage":
-        await this.#follow(await this.#reader.message(notice.body));
-        return this.#subscription.received(notice.body.sequence, notice.body.ciphertext.length);
+        return this.#follow(await this.#reader.message(notice.body));
       case "DeliverCommit":
-        await this.#follow(await this.#reader.commit(notice.body), notice.body);
-        return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
+        return await this.#follow(await this.#reader.commit(notice.body), notice.body);
       case "DeliverLeave": {
         const leave = leaveOf(notice.body);
         if (!this.#reader.other(notice.body.sequence)) return;
@@ -593,7 +704,7 @@ export class LiveChannel {
       case "ok":
         return;
       case "fetch_again":
-        return await this.#link.fetchAgain(verdict.afterMs);
+        return this.#link.fetchAgain(verdict.afterMs);
       case "removed":
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
@@ -611,14 +722,14 @@ export class LiveChannel {
 
   #suspend(): void {
     this.outbox.suspend();
-    this.#clearance.withdraw();
   }
 
   /** From here on the channel works as before. */
-  #goOn(): void {
-    this.#link.confirm();
+  #goOn(permit: Permit): void {
+    // A permit of a connection that is over: the next one goes on.
+    if (this.#link.permit !== permit) return;
+    this.#link.push({ type: "moved" });
     this.committer.resume().catch((fault) => this.#die(fault));
-    this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
     this.#tellReady();
@@ -636,10 +747,14 @@ export class LiveChannel {
 
   /** `byWord`: by nothing but what the relay said about its log and us. */
   #comeBack(doubt: Doubt, byWord = false): void {
+    // Nothing is read before we are in again.
+    if (!byWord) this.#link.push({ type: "out_of_step" });
+    this.#wayBack(doubt, byWord);
+  }
+
+  #wayBack(doubt: Doubt, byWord = false): void {
     if (this.#ended !== undefined) return;
     this.#isByWord = byWord && (this.#isByWord || this.#rejoiner.reason === undefined);
-    this.#link.lose();
-    this.#arrival.end(); // nothing is read before we are in again
     this.#suspend();
     this.#caretaker.stop();
     this.#rejoiner.start(this.#storeAge.counted(doubt));
@@ -648,7 +763,7 @@ export class LiveChannel {
   async #refill(): Promise<void> {
     if (!this.#reader.isPassingOver) return;
     this.#reader.resumeReading();
-    await this.#link.fetchAgain();
+    this.#link.fetchAgain();
   }
 
   /** Of the parts none ever sees another's old state: between the write and the last of them nothing else runs. */
@@ -658,7 +773,6 @@ export class LiveChannel {
     const entered = await write();
     this.#recovery.returned();
     this.#recovery.forgetForeign();
-    this.#arrival.end();
     this.membership.replace(entered);
     this.lookAlikes.look();
     this.committer.forget();
@@ -671,7 +785,6 @@ export class LiveChannel {
     this.#rejoiner.stop();
     this.#rejoiner.done();
     await this.outbox.restart();
-    this.#subscription.restart(joinedSequence);
     this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
     this.connection(this.#deps.session.state.kind === "online");
@@ -683,7 +796,8 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
-    if (reason === "lapsed") return this.#comeBack(this.#storeAge.byWord("it was absent for too long"));
+    // An owner reads on, and may begin the channel anew: the relay lets it.
+    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     const isHidden = reason === "unknown" && this.#deps.session.covers?.(this.membership) === false;
     if (isHidden) return this.#end(hiddenError(this.name));
@@ -719,7 +833,6 @@ export class LiveChannel {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
-    this.#subscription.lost();
     this.#caretaker.stop();
     this.#rejoiner.stop();
     this.#progress.stop();
@@ -731,7 +844,7 @@ export class LiveChannel {
     this.inbox.end(error);
     this.outbox.end(over);
     this.membership.end(over);
-    this.#clearance.end(over);
+    this.#link.end();
     this.tell({ type: "ended", error });
     this.events.end();
   }
@@ -745,8 +858,8 @@ export class LiveChannel {
     return written;
   }
 
-  async #durable(position: number): Promise<void> {
-    this.#subscription.consumed(position);
+  async #durable(): Promise<void> {
+    this.#link.push({ type: "durable" });
     const { oldestEpoch } = this.#reader;
     if (oldestEpoch <= this.#forgottenBefore) return;
     this.#forgottenBefore = oldestEpoch;
@@ -760,4 +873,9 @@ function leaveOf({ sender: agentId, leafHash, signature }: NoticeBody<"DeliverLe
 
 function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {
   return event.type !== "connected" && event.type !== "disconnected" && event.type !== "reconnecting";
+}
+
+/** Of a call that the next connection makes again. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof StaticError)) throw error;
 }

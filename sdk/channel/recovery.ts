@@ -145,6 +145,11 @@ export class Recovery {
     return problemOf(bad);
   }
 
+  /** The earliest that this agent does not follow. */
+  get foreignGeneration(): number | undefined {
+    return this.#foreign?.generation;
+  }
+
   /** Whether a generation is one that this agent does not follow, or comes after such a one. */
   isForeign(generation: number): boolean {
     return this.#foreign !== undefined && generation >= this.#foreign.generation;

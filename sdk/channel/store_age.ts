@@ -1,36 +1,22 @@
 /**
- * Detects that this agent's store is older than the agent's actions: restored from a backup, or copied. Its keys may be
- * used already, so nothing is sent with them. After each connection the relay says what it knows of us; records that
- * are durable before sending are never behind that. The relay's word is not a proof; an entry of the log with our
- * signature is one.
+ * An agent whose store may be older than its actions: restored from a backup, or copied. Its keys may be used already, so nothing is
+ * sent with them, and it joins anew. The relay's word, which `judgeConnection` judges, is not a proof; an entry of the log with our
+ * signature is one. However the relay or a member give it reasons, it comes back a few times only.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { commitStatement, equalBytes, type ReplyBody } from "../../proto/mod.ts";
+import { commitStatement, type ReplyBody } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { PreparedCommit } from "../mls/group.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { type Anchor, isDiscarded, putAnchor, withDiscarded } from "./anchor.ts";
+import { type Anchor, putAnchor, withDiscarded } from "./anchor.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 
-/** The relay's statement about this agent. */
-export type Claims = Pick<ReplyBody<"Subscribe">, "joinedSequence" | "sent" | "acknowledged">;
+type Sent = NonNullable<ReplyBody<"Subscribe">["sent"]>;
 type OwnEntry = ReplyBody<"ReadOwn">;
-
-/** This agent's own records. */
-export interface Memory {
-  /** Of the last message that it may have sent. */
-  readonly counter: number;
-  /** Keys for messages of its epoch that it has used, or will not use. */
-  readonly usedKeys: number;
-  /** The last entry that it may have acknowledged. */
-  readonly position: number;
-  /** Its commit under way. */
-  readonly candidate: PreparedCommit | undefined;
-}
 
 /** Why the agent has to join anew. */
 export interface Doubt {
@@ -71,7 +57,6 @@ export class StoreAge {
   readonly #membership: Standing;
   readonly #health: HealthLog;
   #anchor: Anchor;
-  /** The log holds something of ours that this store does not know. */
   #isProven = false;
   /** Where our membership began, as the relay said last. */
   #claimed: number | undefined;
@@ -123,51 +108,33 @@ export class StoreAge {
     return doubt.settle === undefined ? { ...doubt, settle: (signal) => this.#limit(signal) } : doubt;
   }
 
-  /** Undefined when the store is as new as what the agent did. */
-  async compare(claims: Claims, memory: Memory): Promise<Doubt | undefined> {
-    const { joinedSequence, sent, acknowledged } = claims;
-    const { joinedSequence: known } = this.#anchor;
+  /** The relay has said where our membership began. */
+  told(joinedSequence: number): void {
     this.#claimed = joinedSequence;
-    // Whatever the relay says now.
-    if (this.#isProven) return { reason: "its data directory is older than what it did" };
-    if (known !== undefined && known !== joinedSequence) {
-      // A membership in which this agent did nothing yet began while it was away.
-      const isNew = sent === undefined && acknowledged < joinedSequence;
-      if (isNew) return this.byWord("it was removed and added again");
-      return this.#behind(claims, memory, "it has joined anew since");
-    }
-    if (sent?.commitHash !== undefined && sent.epoch >= this.#membership.epoch) {
-      if (isDiscarded(this.#anchor, sent.commitHash)) {
-        return this.byWord("a commit of ours was taken that this agent had given up");
-      }
-    }
-    const what = this.#unknown(claims, memory);
-    if (what !== undefined) return this.#behind(claims, memory, what);
-    if (known === undefined) await this.#save({ ...this.#anchor, joinedSequence });
-    return undefined;
   }
 
-  /** Actions that the relay reports and this agent does not know. */
-  #unknown({ joinedSequence, sent, acknowledged }: Claims, memory: Memory): string | undefined {
-    const { epoch } = this.#membership;
-    // That it has taken its Welcome is known by being in the group.
-    if (acknowledged > Math.max(memory.position, joinedSequence)) return `it has read up to entry ${acknowledged}`;
-    if (sent === undefined) return undefined;
-    if (sent.counter > memory.counter) return `it has sent ${sent.counter} messages`;
-    if (sent.epoch > epoch) return `it has sent something in epoch ${sent.epoch}`;
-    // The keys of an earlier epoch seal nothing any more.
-    const keyNumber = sent.epoch === epoch ? sent.keyNumber ?? 0 : 0;
-    if (keyNumber > memory.usedKeys) return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
-    const isOther = sent.commitHash !== undefined && sent.epoch === epoch && !isCandidate(memory, sent.commitHash);
-    return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
+  /** What is known of our membership, to be written at once. */
+  noted(anchor: Anchor): RecordChange {
+    this.#anchor = anchor;
+    return putAnchor(this.#membership.channelId, anchor);
   }
 
-  #behind({ sent }: Claims, memory: Memory, what: string): Doubt {
-    const reason = `its data directory is older than what it did: the relay says that ${what}`;
+  get anchor(): Anchor {
+    return this.#anchor;
+  }
+
+  /** The log holds something of ours that this store does not know. */
+  get isProven(): boolean {
+    return this.#isProven;
+  }
+
+  /** The relay knows more of us than this store. `sent`: the last of it. `candidate`: our commit under way. */
+  behind(reason: string, sent: Sent | undefined, candidate: PreparedCommit | undefined): Doubt {
+    if (this.#isProven) return { reason };
     const settle = async (signal: AbortSignal): Promise<void> => {
       const entry = sent === undefined ? {} : await this.#readOwn(sent.sequence, signal);
       if (signal.aborted) return;
-      this.#isProven = await this.#isUnknownOwn(entry, memory);
+      this.#isProven = await this.#isUnknownOwn(entry, candidate);
       if (this.#isProven) this.#health.report("store_rolled_back", rolledBack);
       else this.#reportUnproven(reason);
       await this.#limitByWord(signal);
@@ -237,7 +204,7 @@ export class StoreAge {
    * Of a commit only its epoch tells: in ours there must be none of ours whose fate we do not know, and in earlier memberships
    * we have been in no such epoch.
    */
-  async #isUnknownOwn({ message, commit }: OwnEntry, { candidate }: Memory): Promise<boolean> {
+  async #isUnknownOwn({ message, commit }: OwnEntry, candidate: PreparedCommit | undefined): Promise<boolean> {
     const { channelId, durable, epoch } = this.#membership;
     if (message !== undefined) return await durable.isUnknownOwn(message.ciphertext);
     if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;
@@ -253,8 +220,4 @@ export class StoreAge {
     this.#anchor = anchor;
     await this.#deps.store.batch([putAnchor(this.#membership.channelId, anchor)]);
   }
-}
-
-function isCandidate({ candidate }: Memory, commitHash: Uint8Array): boolean {
-  return candidate !== undefined && equalBytes(candidate.hash, commitHash);
 }

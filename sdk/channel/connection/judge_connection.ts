@@ -21,14 +21,19 @@ export interface Permit {
 export type Judgement =
   | { readonly ask: Question; readonly epoch?: number }
   | { readonly permit: Permit; readonly anchor: Anchor | undefined }
-  | {
-    readonly doubt: { readonly by: "log" | "word" | "store" | "lapse"; readonly reason: string };
-    readonly report?: Report;
-  }
+  | { readonly doubt: Doubt; readonly report?: Report }
   /** The log was set back, and our place in it is void. */
   | { readonly again: "without_place" }
   /** What we know has changed since the relay was asked. */
   | { readonly again: "from_the_start" | "later" };
+
+/** Why we may not act: what the relay says of its log, of us, of our store, or of how long we were away. */
+export interface Doubt {
+  readonly by: "log" | "word" | "store" | "lapse";
+  readonly reason: string;
+  /** The last thing of ours that the relay knows. */
+  readonly sent?: Subscribed["sent"];
+}
 
 export interface Report {
   readonly kind: "relay_lied" | "withheld_commit";
@@ -152,17 +157,17 @@ function judgeStore(claims: Subscribed, facts: Facts): Judgement | undefined {
   const { joinedSequence, sent, acknowledged } = claims;
   const { anchor, isProven } = facts.store;
   // Whatever the relay says now.
-  if (isProven) return behind("its data directory is older than what it did");
+  if (isProven) return behind("its data directory is older than what it did", sent);
   if (anchor.joinedSequence !== undefined && anchor.joinedSequence !== joinedSequence) {
     // A membership in which this agent did nothing yet began while it was away.
     const isNew = sent === undefined && acknowledged < joinedSequence;
-    return isNew ? byWord("it was removed and added again") : behind(relaySays("it has joined anew since"));
+    return isNew ? byWord("it was removed and added again") : behind(relaySays("it has joined anew since"), sent);
   }
   if (sent?.commitHash !== undefined && sent.epoch >= facts.epoch && isDiscarded(anchor, sent.commitHash)) {
     return byWord("a commit of ours was taken that this agent had given up");
   }
   const what = unknown(claims, facts);
-  return what === undefined ? undefined : behind(relaySays(what));
+  return what === undefined ? undefined : behind(relaySays(what), sent);
 }
 
 /** Actions that the relay reports and this agent does not know. */
@@ -184,8 +189,8 @@ function relaySays(what: string): string {
   return `its data directory is older than what it did: the relay says that ${what}`;
 }
 
-function behind(reason: string): Judgement {
-  return { doubt: { by: "store", reason } };
+function behind(reason: string, sent: Subscribed["sent"]): Judgement {
+  return { doubt: { by: "store", reason, sent } };
 }
 
 function byWord(reason: string): Judgement {

@@ -64,8 +64,6 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
   switch (event.type) {
     case "connected":
       return settle(run, 0);
-    case "renewed":
-      return state.link.at === "offline" ? undefined : settle(run, 0);
     case "disconnected":
     case "over":
       return leave(run, { at: "offline" });
@@ -101,15 +99,15 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
   }
 }
 
-/** What has come is of no use in the next state: entries come again, and words are about a connection that is over. */
+/** Entries that have come are of no use in the next state: they come again. */
 function leave<N>({ state }: Run<N>, link: Link): void {
   state.link = link;
-  dropEntries(state, { words: link.at === "offline" });
+  dropEntries(state);
   state.window.timer = undefined;
 }
 
-function dropEntries<N>(state: LinkState<N>, { words }: { readonly words: boolean }): void {
-  state.arrived = words ? [] : state.arrived.filter(({ kind }) => kind === "word");
+function dropEntries<N>(state: LinkState<N>): void {
+  state.arrived = state.arrived.filter(({ kind }) => kind === "word");
   state.arrivedBytes = 0;
   state.isOverrun = false;
 }
@@ -140,7 +138,7 @@ function ask<N>(run: Run<N>, { tries, question, answers, stream: before, epoch }
   const { state, facts } = run;
   const call = numberOf(run);
   const isSubscribe = question === "subscribe";
-  if (isSubscribe) dropEntries(state, { words: false });
+  if (isSubscribe) dropEntries(state);
   const stream = isSubscribe ? { tag: numberOf(run) % 2 ** 32, begun: false } : before;
   const asked = state.link.at === "settling" && !isSubscribe ? state.link.epoch : facts.epoch;
   state.link = { at: "settling", tries, question, call, answers, epoch: asked, stream };
@@ -315,8 +313,10 @@ function fetch<N>(run: Run<N>, afterMs: number): void {
   const { state } = run;
   const permit = permitOf(state);
   if (state.link.at === "listening") return settle(run, 0);
+  // The place from which the relay was asked to go on is no longer ours.
+  if (state.link.at === "settling" && state.link.stream !== undefined) state.isOverrun = true;
   if (permit === undefined) return;
-  dropEntries(state, { words: false });
+  dropEntries(state);
   startArrival(run);
   if (afterMs > 0) {
     state.link = { at: "fetching_later", permit, timer: wake(run, afterMs) };
@@ -341,11 +341,10 @@ function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { typ
     if (!("stream" in link) || link.stream?.begun !== true || state.isOverrun) return;
     state.arrivedBytes += notice.bytes;
   }
-  if (link.at === "offline") return;
   state.arrived.push(notice);
   // A relay that sends more than it may: what is left out would be missing in the middle.
   if (state.arrivedBytes > windowBytes) {
-    dropEntries(state, { words: false });
+    dropEntries(state);
     state.isOverrun = true;
   }
 }
@@ -353,7 +352,10 @@ function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { typ
 function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "read" }>): void {
   if (run.state.reading !== reading) return;
   run.state.reading = undefined;
-  if (took !== undefined) taken(run, took);
+  if (took !== undefined) {
+    arriving(run);
+    taken(run, took);
+  }
   if (run.state.isOverrun && permitOf(run.state) !== undefined) fetch(run, 0);
 }
 

@@ -6,7 +6,7 @@ import type { ReplyBody } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Anchor } from "../anchor.ts";
 import type { OwnCommit } from "../log_place.ts";
-import type { Judgement, Permit } from "./judge_connection.ts";
+import type { Doubt, Permit } from "./judge_connection.ts";
 
 /** In the order in which they are asked. */
 export type Question =
@@ -172,8 +172,6 @@ export interface Facts {
 export type LinkEvent<N> =
   | { readonly type: "connected" }
   | { readonly type: "disconnected" }
-  /** Another membership is in place of the one before, and begins behind this entry. */
-  | { readonly type: "renewed"; readonly sequence: number }
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
   | { readonly type: "refused"; readonly call: number; readonly code: string; readonly text: string }
   | { readonly type: "started"; readonly tag: number }
@@ -208,8 +206,6 @@ export type Answer =
   | { readonly question: "subscribe"; readonly reply: Subscribed }
   | { readonly question: "put_back"; readonly reply: PutBack }
   | { readonly question: "own_commit" | "epoch_began" | "epoch_ended"; readonly reply: Found };
-
-export type Doubt = Extract<Judgement, { readonly doubt: unknown }>["doubt"];
 
 export type LinkEffect<N> =
   | { readonly type: "ask"; readonly call: number; readonly question: Question; readonly about: About }

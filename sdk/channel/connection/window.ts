@@ -8,7 +8,9 @@ import type { Subscribed, Taken } from "./link_state.ts";
 /** Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits. */
 const acknowledgeMs = 100;
 
-export function subscribed<N>({ state: { window } }: Run<N>, { after, consumed }: Subscribed): void {
+export function subscribed<N>({ state }: Run<N>, { after, consumed, log }: Subscribed): void {
+  const { window } = state;
+  state.log = log;
   window.consumed = consumed;
   window.received = after;
   window.bytesSince = 0;

@@ -1,0 +1,338 @@
+/**
+ * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. One step is over, and
+ * durable, before the next begins; readings and answers come back by themselves. Promises of the connection are here alone.
+ */
+import type { ChannelId, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { StaticError } from "../../base/errors.ts";
+import { jitter } from "../../base/runtime.ts";
+import type { Serial } from "../../base/serial.ts";
+import type { Doubt, Permit } from "../connection/judge_connection.ts";
+import { newLink, stepLink } from "../connection/link.ts";
+import { isAsking, permitOf, windowBytes } from "../connection/link_run.ts";
+import type {
+  About,
+  Answer,
+  Begins,
+  Facts,
+  Found,
+  LinkEffect,
+  LinkEvent,
+  LinkState,
+  LinkStep,
+  Notice,
+  PutBack,
+  Question,
+  Subscribed,
+  Taken,
+} from "../connection/link_state.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { HealthLog } from "../health.ts";
+
+type Event = LinkEvent<NoticeEnvelope>;
+type Effect = LinkEffect<NoticeEnvelope>;
+
+/** What a wait came to. */
+export type Waited = "now" | "late" | "over";
+
+export interface LinkRunnerParts {
+  readonly channelId: ChannelId;
+  readonly log: Uint8Array | undefined;
+  readonly health: HealthLog;
+  /** One entry after the other, and nothing beside them. */
+  readonly entries: Serial;
+  /** Of this moment, whenever they are read. */
+  readonly facts: Omit<Facts, "jitter">;
+  /** The last entry that was read. */
+  readonly received: () => number | undefined;
+  /** Settles whether the log still holds the commit at which we are stopped. */
+  readonly settleStop: () => Promise<void>;
+  /** Settles a commit from before this connection, if the log says what became of it. */
+  readonly settleCommit: () => Promise<void>;
+  readonly putBack: (epoch: number) => Promise<PutBack>;
+  readonly findCommit: (epoch: number) => Promise<Found>;
+  /** The relay has said where the log is. */
+  readonly onSubscribed: (reply: Subscribed) => Promise<void>;
+  /** Returns what was read, for the window. */
+  readonly read: (notice: NoticeEnvelope, permit: Permit | undefined) => Promise<Taken | undefined>;
+  readonly loseLog: () => void;
+  readonly onCleared: (permit: Permit, begins: Begins) => Promise<void>;
+  readonly onRest: () => void;
+  readonly comeBack: (doubt: Doubt) => void;
+  /** The relay does not know us in this channel. */
+  readonly onUnknown: () => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export class LinkRunner {
+  readonly #parts: LinkRunnerParts;
+  readonly #deps: Pick<ChannelDeps, "session" | "runtime" | "store">;
+  readonly #facts: Facts;
+  readonly #state: LinkState<NoticeEnvelope>;
+  readonly #queue: Event[] = [];
+  readonly #timers = new Map<number, () => void>();
+  readonly #operations = new Map<number, Deferred<Waited>>();
+  #isStepping = false;
+  #isOver = false;
+  #operation = 0;
+
+  constructor(parts: LinkRunnerParts, deps: Pick<ChannelDeps, "session" | "runtime" | "store">) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.#facts = Object.create(parts.facts, { jitter: { value: (ms: number) => jitter(deps.runtime, ms) } }) as Facts;
+    this.#state = newLink(parts.log);
+  }
+
+  /** Of the log, as the relay said last. */
+  get relayEpoch(): number {
+    return this.#state.relayEpoch;
+  }
+
+  /** Whether the relay has not been asked for entries yet, or has not agreed. */
+  get isAsking(): boolean {
+    return isAsking(this.#state);
+  }
+
+  /** Whether entries flow. */
+  get isUp(): boolean {
+    const { at } = this.#state.link;
+    return at === "reading" || at === "fetching";
+  }
+
+  /** Given by the present connection, if it has shown that our store is as new as what we did. */
+  get permit(): Permit | undefined {
+    return permitOf(this.#state);
+  }
+
+  /** Everything in front of the commit at which we are stopped is here. */
+  get isAllHere(): boolean {
+    return this.#state.arrival.isOver;
+  }
+
+  connection(online: boolean): void {
+    this.push({ type: online ? "connected" : "disconnected" });
+  }
+
+  deliver(notice: NoticeEnvelope): void {
+    if (notice.operation === "DeliverStart") return this.push({ type: "started", tag: notice.body.tag });
+    this.push({ type: "delivered", notice: noticeOf(notice) });
+  }
+
+  /** Reads the log again from where the reader is. */
+  fetchAgain(afterMs = 0): void {
+    this.push({ type: "fetch", afterMs });
+  }
+
+  /** Resolves when this agent may work, when it has waited too long, or when the channel is over. */
+  mayWork(): Promise<Waited> {
+    return this.#wait("work");
+  }
+
+  /** Resolves when what stands in front of the stop is here, or when nothing comes any more. */
+  allHere(): Promise<Waited> {
+    return this.#wait("arrival");
+  }
+
+  /** Nothing waits to be acknowledged any more. */
+  flush(): void {
+    this.push({ type: "flush" });
+  }
+
+  end(): void {
+    this.push({ type: "over" });
+    this.#isOver = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    for (const { resolve } of this.#operations.values()) resolve("over");
+    this.#operations.clear();
+  }
+
+  push(event: Event): void {
+    if (this.#isOver) return;
+    this.#queue.push(event);
+    if (!this.#isStepping) this.#run();
+  }
+
+  #wait(until: "work" | "arrival"): Promise<Waited> {
+    if (this.#isOver) return Promise.resolve("over");
+    const waiting = createDeferred<Waited>();
+    const operation = ++this.#operation;
+    this.#operations.set(operation, waiting);
+    this.push({ type: "wait", operation, until });
+    return waiting.promise;
+  }
+
+  /** At once, as long as nothing has to be written or waited for. */
+  #run(): void {
+    this.#isStepping = true;
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+      const step = stepLink(this.#state, event, this.#facts);
+      const rest = this.#carryOut(step);
+      if (rest !== undefined) {
+        return void rest.then(() => this.#run(), (fault) => this.#parts.onFault(fault));
+      }
+    }
+    this.#isStepping = false;
+    this.#forgetTimers();
+  }
+
+  /** Returns a promise when something has to be waited for. */
+  #carryOut({ write, effects }: LinkStep<NoticeEnvelope>): Promise<void> | undefined {
+    if (write.length > 0) return this.#carryOutLater(effects, this.#deps.store.batch(write));
+    for (const [at, effect] of effects.entries()) {
+      const done = this.#perform(effect);
+      if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
+    }
+    return undefined;
+  }
+
+  async #carryOutLater(effects: readonly Effect[], first: Promise<void>): Promise<void> {
+    await first;
+    for (const effect of effects) await this.#perform(effect);
+  }
+
+  #perform(effect: Effect): Promise<void> | undefined {
+    if (this.#isOver) return undefined;
+    const parts = this.#parts;
+    switch (effect.type) {
+      case "ask":
+        this.#ask(effect.question, effect.call, effect.about);
+        return undefined;
+      case "read":
+        this.#read(effect.reading, effect.notice, effect.permit);
+        return undefined;
+      case "wake":
+        this.#timers.set(effect.timer, this.#deps.runtime.after(effect.afterMs, () => this.#wake(effect.timer)));
+        return undefined;
+      case "cleared":
+        return parts.onCleared(effect.permit, effect.begins).then(() => this.push({ type: "moved" }));
+      case "lose_log":
+        return void parts.loseLog();
+      case "rest":
+        return void parts.onRest();
+      case "come_back":
+        return void parts.comeBack(effect.doubt);
+      case "unknown":
+        return void parts.onUnknown();
+      case "report":
+        return void parts.health.report(effect.kind, effect.text);
+      case "acknowledge":
+        return void this.#acknowledge(effect);
+      case "settle":
+        this.#operations.get(effect.operation)?.resolve(effect.result);
+        this.#operations.delete(effect.operation);
+        return undefined;
+    }
+  }
+
+  #wake(timer: number): void {
+    this.#timers.delete(timer);
+    this.push({ type: "time", timer });
+  }
+
+  /** Those that no state holds any more. */
+  #forgetTimers(): void {
+    if (this.#timers.size === 0) return;
+    const held = timersOf(this.#state);
+    for (const [timer, cancel] of this.#timers) {
+      if (held.has(timer)) continue;
+      cancel();
+      this.#timers.delete(timer);
+    }
+  }
+
+  #acknowledge({ consumed, received }: Pick<Extract<Effect, { type: "acknowledge" }>, "consumed" | "received">): void {
+    const { session } = this.#deps;
+    if (session.state.kind !== "online") return;
+    session.acknowledge({ channelId: this.#parts.channelId, consumed, received });
+  }
+
+  #read(reading: number, { content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
+    this.#parts.entries.run(() => this.#isOver ? Promise.resolve(undefined) : this.#parts.read(content, permit))
+      .then((took) => this.push({ type: "read", reading, ...(took !== undefined && { took }) }))
+      .catch((fault) => this.#parts.onFault(fault));
+  }
+
+  #ask(question: Question, call: number, about: About): void {
+    this.#answer(question, call, about).then((answer) => {
+      if (answer !== undefined) this.push({ type: "answered", call, answer });
+    }).catch((error) => {
+      // Anything but a refusal is a fault of ours. Of a session that is over the channel hears in another way.
+      if (!(error instanceof StaticError)) return this.#parts.onFault(error);
+      if (this.#deps.session.state.kind === "ended") return;
+      this.push({ type: "refused", call, code: error.code, text: error.message });
+    });
+  }
+
+  /** Undefined when nobody waits for it any more. */
+  async #answer(question: Question, call: number, { tag = 0, epoch = 0 }: About): Promise<Answer | undefined> {
+    const { entries, settleStop, settleCommit, putBack, findCommit } = this.#parts;
+    switch (question) {
+      case "stop":
+        // Before anything comes: entries are read as by a member that is not stopped, or not at all.
+        await entries.run(() => this.#isHeld(call) ? settleStop() : Promise.resolve());
+        return { question };
+      case "open_commit":
+        await settleCommit();
+        return { question };
+      case "subscribe":
+        return await entries.run(() => this.#subscribe(call, tag));
+      case "put_back":
+        return { question, reply: await entries.run(() => putBack(epoch)) };
+      default:
+        return { question, reply: await findCommit(epoch) };
+    }
+  }
+
+  /** Behind what is being read: the place from which to go on is known then. */
+  async #subscribe(call: number, tag: number): Promise<Answer | undefined> {
+    if (!this.#isHeld(call)) return undefined;
+    const { channelId, received, onSubscribed } = this.#parts;
+    const [after, { log }] = [received(), this.#state];
+    const reply = await this.#deps.session.call("Subscribe", {
+      channelId,
+      ...(after !== undefined && { after }),
+      ...(after !== undefined && log !== undefined && { log }),
+      windowBytes,
+      tag,
+    });
+    if (!this.#isHeld(call)) return undefined;
+    await onSubscribed(reply);
+    return { question: "subscribe", reply };
+  }
+
+  #isHeld(call: number): boolean {
+    const { link } = this.#state;
+    return !this.#isOver && "call" in link && link.call === call;
+  }
+}
+
+const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
+  "DeliverConfirmations",
+  "DeliverUnconfirmed",
+  "DeliverRejoinRequest",
+  "DeliverLeaf",
+  "DeliverChannelEnd",
+]);
+
+function noticeOf(content: NoticeEnvelope): Notice<NoticeEnvelope> {
+  return { kind: words.has(content.operation) ? "word" : "entry", content, bytes: bytesOf(content) };
+}
+
+function bytesOf({ operation, body }: NoticeEnvelope): number {
+  if (operation === "DeliverMessage") return body.ciphertext.length;
+  return operation === "DeliverCommit" ? body.commit.length : 0;
+}
+
+function timersOf(
+  { link, window, calm, waiting, arrival }: LinkState<NoticeEnvelope>,
+): ReadonlySet<number | undefined> {
+  const of = "timer" in link ? link.timer : undefined;
+  const waits = [...waiting, ...arrival.waiting].map(({ timer }) => timer);
+  return new Set([of, window.timer, calm, ...waits]);
+}
+
+/** What was read, for the window. */
+export function takenOf(body: NoticeBody<"DeliverMessage" | "DeliverCommit">): Taken {
+  return { sequence: body.sequence, bytes: "ciphertext" in body ? body.ciphertext.length : body.commit.length };
+}
