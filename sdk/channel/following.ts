@@ -37,6 +37,15 @@ export type FoundingVerdict =
   /** No agent made it: the relay did. */
   | { readonly kind: "forged"; readonly reason: string };
 
+/** Where a new generation begins in the log. */
+export interface Begun {
+  readonly sequence: number;
+  /** The founder's own. */
+  readonly epoch: number;
+}
+
+export type Followed = Begun | { readonly behind: string } | "ahead" | "refused" | "forged";
+
 /** `bad` is the commit at which this agent is stopped, if it is. */
 export function judgeFounding(
   entry: Founding,

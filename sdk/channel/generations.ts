@@ -13,13 +13,14 @@ import {
 import { StaticError } from "../base/errors.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
-import type { Permit } from "./connection/judge_connection.ts";
+import type { Permit } from "./connection/permit.ts";
+import type { Begun } from "./following.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Membership } from "./membership.ts";
 import type { Progress } from "./progress.ts";
-import type { Begun, Recovery } from "./recovery.ts";
+import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { Doubt } from "./store_age.ts";
 

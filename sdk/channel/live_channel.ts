@@ -23,7 +23,7 @@ import { Service } from "../content/service.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
-import type { Doubt as LinkDoubt, Permit } from "./connection/judge_connection.ts";
+import type { Doubt as LinkDoubt, Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
 import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
@@ -252,8 +252,8 @@ export class LiveChannel {
     }, this.#deps);
   }
 
-  /** What the connection is judged by, of the moment in which it is read. */
-  #createFacts(): Omit<Facts, "jitter"> {
+  /** The connection is judged by these. Each is of the moment in which it is read. */
+  #createFacts(): Facts {
     const place = (): Place => this.#place;
     const store = (): StoreFacts => this.#storeFacts;
     const { membership, committer } = this;
@@ -288,6 +288,7 @@ export class LiveChannel {
         return store();
       },
       putAnchor: (anchor) => age.noted(anchor),
+      jitter: (ms) => jitter(this.#deps.runtime, ms),
     };
   }
 
@@ -760,7 +761,7 @@ export class LiveChannel {
     this.#rejoiner.start(this.#storeAge.counted(doubt));
   }
 
-  async #refill(): Promise<void> {
+  #refill(): void {
     if (!this.#reader.isPassingOver) return;
     this.#reader.resumeReading();
     this.#link.fetchAgain();
@@ -853,7 +854,7 @@ export class LiveChannel {
     const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
     this.#generations.askWhenRead();
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
-      this.#entries.run(() => this.#refill()).catch((fault) => this.#die(fault));
+      this.#entries.run(() => Promise.resolve(this.#refill())).catch((fault) => this.#die(fault));
     }
     return written;
   }

@@ -19,7 +19,7 @@ import type { FoundingCandidate } from "../mls/state_codec.ts";
 import { type BadCommit, blamedOf, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "./bad_commit.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
-import { type Founding, judgeFounding, openFounding } from "./following.ts";
+import { type Begun, type Followed, type Founding, judgeFounding, openFounding } from "./following.ts";
 import { deleteForeign, type ForeignGeneration, putForeign } from "./foreign_generation.ts";
 import { createFounding, requestOf } from "./founding.ts";
 import type { HealthLog, StoppedState } from "./health.ts";
@@ -43,15 +43,6 @@ export interface RecoveryParts {
   /** Returns what else to write when a new generation is entered. */
   readonly onEntering: () => RecordChange;
 }
-
-/** Where a new generation begins in the log. */
-export interface Begun {
-  readonly sequence: number;
-  /** The founder's own. */
-  readonly epoch: number;
-}
-
-export type Followed = Begun | { readonly behind: string } | "ahead" | "refused" | "forged";
 
 export class Recovery {
   readonly #deps: ChannelDeps;

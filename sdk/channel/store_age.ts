@@ -113,7 +113,7 @@ export class StoreAge {
     this.#claimed = joinedSequence;
   }
 
-  /** What is known of our membership, to be written at once. */
+  /** Returns the change to write: more is known of our membership. */
   noted(anchor: Anchor): RecordChange {
     this.#anchor = anchor;
     return putAnchor(this.#membership.channelId, anchor);

@@ -7,11 +7,10 @@ import { createMemoryDisk, openMemory } from "../store/memory.ts";
 import { RecordStore } from "../store/mod.ts";
 import { newAnchor, readAnchor } from "./anchor.ts";
 import { HealthLog } from "./health.ts";
-import { type Claims, StoreAge, type StoreAgeDeps } from "./store_age.ts";
+import { StoreAge, type StoreAgeDeps } from "./store_age.ts";
 
 const channelId = parseChannelId("A".repeat(22));
 const membership = { channelId, epoch: 3, durable: { isUnknownOwn: () => Promise.resolve(false) } };
-const memory = { counter: 0, usedKeys: 0, position: 0, candidate: undefined };
 
 async function createStore(): Promise<RecordStore> {
   return await RecordStore.open(
@@ -26,27 +25,13 @@ function createAge(store: RecordStore): StoreAge {
   return new StoreAge({ anchor: newAnchor(undefined), membership, health }, deps as StoreAgeDeps); // cast: no more is asked here
 }
 
-Deno.test("a key of this epoch that somebody used and this store did not is a doubt, one of an earlier epoch is none", async () => {
-  const store = await createStore();
-  const doubted = async (sent: Pick<NonNullable<Claims["sent"]>, "epoch" | "keyNumber">): Promise<boolean> => {
-    const claims = { joinedSequence: 5, acknowledged: 5, sent: { sequence: 6, counter: 0, ...sent } };
-    return await createAge(store).compare(claims, { ...memory, usedKeys: 64 }) !== undefined;
-  };
-  assertEquals(await doubted({ epoch: 3 }), false, "a relay that does not say");
-  assertEquals(await doubted({ epoch: 3, keyNumber: 64 }), false);
-  assertEquals(await doubted({ epoch: 3, keyNumber: 65 }), true);
-  assertEquals(await doubted({ epoch: 2, keyNumber: 65 }), false);
-  assertEquals(await doubted({ epoch: 4, keyNumber: 1 }), true);
-  await store.close();
-});
-
 Deno.test("a commit that is given up does not undo what was written of the membership before its turn", async () => {
   const store = await createStore();
   const age = createAge(store);
   const hash = new Uint8Array(32).fill(7);
   const change = age.discarded({ epoch: 3, hash });
   // The group is busy; meanwhile the relay says where the membership began, which is written at once.
-  assertEquals(await age.compare({ joinedSequence: 5, acknowledged: 5 }, memory), undefined);
+  await store.batch([age.noted({ ...age.anchor, joinedSequence: 5 })]);
   await store.batch([change()]);
   assertEquals(await readAnchor(store, channelId), { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
   await store.close();
@@ -73,8 +58,7 @@ Deno.test("a commit of our own from an earlier membership does not prove that th
     const anchor = newAnchor(5, { formerEpoch: 7 });
     const age = new StoreAge({ anchor, membership, health }, deps as unknown as StoreAgeDeps); // cast: no more is asked here
     const sent = { sequence: 6, counter: 0, epoch, commitHash: sha256(commit) };
-    const doubt = await age.compare({ joinedSequence: 5, acknowledged: 5, sent }, memory);
-    await doubt?.settle?.(new AbortController().signal);
+    await age.behind("test", sent, undefined).settle?.(new AbortController().signal);
     await store.close();
     return health.issues.map(({ kind }) => kind);
   };

@@ -8,15 +8,7 @@ import { equalBytes, generationOf } from "../../../proto/mod.ts";
 import { type Anchor, isDiscarded } from "../anchor.ts";
 import type { OwnCommit } from "../log_place.ts";
 import type { Answers, Facts, Found, Question, Subscribed } from "./link_state.ts";
-
-declare const made: unique symbol;
-
-/** This connection has shown that we may act under our present leaf. No other file makes one. */
-export interface Permit {
-  readonly [made]: true;
-  /** Different for each one. */
-  readonly number: number;
-}
+import type { Doubt, Permit } from "./permit.ts";
 
 export type Judgement =
   | { readonly ask: Question; readonly epoch?: number }
@@ -24,23 +16,15 @@ export type Judgement =
   | { readonly doubt: Doubt; readonly report?: Report }
   /** The log was set back, and our place in it is void. */
   | { readonly again: "without_place" }
-  /** What we know has changed since the relay was asked. */
+  /** Facts have changed since the relay was asked. */
   | { readonly again: "from_the_start" | "later" };
-
-/** Why we may not act: what the relay says of its log, of us, of our store, or of how long we were away. */
-export interface Doubt {
-  readonly by: "log" | "word" | "store" | "lapse";
-  readonly reason: string;
-  /** The last thing of ours that the relay knows. */
-  readonly sent?: Subscribed["sent"];
-}
 
 export interface Report {
   readonly kind: "relay_lied" | "withheld_commit";
   readonly text: string;
 }
 
-/** What the link remembers of the log. */
+/** The link's own memory of the log. */
 export interface Remembered {
   readonly lostAt: number | undefined;
   /** The latest commit of ours that this log was asked for. */
@@ -51,7 +35,7 @@ export interface Remembered {
   readonly number: number;
 }
 
-/** Returns the next question, or what the answers come to. */
+/** Returns the next question, or the judgement. */
 export function judgeConnection(answers: Answers, remembered: Remembered, facts: Facts): Judgement {
   const { subscribe } = answers;
   if (subscribe === undefined) return { ask: "subscribe" };
@@ -80,7 +64,7 @@ export function isOfBefore(
 
 function permit({ joinedSequence }: Subscribed, number: number, { store: { anchor } }: Facts): Judgement {
   const isNews = anchor.joinedSequence === undefined;
-  // The one place that makes a permit.
+  // cast: the one place that makes a permit
   return { permit: { number } as Permit, anchor: isNews ? { ...anchor, joinedSequence } : undefined };
 }
 

@@ -3,7 +3,7 @@
  * open, subscribes, has the answers judged, and gives notices to the reader one at a time. The table is in
  * docs/channel_machine.md: what is not in it changes nothing.
  */
-import { isOfBefore, judgeAgain, judgeConnection, type Judgement, type Permit } from "./judge_connection.ts";
+import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
 import { numberOf, permitOf, type Run, wake, windowBytes, workOf } from "./link_run.ts";
 import type {
   About,
@@ -18,6 +18,7 @@ import type {
   Stream,
   Subscribed,
 } from "./link_state.ts";
+import type { Permit } from "./permit.ts";
 import { acknowledge, durable, subscribed, taken } from "./window.ts";
 import { arrived, arriving, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
 
@@ -78,7 +79,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "read":
       return read(run, event);
     case "fetch":
-      return fetch(run, event.afterMs);
+      return fetchAgain(run, event.afterMs);
     case "out_of_step":
       arrived(run);
       return state.link.at === "offline" ? undefined : leave(run, { at: "idle" });
@@ -172,7 +173,7 @@ function answered<N>(run: Run<N>, call: number, answer: Answer): void {
   }
 }
 
-/** What was left open is settled as far as it can be: the stop may have gone, and our group may have moved. */
+/** Open matters are settled as far as they can be: the stop may have gone, and our group may have moved. */
 function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
   const { place, hasOpenCommit } = run.facts;
   const asks = { tries, answers: {}, stream: undefined };
@@ -249,11 +250,11 @@ function clear<N>(
   if (!isLost && facts.durable > subscribe.consumed) acknowledge(run);
 }
 
-/** What had to be dropped meanwhile is fetched. */
+/** Entries that had to be dropped meanwhile are fetched. */
 function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream): void {
   const { state } = run;
   state.link = { at: "reading", permit, stream, timer: stream.begun ? undefined : wake(run, startMs) };
-  if (state.isOverrun) fetch(run, 0);
+  if (state.isOverrun) fetchAgain(run, 0);
 }
 
 function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetching" }>, reply: Subscribed): void {
@@ -309,7 +310,7 @@ function rest<N>(run: Run<N>, tries: number): void {
   leave(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
 }
 
-function fetch<N>(run: Run<N>, afterMs: number): void {
+function fetchAgain<N>(run: Run<N>, afterMs: number): void {
   const { state } = run;
   const permit = permitOf(state);
   if (state.link.at === "listening") return settle(run, 0);
@@ -356,7 +357,7 @@ function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "
     arriving(run);
     taken(run, took);
   }
-  if (run.state.isOverrun && permitOf(run.state) !== undefined) fetch(run, 0);
+  if (run.state.isOverrun && permitOf(run.state) !== undefined) fetchAgain(run, 0);
 }
 
 /** One at a time, and not while the relay is asked: it may show that what has come is not to be read. */
@@ -387,5 +388,5 @@ function time<N>(run: Run<N>, timer: number): void {
   if (waitedLong(run, timer)) return;
   if (!("timer" in link) || link.timer !== timer) return;
   if (link.at === "pausing") return settle(run, link.tries);
-  fetch(run, 0);
+  fetchAgain(run, 0);
 }

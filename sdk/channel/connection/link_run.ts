@@ -1,5 +1,5 @@
 /** One step of the link under way, and the few things that all of its parts say. */
-import type { Permit } from "./judge_connection.ts";
+import type { Permit } from "./permit.ts";
 import type { Facts, LinkEffect, LinkState, LinkStep } from "./link_state.ts";
 
 /** Two of the largest messages on their way, and many small ones. */

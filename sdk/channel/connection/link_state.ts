@@ -1,12 +1,12 @@
 /**
- * What a connection has shown about a channel, and what the relay has delivered that is not read yet: plain data. `stepLink` alone
- * changes it. The tables are in docs/channel_machine.md.
+ * The state of a channel's connection: how far the relay has shown that we may act, and the notices that are not read yet. It is plain data,
+ * and `stepLink` alone changes it. The tables are in docs/channel_machine.md.
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Anchor } from "../anchor.ts";
 import type { OwnCommit } from "../log_place.ts";
-import type { Doubt, Permit } from "./judge_connection.ts";
+import type { Doubt, Permit } from "./permit.ts";
 
 /** In the order in which they are asked. */
 export type Question =
@@ -19,7 +19,7 @@ export type Question =
   | "epoch_ended";
 
 export type Subscribed = ReplyBody<"Subscribe">;
-/** What the log holds of an epoch. */
+/** The commit that the log holds of an epoch, if there is one. */
 export type Found = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
 
 /** Commits that a log had lost which was set back. */
@@ -32,7 +32,7 @@ export interface PutBack {
   readonly sequence: number;
 }
 
-/** What the relay has said on this connection. */
+/** As far as the relay has been asked on this connection. */
 export interface Answers {
   readonly subscribe?: Subscribed;
   readonly put_back?: PutBack;
@@ -41,7 +41,7 @@ export interface Answers {
   readonly epoch_ended?: Found;
 }
 
-/** What entries belong to: the latest `Subscribe`, and whether the relay has said that its entries begin. */
+/** Entries belong to the latest `Subscribe`, from when the relay says that they begin. */
 export interface Stream {
   readonly tag: number;
   begun: boolean;
@@ -117,7 +117,7 @@ export interface LinkState<N> {
   readonly waiting: Waiter[];
 }
 
-/** What the relay is told of what we have read and are done with. */
+/** The positions that the relay is told. */
 export interface Window {
   consumed: number;
   received: number;
@@ -147,7 +147,7 @@ export interface StoreFacts {
   readonly candidate: Uint8Array | undefined;
 }
 
-/** What the other rooms know at the moment of a step. */
+/** Knowledge of the other rooms at the moment of a step. */
 export interface Facts {
   readonly place: Place;
   readonly epoch: number;
@@ -190,7 +190,7 @@ export type LinkEvent<N> =
   | { readonly type: "wait"; readonly operation: number; readonly until: "work" | "arrival" }
   /** The place has changed, and with it perhaps whether we may work. */
   | { readonly type: "moved" }
-  /** What waits to be acknowledged is told now: the client is being closed. */
+  /** Nothing waits to be acknowledged any more: the client is being closed. */
   | { readonly type: "flush" }
   | { readonly type: "time"; readonly timer: number }
   | { readonly type: "over" };
@@ -222,7 +222,7 @@ export type LinkEffect<N> =
   | { readonly type: "report"; readonly kind: "relay_lied" | "withheld_commit" | "log_set_back"; readonly text: string }
   | { readonly type: "settle"; readonly operation: number; readonly result: "now" | "late" };
 
-/** What a question is about. The place from which to read is for the reader to say, when it has read what it is at. */
+/** The subject of a question. The place from which to read is for the reader to say, behind the entry that it is at. */
 export interface About {
   readonly tag?: number;
   readonly epoch?: number;

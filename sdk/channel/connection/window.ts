@@ -1,6 +1,6 @@
 /**
- * What the relay is told of the entries that we have read, so that it sends more, and of those that the program is done with, so that
- * it keeps them no longer. The latter takes a permit: before, our positions may be of another log.
+ * Acknowledgements: of the entries that we have read, so that the relay sends more, and of those that the program is done with, so
+ * that it keeps them no longer. The latter takes a permit: before, our positions may be of another log.
  */
 import { permitOf, type Run, wake, windowBytes } from "./link_run.ts";
 import type { Subscribed, Taken } from "./link_state.ts";

@@ -5,9 +5,8 @@
 import type { ChannelId, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
-import { jitter } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
-import type { Doubt, Permit } from "../connection/judge_connection.ts";
+import type { Doubt, Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { isAsking, permitOf, windowBytes } from "../connection/link_run.ts";
 import type {
@@ -32,7 +31,7 @@ import type { HealthLog } from "../health.ts";
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
 
-/** What a wait came to. */
+/** The end of a wait. */
 export type Waited = "now" | "late" | "over";
 
 export interface LinkRunnerParts {
@@ -42,7 +41,7 @@ export interface LinkRunnerParts {
   /** One entry after the other, and nothing beside them. */
   readonly entries: Serial;
   /** Of this moment, whenever they are read. */
-  readonly facts: Omit<Facts, "jitter">;
+  readonly facts: Facts;
   /** The last entry that was read. */
   readonly received: () => number | undefined;
   /** Settles whether the log still holds the commit at which we are stopped. */
@@ -79,7 +78,7 @@ export class LinkRunner {
   constructor(parts: LinkRunnerParts, deps: Pick<ChannelDeps, "session" | "runtime" | "store">) {
     this.#parts = parts;
     this.#deps = deps;
-    this.#facts = Object.create(parts.facts, { jitter: { value: (ms: number) => jitter(deps.runtime, ms) } }) as Facts;
+    this.#facts = parts.facts;
     this.#state = newLink(parts.log);
   }
 
@@ -332,7 +331,7 @@ function timersOf(
   return new Set([of, window.timer, calm, ...waits]);
 }
 
-/** What was read, for the window. */
+/** An entry that was read, for the window. */
 export function takenOf(body: NoticeBody<"DeliverMessage" | "DeliverCommit">): Taken {
   return { sequence: body.sequence, bytes: "ciphertext" in body ? body.ciphertext.length : body.commit.length };
 }
