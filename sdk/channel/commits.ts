@@ -356,7 +356,6 @@ export class Committer {
     request: RequestBody<"SendCommit">,
   ): Promise<void> {
     this.#checkCurrent(durable);
-    this.#candidate = undefined;
     const isMoved = (): boolean => this.#membership.epoch !== prepared.epoch;
     const accepted = { ...request, welcomes: [], answers: [] };
     try {
@@ -364,6 +363,9 @@ export class Committer {
     } catch (error) {
       // Only another commit, which came while the acceptance waited for its turn, is the relay's lie.
       if (!isMoved() || this.#membership.group.current === prepared.next) throw error;
+    } finally {
+      // Not before the group has moved: until then a relay that names it says nothing new.
+      if (this.#candidate === prepared) this.#candidate = undefined;
     }
     const text = `The relay accepted our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
     this.#health.report("relay_lied", text);

@@ -39,8 +39,10 @@ export interface GenerationsParts {
   /** Everything in front of the commit at which we are stopped is here, or we are not stopped any more. */
   readonly allArrived: () => void;
   readonly isAllHere: () => boolean;
-  /** Reads the log from where we are. */
+  /** Reads the log from where we are, and goes on then. */
   readonly fetchAgain: () => void;
+  /** Nothing more is read before there is a permit. */
+  readonly hold: () => void;
   /** The channel works again, if that is still the permit of the present connection. */
   readonly goOn: (permit: Permit) => void;
   /** Our group is of no use any more: join anew. */
@@ -121,8 +123,8 @@ export class Generations {
     if (!reader.rises(sequence)) return;
     if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
-    if (permit === undefined) return;
-    const followed = await recovery.follow(entry);
+    if (permit === undefined) return this.#parts.hold();
+    const followed = await recovery.follow(entry, permit);
     if (followed === "forged") return; // something else stands there, or nothing yet
     if (followed === "ahead") {
       allArrived();
@@ -181,16 +183,15 @@ export class Generations {
   async settle(permit: Permit): Promise<void> {
     const { recovery, allArrived } = this.#parts;
     allArrived();
-    const begun = await recovery.settle();
-    if (begun !== undefined) await this.begin(begun, permit);
+    const begun = await recovery.settle(permit);
+    if (begun !== undefined) await this.begin(begun);
     else this.askWhenRead();
   }
 
   /** A generation of ours. Entries from before it may still be under way: they are none of it. */
-  async begin(begun: Begun, permit: Permit): Promise<void> {
+  async begin(begun: Begun): Promise<void> {
     await this.entered(begun);
     this.#parts.fetchAgain();
-    this.#parts.goOn(permit);
   }
 
   /** Our group is in the new generation; nothing else has run since. */

@@ -202,6 +202,7 @@ export class LiveChannel {
       allArrived: () => this.#link.push({ type: "all_arrived" }),
       isAllHere: () => this.#link.isAllHere,
       fetchAgain: () => this.#link.fetchAgain(),
+      hold: () => this.#link.push({ type: "hold" }),
       goOn: (permit) => this.#goOn(permit),
       comeBack: (doubt) => this.#comeBack(doubt),
     });
@@ -233,6 +234,7 @@ export class LiveChannel {
       received: () => this.#reader.received,
       settleStop: () => this.#settleStop(),
       settleCommit: () => committer.recover(),
+      noteAnchor: (anchor) => this.#storeAge.noted(anchor),
       putBack: (epoch) => this.#kept.putBack(epoch),
       findCommit: (epoch) => membership.findCommit(epoch),
       onSubscribed: async ({ epoch, joinedSequence }) => {
@@ -245,6 +247,7 @@ export class LiveChannel {
         this.#progress.forget();
       },
       onCleared: (permit, begins) => this.#linkCleared(permit, begins),
+      onResumed: (permit) => this.#place.at === "in_step" ? this.#goOn(permit) : undefined,
       onRest: () => this.#rest(),
       comeBack: (doubt) => this.#comeBackBy(doubt),
       onUnknown: () => this.#endedBy("unknown"),
@@ -257,7 +260,7 @@ export class LiveChannel {
     const place = (): Place => this.#place;
     const store = (): StoreFacts => this.#storeFacts;
     const { membership, committer } = this;
-    const [reader, progress, recovery, age] = [this.#reader, this.#progress, this.#recovery, this.#storeAge];
+    const [reader, progress, recovery] = [this.#reader, this.#progress, this.#recovery];
     return {
       get place() {
         return place();
@@ -287,7 +290,6 @@ export class LiveChannel {
       get store() {
         return store();
       },
-      putAnchor: (anchor) => age.noted(anchor),
       jitter: (ms) => jitter(this.#deps.runtime, ms),
     };
   }
@@ -333,7 +335,11 @@ export class LiveChannel {
     const isAllRead = (this.#reader.received ?? after) >= stopped.sequence - 1;
     // Nothing is left to read before it, so that it may not come at all any more. A founding of ours that is in the log comes first.
     const settled = isAllRead ? this.#entries.run(() => this.#generations.settle(permit)) : Promise.resolve();
-    settled.catch(unlessRefused).then(() => this.#rejoiner.hurry()).catch((fault) => this.#die(fault));
+    const retry = (error: unknown): void => {
+      if (!(error instanceof StaticError)) throw error;
+      this.#link.push({ type: "retry" });
+    };
+    settled.catch(retry).then(() => this.#rejoiner.hurry()).catch((fault) => this.#die(fault));
   }
 
   /** The connection has not shown, or does not show any more, that we may act. */
@@ -463,9 +469,9 @@ export class LiveChannel {
         "Cannot recover: the relay has not shown yet that this agent's data directory is the latest; try again",
       );
     }
-    const begun = await this.#recovery.found();
+    const begun = await this.#recovery.found(permit);
     if (begun === undefined) return "late";
-    await this.#generations.begin(begun, permit);
+    await this.#generations.begin(begun);
     return "founded";
   }
 
@@ -798,7 +804,7 @@ export class LiveChannel {
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
     // An owner reads on, and may begin the channel anew: the relay lets it.
-    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
+    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"), true);
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     const isHidden = reason === "unknown" && this.#deps.session.covers?.(this.membership) === false;
     if (isHidden) return this.#end(hiddenError(this.name));
@@ -874,9 +880,4 @@ function leaveOf({ sender: agentId, leafHash, signature }: NoticeBody<"DeliverLe
 
 function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {
   return event.type !== "connected" && event.type !== "disconnected" && event.type !== "reconnecting";
-}
-
-/** Of a call that the next connection makes again. */
-function unlessRefused(error: unknown): void {
-  if (!(error instanceof StaticError)) throw error;
 }

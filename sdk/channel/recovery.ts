@@ -18,6 +18,7 @@ import type { Member } from "../mls/members.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import { type BadCommit, blamedOf, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "./bad_commit.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { Permit } from "./connection/permit.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { type Begun, type Followed, type Founding, judgeFounding, openFounding } from "./following.ts";
 import { deleteForeign, type ForeignGeneration, putForeign } from "./foreign_generation.ts";
@@ -204,10 +205,10 @@ export class Recovery {
    * Begins a new generation. Undefined when another owner was faster: its founding is in the log. Throws `StaticError` when this
    * agent may not, when it is too early, or when the relay cannot be reached; then the same call sends the same founding.
    */
-  async found(): Promise<Begun | undefined> {
+  async found(permit: Permit): Promise<Begun | undefined> {
     const founding = await this.#candidateFor(this.checkOffered());
     const sequence = await this.#send(founding);
-    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
+    return sequence === undefined ? undefined : await this.#promote(founding, sequence, permit);
   }
 
   /** Throws `StaticError` when this agent may not begin anew, or not yet. */
@@ -221,9 +222,9 @@ export class Recovery {
   }
 
   /** Settles a founding from before a crash or a lost connection. It is never sent automatically. */
-  async settle(): Promise<Begun | undefined> {
+  async settle(permit: Permit): Promise<Begun | undefined> {
     const own = await this.findOwn();
-    return own && await this.#promote(own.founding, own.sequence);
+    return own && await this.#promote(own.founding, own.sequence, permit);
   }
 
   /** A founding of ours that the log holds, and that is not entered yet. Throws `StaticError`. */
@@ -253,7 +254,7 @@ export class Recovery {
   }
 
   /** A founding of somebody else. */
-  async follow(entry: Founding): Promise<Followed> {
+  async follow(entry: Founding, permit: Permit): Promise<Followed> {
     const { membership, health } = this.#parts;
     const verdict = judgeFounding(entry, this.#bad, membership, this.#deps);
     if (verdict.kind === "forged") {
@@ -271,7 +272,7 @@ export class Recovery {
       : verdict.reason;
     if (typeof opened === "string") return { behind: opened };
     const { founding, sequence, sender: founder } = entry;
-    await this.#enter({ ...opened, founder, blamed: founding.blamed, sequence }, opened.used);
+    await this.#enter({ ...opened, founder, blamed: founding.blamed, sequence }, opened.used, permit);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
     return { sequence, epoch: foundingEpoch(founding.generation) };
@@ -340,17 +341,19 @@ export class Recovery {
     return commit !== undefined && equalBytes(commit.commitHash, founding.hash) ? commit.sequence : undefined;
   }
 
-  async #promote(founding: FoundingCandidate, sequence: number): Promise<Begun> {
+  async #promote(founding: FoundingCandidate, sequence: number, permit: Permit): Promise<Begun> {
     const request = requestOf(founding);
     const { blamed } = request.founding;
-    await this.#enter({ ...founding, founder: this.#deps.agentId, blamed, sequence }, []);
+    await this.#enter({ ...founding, founder: this.#deps.agentId, blamed, sequence }, [], permit);
     this.#tell({ ...request, sender: this.#deps.agentId });
     return { sequence, epoch: Number(founding.next.context.epoch) - 1 };
   }
 
+  /** The connection has shown that our store is the latest: else keys of the new generation may be used already. */
   async #enter(
     generation: Parameters<Membership["enterGeneration"]>[0],
     used: readonly RecordChange[],
+    _permit: Permit,
   ): Promise<void> {
     const { membership } = this.#parts;
     const { channelId } = membership;

@@ -31,6 +31,8 @@ export interface Remembered {
   readonly asked: OwnCommit | undefined;
   /** Our epoch when the relay was asked to subscribe. */
   readonly epoch: number;
+  /** And our place. */
+  readonly place: Facts["place"]["at"];
   /** For a permit. */
   readonly number: number;
 }
@@ -39,7 +41,7 @@ export interface Remembered {
 export function judgeConnection(answers: Answers, remembered: Remembered, facts: Facts): Judgement {
   const { subscribe } = answers;
   if (subscribe === undefined) return { ask: "subscribe" };
-  if (facts.epoch !== remembered.epoch) return { again: "from_the_start" };
+  if (facts.epoch !== remembered.epoch || facts.place.at !== remembered.place) return { again: "from_the_start" };
   if (isBefore(subscribe.epoch, facts.epoch) && answers.put_back === undefined) {
     return { ask: "put_back", epoch: subscribe.epoch };
   }

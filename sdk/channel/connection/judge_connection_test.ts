@@ -22,7 +22,6 @@ const facts: Facts = {
   hasOpenCommit: false,
   foreign: undefined,
   store,
-  putAnchor: () => ({ type: "delete", kind: "anchors", id: "a" }),
   jitter: (ms) => ms,
 };
 const reply: Subscribed = {
@@ -34,7 +33,7 @@ const reply: Subscribed = {
   joinedSequence: 5,
   acknowledged: 7,
 };
-const remembered = { lostAt: undefined, asked: undefined, epoch: 3, number: 1 };
+const remembered = { lostAt: undefined, asked: undefined, epoch: 3, place: "in_step", number: 1 } as const;
 
 /** Returns the judgement in a word. */
 function judged(answers: Answers, known: Partial<Facts> = {}): string {
@@ -97,5 +96,6 @@ Deno.test("the log is asked about our commits, and what it holds is judged", () 
   assertEquals(judged({ subscribe: earlier, put_back: none, epoch_began: { epoch: 2 } }), "doubt by log");
   assertEquals(judged({ subscribe: earlier, put_back: { ...none, commits: 1 } }), "permit");
   assertEquals(judged({}, { epoch: 4 }), "from_the_start", "our group has moved since");
+  assertEquals(judged({}, { place: { at: "stopped", sequence: 9 } }), "from_the_start", "it has stopped since");
   assertEquals(judged({ subscribe: later }, { foreign: 0, own }), "permit", "a generation that we refuse");
 });

@@ -4,7 +4,7 @@
  * docs/channel_machine.md: what is not in it changes nothing.
  */
 import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
-import { numberOf, permitOf, type Run, wake, windowBytes, workOf } from "./link_run.ts";
+import { numberOf, permitOf, type Run, wake, workOf } from "./link_run.ts";
 import type {
   About,
   Answer,
@@ -19,6 +19,7 @@ import type {
   Subscribed,
 } from "./link_state.ts";
 import type { Permit } from "./permit.ts";
+import { delivered, dropEntries, readNext, started } from "./notices.ts";
 import { acknowledge, durable, subscribed, taken } from "./window.ts";
 import { arrived, arriving, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
 
@@ -51,7 +52,7 @@ export function newLink<N>(log: Uint8Array | undefined): LinkState<N> {
 }
 
 export function stepLink<N>(state: LinkState<N>, event: LinkEvent<N>, facts: Facts): LinkStep<N> {
-  const run: Run<N> = { state, facts, effects: [], write: [] };
+  const run: Run<N> = { state, facts, effects: [], write: undefined };
   const before = permitOf(state);
   happen(run, event);
   if (before !== undefined && permitOf(state) === undefined) run.effects.push({ type: "rest" });
@@ -66,8 +67,14 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "connected":
       return settle(run, 0);
     case "disconnected":
+      startArrival(run);
+      return leave(run, { at: "offline" });
     case "over":
       return leave(run, { at: "offline" });
+    case "hold":
+      return state.link.at === "listening" ? leave(run, { at: "doubted" }) : undefined;
+    case "retry":
+      return permitOf(state) === undefined ? undefined : rest(run, 0);
     case "answered":
       return answered(run, event.call, event.answer);
     case "refused":
@@ -107,12 +114,6 @@ function leave<N>({ state }: Run<N>, link: Link): void {
   state.window.timer = undefined;
 }
 
-function dropEntries<N>(state: LinkState<N>): void {
-  state.arrived = state.arrived.filter(({ kind }) => kind === "word");
-  state.arrivedBytes = 0;
-  state.isOverrun = false;
-}
-
 /** From the first question on. */
 function settle<N>(run: Run<N>, tries: number): void {
   const { facts } = run;
@@ -141,8 +142,10 @@ function ask<N>(run: Run<N>, { tries, question, answers, stream: before, epoch }
   const isSubscribe = question === "subscribe";
   if (isSubscribe) dropEntries(state);
   const stream = isSubscribe ? { tag: numberOf(run) % 2 ** 32, begun: false } : before;
-  const asked = state.link.at === "settling" && !isSubscribe ? state.link.epoch : facts.epoch;
-  state.link = { at: "settling", tries, question, call, answers, epoch: asked, stream };
+  const { epoch: askedIn, place } = state.link.at === "settling" && !isSubscribe
+    ? state.link
+    : { epoch: facts.epoch, place: facts.place.at };
+  state.link = { at: "settling", tries, question, call, answers, epoch: askedIn, place, stream };
   const about: About = {
     ...(isSubscribe && stream !== undefined && { tag: stream.tag }),
     ...(epoch !== undefined && { epoch }),
@@ -189,10 +192,11 @@ function judge<N>(run: Run<N>, judged: Judged): void {
   const { link, lostAt, asked } = state;
   if (link.at !== "settling" || judged.stream === undefined) return;
   const number = state.numbers + 1;
-  const judgement = judgeConnection(judged.answers, { lostAt, asked, epoch: link.epoch, number }, facts);
+  const { epoch, place } = link;
+  const judgement = judgeConnection(judged.answers, { lostAt, asked, epoch, place, number }, facts);
   if ("ask" in judgement) return ask(run, { ...judged, question: judgement.ask, ...epochOf(judgement) });
-  state.lostAt = undefined;
   if ("again" in judgement) return again(run, judgement.again, judged.tries);
+  state.lostAt = undefined;
   if ("doubt" in judgement) return doubt(run, judgement, judged.stream);
   clear(run, judgement, judged.stream, judged.answers);
 }
@@ -210,7 +214,7 @@ function again<N>(run: Run<N>, how: Extract<Judgement, { again: unknown }>["agai
 
 /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
 function loseLog<N>({ state, facts, effects }: Run<N>): void {
-  state.lostAt = facts.received;
+  state.lostAt ??= facts.received;
   state.window.consumed = state.window.received = 0;
   effects.push({ type: "lose_log" });
 }
@@ -220,9 +224,9 @@ type Doubted = Extract<Judgement, { doubt: unknown }>;
 function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void {
   if (report !== undefined) run.effects.push({ type: "report", ...report });
   // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a stopped agent read on.
-  if (doubt.by === "log") {
-    run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
-  } else leave(run, { at: "doubted" });
+  if (doubt.by !== "log") leave(run, { at: "doubted" });
+  else if (run.state.isOverrun) rest(run, 0);
+  else run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
   arrived(run);
   run.effects.push({ type: "come_back", doubt });
 }
@@ -238,11 +242,11 @@ function clear<N>(
   state.numbers++;
   state.asked = facts.own;
   state.relayEpoch = subscribe.epoch + (put_back?.commits ?? 0);
-  if (anchor !== undefined) run.write = [facts.putAnchor(anchor)];
+  run.write = anchor;
   const { after, head, log } = subscribe;
   const isLost = facts.received === undefined;
   // Members that were behind may have sent something meanwhile, so that the last commit stands later than it would.
-  const begins = { anchor, after, head: Math.max(head, put_back?.sequence ?? 0), isLost, log };
+  const begins = { after, head: Math.max(head, put_back?.sequence ?? 0), isLost, log };
   effects.push({ type: "cleared", permit, begins });
   arriving(run);
   beginReading(run, permit, stream);
@@ -254,7 +258,7 @@ function clear<N>(
 function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream): void {
   const { state } = run;
   state.link = { at: "reading", permit, stream, timer: stream.begun ? undefined : wake(run, startMs) };
-  if (state.isOverrun) fetchAgain(run, 0);
+  if (state.isOverrun) fetchAgain(run, run.facts.jitter(retryMs));
 }
 
 function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetching" }>, reply: Subscribed): void {
@@ -263,6 +267,7 @@ function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetchi
   const judgement = judgeAgain(reply, permit, run.facts);
   if ("doubt" in judgement) return doubt(run, judgement, stream);
   beginReading(run, permit, stream);
+  run.effects.push({ type: "resumed", permit });
 }
 
 /** A place that the relay refused was one of this membership: so the log has lost its end. */
@@ -290,6 +295,10 @@ function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { t
   const { link } = run.state;
   if (link.at === "fetching" && link.call === call) return settle(run, 0);
   if (link.at !== "settling" || link.call !== call) return;
+  // A commit that the relay does not take back is missing in its log, and that is judged.
+  if (link.question === "put_back" && code !== "transport_error" && code !== "connection_error") {
+    return judge(run, { ...link, answers: { ...link.answers, put_back: { commits: 0, own: 0, sequence: 0 } } });
+  }
   if (code === "not_found") {
     leave(run, { at: "idle" });
     return void run.effects.push({ type: "unknown" });
@@ -305,15 +314,15 @@ function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { t
   rest(run, link.tries);
 }
 
-function rest<N>(run: Run<N>, tries: number): void {
-  const ms = run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings));
+function rest<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
+  const ms = Math.max(run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings)), atLeastMs);
   leave(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
 }
 
 function fetchAgain<N>(run: Run<N>, afterMs: number): void {
   const { state } = run;
   const permit = permitOf(state);
-  if (state.link.at === "listening") return settle(run, 0);
+  if (state.link.at === "listening") return rest(run, 0, afterMs);
   // The place from which the relay was asked to go on is no longer ours.
   if (state.link.at === "settling" && state.link.stream !== undefined) state.isOverrun = true;
   if (permit === undefined) return;
@@ -328,28 +337,6 @@ function fetchAgain<N>(run: Run<N>, afterMs: number): void {
   run.effects.push({ type: "ask", call, question: "subscribe", about: { tag } });
 }
 
-function started<N>(run: Run<N>, tag: number): void {
-  const { link } = run.state;
-  if (!("stream" in link) || link.stream?.tag !== tag) return;
-  link.stream.begun = true;
-  if ("timer" in link) link.timer = undefined;
-  arriving(run);
-}
-
-function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { type: "delivered" }>): void {
-  const { link } = state;
-  if (notice.kind === "entry") {
-    if (!("stream" in link) || link.stream?.begun !== true || state.isOverrun) return;
-    state.arrivedBytes += notice.bytes;
-  }
-  state.arrived.push(notice);
-  // A relay that sends more than it may: what is left out would be missing in the middle.
-  if (state.arrivedBytes > windowBytes) {
-    dropEntries(state);
-    state.isOverrun = true;
-  }
-}
-
 function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "read" }>): void {
   if (run.state.reading !== reading) return;
   run.state.reading = undefined;
@@ -357,19 +344,7 @@ function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "
     arriving(run);
     taken(run, took);
   }
-  if (run.state.isOverrun && permitOf(run.state) !== undefined) fetchAgain(run, 0);
-}
-
-/** One at a time, and not while the relay is asked: it may show that what has come is not to be read. */
-function readNext<N>(run: Run<N>): void {
-  const { state, effects } = run;
-  const { link } = state;
-  if (state.reading !== undefined || link.at === "settling" || link.at === "fetching") return;
-  const notice = state.arrived.shift();
-  if (notice === undefined) return;
-  if (notice.kind === "entry") state.arrivedBytes -= notice.bytes;
-  const reading = state.reading = numberOf(run);
-  effects.push({ type: "read", reading, notice, permit: permitOf(state) });
+  if (run.state.isOverrun) fetchAgain(run, run.facts.jitter(retryMs));
 }
 
 /** Now and then. */

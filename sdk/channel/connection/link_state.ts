@@ -3,7 +3,6 @@
  * and `stepLink` alone changes it. The tables are in docs/channel_machine.md.
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
-import type { RecordChange } from "../../store/mod.ts";
 import type { Anchor } from "../anchor.ts";
 import type { OwnCommit } from "../log_place.ts";
 import type { Doubt, Permit } from "./permit.ts";
@@ -55,8 +54,9 @@ export type Link =
     readonly question: Question;
     readonly call: number;
     readonly answers: Answers;
-    /** Our epoch when the relay was asked to subscribe. */
+    /** Our epoch and place when the relay was asked to subscribe. */
     readonly epoch: number;
+    readonly place: Place["at"];
     readonly stream: Stream | undefined;
   }
   | { readonly at: "pausing"; readonly tries: number; readonly timer: number }
@@ -163,8 +163,6 @@ export interface Facts {
   /** The earliest generation that we refuse. */
   readonly foreign: number | undefined;
   readonly store: StoreFacts;
-  /** Returns the record of an anchor. */
-  readonly putAnchor: (anchor: Anchor) => RecordChange;
   /** Between half and one and a half of it. */
   readonly jitter: (ms: number) => number;
 }
@@ -188,6 +186,10 @@ export type LinkEvent<N> =
   | { readonly type: "all_arrived" }
   /** The program waits until it may work, or until what is in front of the stop is here. */
   | { readonly type: "wait"; readonly operation: number; readonly until: "work" | "arrival" }
+  /** A generation has begun that may not be entered here: nothing behind it is read before there is a permit. */
+  | { readonly type: "hold" }
+  /** The relay did not answer something that has to be known before we go on. */
+  | { readonly type: "retry" }
   /** The place has changed, and with it perhaps whether we may work. */
   | { readonly type: "moved" }
   /** Nothing waits to be acknowledged any more: the client is being closed. */
@@ -215,6 +217,8 @@ export type LinkEffect<N> =
   | { readonly type: "lose_log" }
   /** The store is as new as what we did, and the log is ours: the reader goes on from here, and work with it. */
   | { readonly type: "cleared"; readonly permit: Permit; readonly begins: Begins }
+  /** Entries flow again on the same connection. */
+  | { readonly type: "resumed"; readonly permit: Permit }
   | { readonly type: "rest" }
   | { readonly type: "come_back"; readonly doubt: Doubt }
   | { readonly type: "unknown" }
@@ -230,7 +234,6 @@ export interface About {
 
 /** Where reading goes on. */
 export interface Begins {
-  readonly anchor: Anchor | undefined;
   readonly after: number;
   readonly head: number;
   /** The reader had no place of its own. */
@@ -239,6 +242,7 @@ export interface Begins {
 }
 
 export interface LinkStep<N> {
-  readonly write: readonly RecordChange[];
+  /** More is known of our membership. It is on disk before anything else happens. */
+  readonly write: Anchor | undefined;
   readonly effects: readonly LinkEffect<N>[];
 }

@@ -28,10 +28,12 @@ export function settleWaiters<N>({ state, effects }: Run<N>, mayWork: boolean): 
   for (const { operation } of state.waiting.splice(0)) effects.push({ type: "settle", operation, result: "now" });
 }
 
-/** The log is to be read anew, and may be another one: entries come again. */
-export function startArrival<N>({ state: { arrival } }: Run<N>): void {
-  arrival.isOver = false;
+/** The log is to be read anew, and may be another one: entries come again. Without a stop nothing stands in front of it. */
+export function startArrival<N>(run: Run<N>): void {
+  const { arrival } = run.state;
   arrival.events++;
+  if (run.facts.place.at === "stopped") arrival.isOver = false;
+  else arrived(run);
 }
 
 /** One of them is here, or is on its way. */

@@ -6,6 +6,7 @@ import type { ChannelId, NoticeBody, NoticeEnvelope } from "../../../proto/mod.t
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import type { Serial } from "../../base/serial.ts";
+import type { RecordChange } from "../../store/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { isAsking, permitOf, windowBytes } from "../connection/link_run.ts";
@@ -15,6 +16,7 @@ import type {
   Begins,
   Facts,
   Found,
+  Link,
   LinkEffect,
   LinkEvent,
   LinkState,
@@ -25,6 +27,7 @@ import type {
   Subscribed,
   Taken,
 } from "../connection/link_state.ts";
+import type { Anchor } from "../anchor.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
 
@@ -48,6 +51,8 @@ export interface LinkRunnerParts {
   readonly settleStop: () => Promise<void>;
   /** Settles a commit from before this connection, if the log says what became of it. */
   readonly settleCommit: () => Promise<void>;
+  /** Returns the change to write: more is known of our membership. */
+  readonly noteAnchor: (anchor: Anchor) => RecordChange;
   readonly putBack: (epoch: number) => Promise<PutBack>;
   readonly findCommit: (epoch: number) => Promise<Found>;
   /** The relay has said where the log is. */
@@ -56,6 +61,7 @@ export interface LinkRunnerParts {
   readonly read: (notice: NoticeEnvelope, permit: Permit | undefined) => Promise<Taken | undefined>;
   readonly loseLog: () => void;
   readonly onCleared: (permit: Permit, begins: Begins) => Promise<void>;
+  readonly onResumed: (permit: Permit) => void;
   readonly onRest: () => void;
   readonly comeBack: (doubt: Doubt) => void;
   /** The relay does not know us in this channel. */
@@ -74,6 +80,10 @@ export class LinkRunner {
   #isStepping = false;
   #isOver = false;
   #operation = 0;
+  /** Connections that have come or gone, and wait for their step: no permit counts any more. */
+  #changes = 0;
+  /** Nothing else is read, entered or founded from a `Subscribe` to its judgement. */
+  #turn: { readonly tag: number; readonly end: () => void } | undefined;
 
   constructor(parts: LinkRunnerParts, deps: Pick<ChannelDeps, "session" | "runtime" | "store">) {
     this.#parts = parts;
@@ -100,7 +110,7 @@ export class LinkRunner {
 
   /** Given by the present connection, if it has shown that our store is as new as what we did. */
   get permit(): Permit | undefined {
-    return permitOf(this.#state);
+    return this.#changes > 0 ? undefined : permitOf(this.#state);
   }
 
   /** Everything in front of the commit at which we are stopped is here. */
@@ -109,7 +119,9 @@ export class LinkRunner {
   }
 
   connection(online: boolean): void {
+    this.#changes++;
     this.push({ type: online ? "connected" : "disconnected" });
+    if (this.#deps.session.state.kind === "ended") this.#settleAll("late");
   }
 
   deliver(notice: NoticeEnvelope): void {
@@ -142,7 +154,12 @@ export class LinkRunner {
     this.#isOver = true;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
-    for (const { resolve } of this.#operations.values()) resolve("over");
+    this.#settleAll("over");
+    this.#turn?.end();
+  }
+
+  #settleAll(result: Waited): void {
+    for (const { resolve } of this.#operations.values()) resolve(result);
     this.#operations.clear();
   }
 
@@ -164,12 +181,15 @@ export class LinkRunner {
   /** At once, as long as nothing has to be written or waited for. */
   #run(): void {
     this.#isStepping = true;
+    this.#endTurn();
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
       const step = stepLink(this.#state, event, this.#facts);
+      if (event.type === "connected" || event.type === "disconnected") this.#changes--;
       const rest = this.#carryOut(step);
       if (rest !== undefined) {
         return void rest.then(() => this.#run(), (fault) => this.#parts.onFault(fault));
       }
+      this.#endTurn();
     }
     this.#isStepping = false;
     this.#forgetTimers();
@@ -177,7 +197,9 @@ export class LinkRunner {
 
   /** Returns a promise when something has to be waited for. */
   #carryOut({ write, effects }: LinkStep<NoticeEnvelope>): Promise<void> | undefined {
-    if (write.length > 0) return this.#carryOutLater(effects, this.#deps.store.batch(write));
+    if (write !== undefined) {
+      return this.#carryOutLater(effects, this.#deps.store.batch([this.#parts.noteAnchor(write)]));
+    }
     for (const [at, effect] of effects.entries()) {
       const done = this.#perform(effect);
       if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
@@ -205,6 +227,8 @@ export class LinkRunner {
         return undefined;
       case "cleared":
         return parts.onCleared(effect.permit, effect.begins).then(() => this.push({ type: "moved" }));
+      case "resumed":
+        return void parts.onResumed(effect.permit);
       case "lose_log":
         return void parts.loseLog();
       case "rest":
@@ -275,17 +299,35 @@ export class LinkRunner {
         await settleCommit();
         return { question };
       case "subscribe":
-        return await entries.run(() => this.#subscribe(call, tag));
+        return await this.#takeTurn(call, tag) ? await this.#subscribe(call, tag) : undefined;
       case "put_back":
-        return { question, reply: await entries.run(() => putBack(epoch)) };
+        return { question, reply: await putBack(epoch) };
       default:
         return { question, reply: await findCommit(epoch) };
     }
   }
 
+  /** Until the answers are judged: a new membership or generation that came in between would be worked in with an old permit. */
+  #takeTurn(call: number, tag: number): Promise<boolean> {
+    const [taken, over] = [createDeferred<boolean>(), createDeferred<void>()];
+    this.#parts.entries.run(() => {
+      const isHeld = this.#isHeld(call);
+      if (isHeld) this.#turn = { tag, end: over.resolve };
+      taken.resolve(isHeld);
+      return isHeld ? over.promise : Promise.resolve();
+    }).catch((fault) => this.#parts.onFault(fault));
+    return taken.promise;
+  }
+
+  #endTurn(): void {
+    const { link } = this.#state;
+    if (this.#turn === undefined || (isWaiting(link) && link.stream?.tag === this.#turn.tag)) return;
+    this.#turn.end();
+    this.#turn = undefined;
+  }
+
   /** Behind what is being read: the place from which to go on is known then. */
   async #subscribe(call: number, tag: number): Promise<Answer | undefined> {
-    if (!this.#isHeld(call)) return undefined;
     const { channelId, received, onSubscribed } = this.#parts;
     const [after, { log }] = [received(), this.#state];
     const reply = await this.#deps.session.call("Subscribe", {
@@ -306,6 +348,11 @@ export class LinkRunner {
   }
 }
 
+/** For an answer by which it is judged. */
+function isWaiting(link: Link): link is Extract<Link, { at: "settling" | "fetching" }> {
+  return link.at === "settling" || link.at === "fetching";
+}
+
 const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
   "DeliverConfirmations",
   "DeliverUnconfirmed",
@@ -318,9 +365,12 @@ function noticeOf(content: NoticeEnvelope): Notice<NoticeEnvelope> {
   return { kind: words.has(content.operation) ? "word" : "entry", content, bytes: bytesOf(content) };
 }
 
+/** Of an entry whose size the window does not know. */
+const otherBytes = 1024;
+
 function bytesOf({ operation, body }: NoticeEnvelope): number {
   if (operation === "DeliverMessage") return body.ciphertext.length;
-  return operation === "DeliverCommit" ? body.commit.length : 0;
+  return operation === "DeliverCommit" ? body.commit.length : otherBytes;
 }
 
 function timersOf(
