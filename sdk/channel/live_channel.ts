@@ -332,9 +332,9 @@ export class LiveChannel {
     // Unread messages before the commit come first; the agent asks when it reaches the commit itself.
     const { stopped } = this.#recovery;
     if (stopped === undefined) return this.#goOn(permit);
-    const isAllRead = (this.#reader.received ?? after) >= stopped.sequence - 1;
     // Nothing is left to read before it, so that it may not come at all any more. A founding of ours that is in the log comes first.
-    const settled = isAllRead ? this.#entries.run(() => this.#generations.settle(permit)) : Promise.resolve();
+    const isAllRead = (): boolean => (this.#reader.received ?? after) >= stopped.sequence - 1;
+    const settled = this.#entries.run(() => isAllRead() ? this.#generations.settle(permit) : Promise.resolve());
     const retry = (error: unknown): void => {
       if (!(error instanceof StaticError)) throw error;
       this.#link.push({ type: "retry" });
@@ -804,7 +804,7 @@ export class LiveChannel {
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
     // An owner reads on, and may begin the channel anew: the relay lets it.
-    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"), true);
+    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     const isHidden = reason === "unknown" && this.#deps.session.covers?.(this.membership) === false;
     if (isHidden) return this.#end(hiddenError(this.name));
