@@ -39,6 +39,7 @@ export function newLink<N>(log: Uint8Array | undefined): LinkState<N> {
     arrivedBytes: 0,
     isOverrun: false,
     reading: undefined,
+    voided: undefined,
     numbers: 0,
     log,
     lostAt: undefined,

@@ -98,6 +98,8 @@ export interface LinkState<N> {
   isOverrun: boolean;
   /** The reading under way, perhaps of an earlier connection: nothing else is read beside it. */
   reading: number | undefined;
+  /** Of a reading: the entries before and behind it come again. */
+  voided: number | undefined;
   /** The last number that was given to a call, a timer, a reading, a tag. */
   numbers: number;
   /** The log that positions are of, as far as is known. */
@@ -211,6 +213,7 @@ export type Answer =
 
 export type LinkEffect<N> =
   | { readonly type: "ask"; readonly call: number; readonly question: Question; readonly about: About }
+  /** In its turn, if `isOfStream` still says so then. */
   | { readonly type: "read"; readonly reading: number; readonly notice: Notice<N>; readonly permit: Permit | undefined }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /** Our place in the log is void: it is another one. */

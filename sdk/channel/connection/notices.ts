@@ -8,6 +8,7 @@ import { arriving } from "./waiters.ts";
 
 export function dropEntries<N>(state: LinkState<N>): void {
   state.arrived = state.arrived.filter(({ kind }) => kind === "word");
+  state.voided = state.reading;
   state.arrivedBytes = 0;
   state.isOverrun = false;
 }
@@ -32,6 +33,11 @@ export function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>
     dropEntries(state);
     state.isOverrun = true;
   }
+}
+
+/** Whether a notice that was given to the reader, and has waited for its turn, is still to be read. Entries may come again since. */
+export function isOfStream<N>({ voided }: LinkState<N>, reading: number): boolean {
+  return voided !== reading;
 }
 
 /** One at a time, and not while the relay is asked: it may show that what has come is not to be read. */

@@ -10,6 +10,7 @@ import type { RecordChange } from "../../store/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { isAsking, permitOf, windowBytes } from "../connection/link_run.ts";
+import { isOfStream } from "../connection/notices.ts";
 import type {
   About,
   Answer,
@@ -270,8 +271,9 @@ export class LinkRunner {
     session.acknowledge({ channelId: this.#parts.channelId, consumed, received });
   }
 
-  #read(reading: number, { content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
-    this.#parts.entries.run(() => this.#isOver ? Promise.resolve(undefined) : this.#parts.read(content, permit))
+  #read(reading: number, { kind, content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
+    const isDue = (): boolean => !this.#isOver && (kind === "word" || isOfStream(this.#state, reading));
+    this.#parts.entries.run(() => isDue() ? this.#parts.read(content, permit) : Promise.resolve(undefined))
       .then((took) => this.push({ type: "read", reading, ...(took !== undefined && { took }) }))
       .catch((fault) => this.#parts.onFault(fault));
   }
