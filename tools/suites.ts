@@ -1,7 +1,6 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
 import type { SuiteResult } from "./junit.ts";
-import { readPages } from "./pages/markdown.ts";
-import { writePrograms } from "./pages/programs.ts";
+import { readProgramPages, writePrograms } from "./pages/programs.ts";
 import { listFiles } from "./source.ts";
 import { type Print, root, runDeno, runTests } from "./suite_run.ts";
 import { findTestFiles, type TestPaths } from "./test_files.ts";
@@ -102,7 +101,7 @@ async function checkTypes(print: Print): Promise<SuiteResult> {
   const absolute = Object.entries({ ...tools, ...imports }).map((
     [name, target],
   ) => [name, String(target).replace(/^\.\//, `file://${root}/`)]);
-  const programs = await writePrograms(programsOfPages, readPages());
+  const programs = await writePrograms(programsOfPages, readProgramPages());
   const config = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const options = {

@@ -7,6 +7,7 @@ import { bundle } from "../../tools/bundle.ts";
 import { tried } from "../support/campaign.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
+import { compilers, compileWith, typescripts } from "../support/runtime/typescript.ts";
 import { startStack } from "../support/stack.ts";
 
 /** Lines that are marked as an error must be one: types that had become `any` would let them pass. */
@@ -59,9 +60,6 @@ export async function transport(): Promise<"quic" | "webtransport" | "grpc" | "c
   return client.transport;
 }
 `;
-const compilers = ["typescript-5.0", "typescript"].flatMap((compiler) =>
-  [["nodenext", "nodenext"], ["esnext", "bundler"]].map((modules) => [compiler, ...modules] as const)
-);
 /** Wrong types must be seen to be wrong, here too. */
 const a2aScript = `
 import { ClientFactory } from "@a2a-js/sdk/client";
@@ -88,7 +86,7 @@ function examples(readme: string): { readonly script: string; readonly output: s
 }
 
 testWhen(packageTools, "the npm package works as its README says", async (t) => {
-  await using opened = await installPackage(["typescript", "typescript-5.0", "@types/node"]);
+  await using opened = await installPackage([...typescripts, "@types/node"]);
   const { folder } = opened;
   const manifest = JSON.parse(await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`));
 
@@ -105,12 +103,11 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     const script = 'import * as a2a from "static-sdk/a2a"; console.log(a2a.a2aBinding, typeof a2a.serveA2A)';
     const run = ["--no-warnings", "--input-type=module", "-e", script];
     assertEquals(await runCommand("node", run, { cwd: folder }), "static://bindings/a2a/v1 function\n");
-    await Deno.writeTextFile(`${folder}/a2a.mts`, a2aScript);
-    const strict = { noEmit: true, strict: true, skipLibCheck: false, target: "es2022", module: "nodenext" };
+    const sources = { folder: `${folder}/a2a`, files: ["a2a.mts"] };
+    await Deno.mkdir(sources.folder);
+    await Deno.writeTextFile(`${sources.folder}/a2a.mts`, a2aScript);
     // A2A's own types name those of Node.
-    const compilerOptions = { ...strict, types: ["node"], lib: ["es2022", "dom"], moduleResolution: "nodenext" };
-    await Deno.writeTextFile(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ["a2a.mts"] }));
-    await runCommand("node", ["node_modules/typescript/bin/tsc", "-p", "."], { cwd: folder });
+    for (const compiler of compilers) await compileWith(compiler, { ...sources, types: ["node"] });
   });
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
@@ -131,24 +128,20 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
       const run = ["--no-warnings", "--input-type=module", "-e", script];
       const worker = await Deno.readTextFile(new URL((await runCommand("node", run, { cwd: folder })).trim()));
       assertEquals(/\b(import|export)\b|["'](node:[^"']*)|\bDeno\b/.exec(worker)?.[0], undefined);
-      // The same that the SDK starts without it.
-      assert((await Deno.readTextFile(`${folder}/browser.js`)).includes(worker.slice(0, 60)));
+      // The same that the SDK starts without it. A bundle may write the ends of its lines in another way.
+      const [longest = ""] = worker.split("\n").toSorted((a, b) => b.length - a.length);
+      assertGreater(longest.length, 60);
+      assert((await Deno.readTextFile(`${folder}/browser.js`)).includes(longest.slice(0, 60)));
     },
   );
 
   await t.step("its types are one file without our insides, for every TypeScript from 5.0 on", async () => {
     const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
     assertEquals(/@internal|LiveChannel|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);
-    await Deno.writeTextFile(`${folder}/typed.mts`, typedScript);
-    const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../tools/npm/deno.json", import.meta.url)));
-    for (const [compiler, module, moduleResolution] of compilers) {
-      const version = String(imports[compiler]).replace(/^.*@/, "");
-      const strict = { noEmit: true, strict: true, skipLibCheck: false, types: [], target: "es2022" };
-      const compilerOptions = { ...strict, lib: ["es2022", "dom"], module, moduleResolution };
-      await Deno.writeTextFile(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ["typed.mts"] }));
-      const tsc = `node_modules/.deno/typescript@${version}/node_modules/typescript/bin/tsc`;
-      await runCommand("node", [tsc, "-p", "."], { cwd: folder });
-    }
+    const sources = { folder: `${folder}/typed`, files: ["typed.mts"] };
+    await Deno.mkdir(sources.folder);
+    await Deno.writeTextFile(`${sources.folder}/typed.mts`, typedScript);
+    for (const compiler of compilers) await compileWith(compiler, sources);
   });
 
   await t.step("it can be required", async () => {

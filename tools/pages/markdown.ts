@@ -32,9 +32,12 @@ export function readPages(): Page[] {
   const inDocs = Array.from(Deno.readDirSync(new URL("docs/", repository)), ({ name }) => `docs/${name}`)
     .filter((path) => path.endsWith(".md")).sort();
   const aboutTheProject = ["CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SUPPORT.md", "SECURITY.md", "CHANGELOG.md"];
-  return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs].map((path) =>
-    parsePage(path, Deno.readTextFileSync(new URL(path, repository)))
-  );
+  return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs].map(readPage);
+}
+
+/** `path` is from the repository's root. */
+export function readPage(path: string): Page {
+  return parsePage(path, Deno.readTextFileSync(new URL(path, repository)));
 }
 
 export function parsePage(path: string, text: string): Page {
