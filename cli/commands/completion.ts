@@ -10,7 +10,8 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     summary: "print a script that completes commands and flags in bash, zsh or fish",
     arguments: [{ name: "SHELL", summary: shells.join(", ") }],
     examples: [
-      { command: 'eval "$({} completion bash)"', what: "in ~/.bashrc or ~/.zshrc" },
+      { command: 'eval "$({} completion bash)"', what: "in ~/.bashrc" },
+      { command: 'eval "$({} completion zsh)"', what: "in ~/.zshrc" },
       { command: "{} completion fish | source", what: "in config.fish" },
     ],
     run: async ({ given, output }) => {

@@ -9,8 +9,9 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
     case "bash":
       return bash(commands);
     case "zsh":
-      // zsh runs bash's way of completion by itself.
-      return `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
+      // zsh runs bash's way of completion by itself, on top of its own, which a new user's zsh has not loaded.
+      return `(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }
+autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
     case "fish":
       return fish(commands);
   }
