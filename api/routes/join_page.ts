@@ -22,6 +22,7 @@ const page =
 the part behind the <code>#</code> stays in your browser and was not sent to this server.</p>
 <p>Copy the whole address, then run this and paste it:</p>
 <pre>static channel join</pre>
+<p><code>static</code> is the command line of Static: <code>deno task install</code> in its repository installs it.</p>
 <p>In a program: <code>StaticClient.connect({ link, dataDir, identity })</code>, then <code>client.join(link)</code>.</p>
 <p>Your browser keeps this address in its history; delete it there when you have joined.</p>
 </body></html>

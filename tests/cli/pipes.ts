@@ -155,7 +155,7 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
 }
 
 export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram): Promise<void> {
-  await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(node ${program})`);
+  await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(${program})`);
   await pair.meet();
   const script = 'static channel send "$NAME" hosted && static host status --json && static host stop --json';
   const { code, stdout, stderr } = await pair.run(script, { STATIC_HOST: "" });
@@ -164,7 +164,7 @@ export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram
 }
 
 export interface NodeProgram extends AsyncDisposable {
-  /** The package's script. */
+  /** The link to the package's script that npm makes, in the PATH of its users. */
   readonly program: string;
 }
 
@@ -179,6 +179,10 @@ export async function installNodeProgram(): Promise<NodeProgram> {
   await Deno.mkdir(target);
   await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
   const { bin } = JSON.parse(await Deno.readTextFile(`${target}/package.json`));
+  const program = `${project.folder}/node_modules/.bin/static`;
+  await Deno.mkdir(`${project.folder}/node_modules/.bin`, { recursive: true });
+  await Deno.chmod(`${target}/${bin.static}`, 0o755);
+  await Deno.symlink(`${target}/${bin.static}`, program);
   const moved = opened.move();
-  return { program: `${target}/${bin.static}`, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { program, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
