@@ -7,6 +7,9 @@
 const checkout = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
 const mark = "Written by deno task install of Static. deno task uninstall deletes it.";
 
+/** How this user calls Deno: by npx, if there is only Node. */
+const deno = Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
+
 interface Place {
   readonly path: string;
   readonly text: string;
@@ -38,15 +41,15 @@ function placesIn({ programs, data }: Folders): readonly [Place, ...Place[]] {
 
 /** The Deno that runs this stands last in PATH: users whose Deno came with npx have no other, and npx is slow. */
 function launcher(): string {
-  const deno = Deno.execPath();
+  const folder = Deno.execPath().replace(/\/[^/]*$/, "");
   return `#!/bin/sh
 # ${mark}
 checkout=${quoted(checkout)}
 if [ ! -x "$checkout/static" ]; then
-  echo "error: The checkout of Static is no longer in $checkout. Run deno task install where it is now." >&2
+  echo "error: The checkout of Static is no longer in $checkout. Run ${deno} task install where it is now." >&2
   exit 1
 fi
-export PATH="$PATH":${quoted(deno.slice(0, deno.lastIndexOf("/")))} STATIC_PROGRAM=static
+export PATH="$PATH":${quoted(folder)} STATIC_PROGRAM=static
 exec "$checkout/static" "$@"
 `;
 }
@@ -89,7 +92,7 @@ async function install(folders: Folders): Promise<void> {
     isInPath ? "Its folder is in your PATH: static --help works in every folder." : pathAdvice(shell, folders),
   );
   console.log(completionAdvice(shell));
-  console.log("It uses this checkout. After moving the checkout, run this again; deno task uninstall removes it.");
+  console.log(`It uses this checkout. After moving the checkout, run this again; ${deno} task uninstall removes it.`);
 }
 
 function pathAdvice(shell: string, { programs }: Folders): string {
@@ -128,12 +131,14 @@ async function uninstall(folders: Folders): Promise<void> {
 
 async function main(args: readonly string[]): Promise<void> {
   const home = Deno.env.get("HOME");
-  if (Deno.build.os === "windows") throw new Error("Windows has no such folder. Use deno task static in the checkout.");
+  if (Deno.build.os === "windows") {
+    throw new Error(`Windows has no such folder. Use ${deno} task static in the checkout.`);
+  }
   if (!home) throw new Error("The variable HOME is not set, so there is no folder to install into. Set it.");
   const folders = { programs: `${home}/.local/bin`, data: Deno.env.get("XDG_DATA_HOME") || `${home}/.local/share` };
   if (args.length === 0) return await install(folders);
   if (args.join(" ") === "--remove") return await uninstall(folders);
-  throw new Error(`deno task install takes no arguments, not ${args.join(" ")}. To remove it: deno task uninstall`);
+  throw new Error(`deno task install takes no arguments, not ${args.join(" ")}. To remove it: ${deno} task uninstall`);
 }
 
 if (import.meta.main) {

@@ -32,10 +32,10 @@ class NewUser implements AsyncDisposable {
     return `${this.#folder}/tools`;
   }
 
-  /** The task, in the checkout, where Deno is known. */
+  /** The task, in the checkout. As with npx, Deno is in no folder of PATH. */
   async task(name: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
-    const PATH = `${Deno.execPath().replace(/\/[^/]*$/, "")}:${this.#tools}`;
-    return await this.#run(Deno.execPath(), ["task", "--quiet", name], { cwd: repository, PATH, ...variables });
+    const place = { cwd: repository, PATH: this.#tools };
+    return await this.#run(Deno.execPath(), ["task", "--quiet", name], { ...place, ...variables });
   }
 
   /** A command in the home, where neither Deno nor npx is known. */
@@ -114,10 +114,9 @@ testWhen(
     COMP_WORDS=(static channel f) COMP_CWORD=2; complete -p static; _static; echo "\${COMPREPLY[@]}"`;
     assertEquals(await shell(script), "complete -o default -F _static static\nfingerprint\n");
 
-    const inPath = await user.task("install", {
-      PATH: `${Deno.execPath().replace(/\/[^/]*$/, "")}:${user.home}/.local/bin/`,
-    });
+    const inPath = await user.task("install", { PATH: `${user.home}/.local/bin/`, npm_command: "exec" });
     assertStringIncludes(inPath, "Its folder is in your PATH: static --help works in every folder.");
+    assertMatch(inPath, /\bnpx -y deno@\S+ task uninstall removes it/, "a user of npx can copy it");
 
     const removed = await user.task("uninstall");
     assertEquals(removed.match(/^Deleted: /gm)?.length, 3);
