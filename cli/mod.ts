@@ -1,4 +1,5 @@
 /** The CLI as a function, for tests and for programs that embed it. */
+export { globalFlags } from "./command.ts";
 export { commands } from "./command_table.ts";
 export { exitCodes } from "./exit_codes.ts";
 export { renderReference } from "./help/reference.ts";

@@ -4,7 +4,7 @@
  * when the checkout changes.
  */
 
-const checkout = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
+const checkout = decodeURIComponent(new URL("../", import.meta.url).pathname).replace(/\/$/, "");
 const mark = "Written by deno task install of Static. deno task uninstall deletes it.";
 
 /** How this user calls Deno: by npx, if there is only Node. */

@@ -1,7 +1,6 @@
 // Pages, help, errors of every language, the console and the skill tell users to run `static`: what they name exists.
 import { assertEquals, assertGreater } from "@std/assert";
-import { commands } from "../../cli/mod.ts";
-import { globalFlags } from "../../cli/command.ts";
+import { commands, globalFlags } from "../../cli/mod.ts";
 import { isTest, lineAt, listFiles } from "../../tools/source.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
