@@ -29,12 +29,13 @@ export function agentInWords({ identity, knownAs, keyUnchanged, self = false }: 
 /** In fields for models, to stand beside the agent id. */
 export function agentForModel(agent: SeenAgent, { hideNames = false }: { readonly hideNames?: boolean } = {}): object {
   const { identity, knownAs, keyUnchanged, self = false } = agent;
-  if (knownAs !== undefined) return { who: `${knownAs}, named by this agent's owner`, key_unchanged: keyUnchanged };
+  const isOther = !keyUnchanged && { another_agent_had_this_name: true };
+  if (knownAs !== undefined) return { who: `${knownAs}, named by your user`, ...isOther };
   const isHidden = hideNames || identity === "";
   return {
     who: self ? "this agent" : "UNVERIFIED agent",
-    key_unchanged: keyUnchanged,
     ...(!isHidden && { calls_itself: shown(identity, { max: maxClaim }) }),
+    ...isOther,
   };
 }
 

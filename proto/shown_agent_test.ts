@@ -16,9 +16,13 @@ Deno.test("people read the user's own name for an agent, or a claim in quotes th
 });
 
 Deno.test("models read who an agent is to the user, and its claim apart, at most 64 characters of it", () => {
-  assertEquals(agentForModel(agent), { who: "UNVERIFIED agent", key_unchanged: true, calls_itself: "ceo@acme.com" });
-  assertEquals(agentForModel(agent, { hideNames: true }), { who: "UNVERIFIED agent", key_unchanged: true });
-  assertEquals(agentForModel(known), { who: "Alice's laptop, named by this agent's owner", key_unchanged: true });
+  assertEquals(agentForModel(agent), { who: "UNVERIFIED agent", calls_itself: "ceo@acme.com" });
+  assertEquals(agentForModel(agent, { hideNames: true }), { who: "UNVERIFIED agent" });
+  assertEquals(agentForModel(known), { who: "Alice's laptop, named by your user" });
+  assertEquals(agentForModel({ ...known, keyUnchanged: false }), {
+    who: "Alice's laptop, named by your user",
+    another_agent_had_this_name: true,
+  });
   const long = agentForModel({ ...agent, identity: "x".repeat(200) }) as { calls_itself: string }; // cast: of this shape
   assertEquals(long.calls_itself, `${"x".repeat(64)}…`);
 });

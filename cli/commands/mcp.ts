@@ -15,8 +15,8 @@ export const mcp: Command = {
   summary: "let a language model use this agent: an MCP server on standard input and output",
   details: [
     "A harness, the program that runs the model, starts this command. The agent's host serves it, so that several sessions",
-    "and commands can use one agent. It reads messages with its own position. Messages that a session received but did not",
-    "acknowledge are delivered again to the next one. Keys, passphrases and invites never reach the model.",
+    "and commands can use one agent. It reads messages with its own position. Messages that a session received without asking",
+    "for more afterwards are delivered again to the next one. Keys, passphrases and invites never reach the model.",
   ],
   flags: [
     { name: "reader", value: "NAME", summary: 'name of the reader, which has its own position; "mcp" when not given' },

@@ -1,10 +1,12 @@
 /** The agent behind a session: connected with the first tool that needs it, so that a server answers at once whatever the network does. */
-import { failureInWords } from "../../proto/mod.ts";
+import { quoted } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import { afterRefusal, connectAgent } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
+import { nearest } from "../arguments/suggest.ts";
 import type { Context } from "../command.ts";
 import type { Agent } from "../hosting.ts";
+import { type Refusal, refused } from "./refusal.ts";
 
 export class AgentLink {
   readonly #context: Context;
@@ -41,7 +43,10 @@ export class AgentLink {
   async channel(name: string): Promise<Channel> {
     const known = this.#channels.get(name);
     if (known !== undefined && known.health().state !== "ended") return known;
-    const channel = await (await this.agent()).channel(name);
+    const agent = await this.agent();
+    const channel = await agent.channel(name).catch((error) => {
+      throw agent.channels.some((each) => each === name) ? error : notIn(name, agent.channels);
+    });
     this.#channels.set(name, channel);
     return channel;
   }
@@ -58,9 +63,9 @@ export class AgentLink {
   }
 }
 
-/** Of an error, for the model: what failed and what to do. */
-export function failureText(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-  const text = failureInWords(error);
-  return typeof code === "string" ? `${code}: ${text}` : text;
+function notIn(name: string, channels: readonly string[]): Refusal {
+  const meant = nearest(name, channels);
+  const all = channels.length === 0 ? "It is in none" : `Its channels: ${channels.join(", ")}`;
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  return refused(`This agent is in no channel ${quoted(name)}.${hint} ${all}`);
 }

@@ -5,10 +5,11 @@ import { looksLikeJoinLink, parseInviteToken } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import type { AgentLink } from "./agent_link.ts";
 import type { Answering } from "./answering.ts";
+import { argumentsOf } from "./arguments.ts";
 import { askForInvite, invitePath } from "./invite_question.ts";
 import type { InviteFiles } from "./invite_files.ts";
 import { refused } from "./refusal.ts";
-import { channelName } from "./tools.ts";
+import { channelName, memberName, memberOf } from "./tools.ts";
 
 export const allowable = ["create", "invite", "join", "remove", "leave"] as const;
 export type Allowable = typeof allowable[number];
@@ -17,6 +18,8 @@ export interface AllowedParts {
   readonly link: AgentLink;
   readonly answering: Answering;
   readonly invites: InviteFiles;
+  /** Names that agents chose for themselves are left out. */
+  readonly hideNames: boolean;
 }
 
 const [maxUses, maxHours, hourMs, joinMs] = [100, 24 * 7, 3_600_000, 45_000];
@@ -31,8 +34,8 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   create: (server, { link, answering }) =>
     void server.registerTool("create", {
       title: "Create a channel",
-      description: "Creates a channel with this agent as its owner and only member.",
-      inputSchema: z.object({ channel: channelName }),
+      description: "Creates a channel. This agent is its owner and only member.",
+      inputSchema: argumentsOf({ channel: channelName }),
       annotations: changes,
     }, ({ channel }) =>
       answering.run(async () => {
@@ -43,12 +46,12 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
     void server.registerTool("invite", {
       title: "Invite an agent",
       description:
-        "Creates an invite and writes it to a file that only the user can read. The user passes it on; you get " +
-        "its handle and never the invite itself.",
-      inputSchema: z.object({
+        "Makes an invite and writes it to a file that only your user can read. Your user passes it on; you get its " +
+        "handle, and never the invite itself.",
+      inputSchema: argumentsOf({
         channel: channelName,
-        uses: z.number().int().min(1).max(maxUses).default(1),
-        hours: z.number().min(0.1).max(maxHours).default(24),
+        uses: z.number().int().min(1).max(maxUses).default(1).describe("How many agents can join with it"),
+        hours: z.number().min(0.1).max(maxHours).default(24).describe("How long it is valid"),
       }),
       annotations: changes,
     }, ({ channel, uses, hours }) =>
@@ -61,7 +64,9 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
       title: "Join a channel",
       description: "Joins a channel by the handle that a message shows in place of an invite. Without a handle, your " +
         "user is asked for the file with the invite.",
-      inputSchema: z.object({ handle: z.string().max(100).optional() }),
+      inputSchema: argumentsOf({
+        handle: z.string().max(100).optional().describe("As a message shows it: invite- and 32 letters and digits"),
+      }),
       annotations: changes,
     }, ({ handle }, { mcpReq: { inputResponses, signal } }) => {
       if (handle === undefined && inputResponses === undefined) return askForInvite();
@@ -76,23 +81,23 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
         return { channel: channel.name, members: channel.members().length, joined: true };
       });
     }),
-  remove: (server, { link, answering }) =>
+  remove: (server, { link, answering, hideNames }) =>
     void server.registerTool("remove", {
       title: "Remove a member",
-      description: "Removes a member, by its agent id, from a channel that this agent owns.",
-      inputSchema: z.object({ channel: channelName, member: z.string().max(300) }),
+      description: "Removes a member from a channel that this agent owns.",
+      inputSchema: argumentsOf({ channel: channelName, member: memberName }),
       annotations: destroys,
     }, ({ channel: name, member }) =>
       answering.run(async () => {
         const channel = await link.channel(name);
-        await channel.removeMember(channel.member(member).agentId);
+        await channel.removeMember(memberOf(channel, member, hideNames).agentId);
         return { channel: name, member, removed: true };
       })),
   leave: (server, { link, answering }) =>
     void server.registerTool("leave", {
       title: "Leave a channel",
-      description: "Leaves a channel permanently and deletes its keys here.",
-      inputSchema: z.object({ channel: channelName }),
+      description: "Leaves a channel for good. Only a new invite brings this agent back.",
+      inputSchema: argumentsOf({ channel: channelName }),
       annotations: destroys,
     }, ({ channel }) =>
       answering.run(async () => {

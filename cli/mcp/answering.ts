@@ -1,12 +1,13 @@
 /** How tools answer: one text of JSON, or what failed in words. Whatever goes out passes the last look for secrets here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { shownLines } from "../../proto/mod.ts";
-import { failureText } from "./agent_link.ts";
+import type { FailureWords } from "./failure_words.ts";
 import type { InviteFiles } from "./invite_files.ts";
 import { withoutSecrets } from "./screening.ts";
 
 export interface AnsweringParts {
   readonly secrets: readonly string[];
+  readonly words: Pick<FailureWords, "of">;
   /** Keeps invites that somebody has sent, for a model that may join; without it they are only taken out. */
   readonly invites?: InviteFiles | undefined;
   /** Hears every failure before the model does. */
@@ -34,7 +35,7 @@ export class Answering {
 
   /** A failure in words; they may repeat what another agent said. */
   textOf(error: unknown): string {
-    return this.screened(shownLines(failureText(error)));
+    return this.screened(shownLines(this.#parts.words.of(error)));
   }
 
   screened(text: string): string {

@@ -10,6 +10,8 @@ export interface Given {
   readonly message: Said;
   /** It is done with. Of a request there is nothing to acknowledge: it waits for its reply. */
   readonly ack: () => Promise<void>;
+  /** It was not read: it comes again, before others. */
+  readonly back: () => void;
   readonly request?: Waiting;
 }
 
@@ -94,12 +96,13 @@ export class Feed {
         // It gives no more: a reader that has given something cannot be let go without giving it back.
         this.#reader = undefined;
         const ack = acknowledging(reader, message);
-        if (await judge(channel, message, false) === "done") {
-          await ack();
-          continue;
-        }
-        this.#ready.push({ channel: channel.name, message, ack });
-        this.onReady();
+        const verdict = await judge(channel, message, false).catch((error) => {
+          // Nobody has read it: it is for the next one that asks.
+          void reader.return?.();
+          throw error;
+        });
+        if (verdict === "accept") this.#put({ message, ack });
+        else await ack();
       }
     } catch (error) {
       this.error = error;
@@ -115,9 +118,14 @@ export class Feed {
     const ack = (): Promise<void> => Promise.resolve();
     // One that is refused is not shown.
     const reply = this.#parts.ask(request);
-    this.#ready.push({ channel: this.channel.name, message: request, ack, request: { attempt, deadlineMs } });
-    this.onReady();
+    this.#put({ message: request, ack, request: { attempt, deadlineMs } });
     return await reply;
+  }
+
+  #put(item: Omit<Given, "channel" | "back">): void {
+    const given: Given = { ...item, channel: this.channel.name, back: () => void this.#ready.unshift(given) };
+    this.#ready.push(given);
+    this.onReady();
   }
 }
 

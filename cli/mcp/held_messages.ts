@@ -59,14 +59,16 @@ export class HeldMessages {
   }
 
   /** For a session, under the names that its senders have by now; it is gone when the session is done with it. */
-  async released(count: number, names: () => Promise<ReadonlyMap<string, string>>): Promise<Given[]> {
-    const messages = (await this.#read(this.#released)).slice(0, count);
+  async released(names: () => Promise<ReadonlyMap<string, string>>): Promise<Given[]> {
+    const messages = await this.#read(this.#released);
     if (messages.length === 0) return [];
     const known = await names();
     return messages.map(({ channel, message }) => ({
       channel,
       message: { ...message, sender: { ...message.sender, knownAs: known.get(message.sender.agentId) } },
       ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
+      // Its file is still there.
+      back: () => {},
     }));
   }
 

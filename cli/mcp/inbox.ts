@@ -1,26 +1,30 @@
 /**
- * Messages for a model, in batches. A batch has a cursor; the next question with that cursor acknowledges it, and one without it
- * gets the same batch again. Between two questions nothing is asked of the host, so that a session that sleeps takes no message
- * away from another one on the same reader.
+ * Messages for a model, in answers. A question acknowledges the answers that were sent before it was asked: the model that asks
+ * again has them. An answer that its client gave up comes again, and so does one that no question came after, in the next session.
+ * Between two questions nothing is asked of the host, so that a session that sleeps takes no message away from another one on the
+ * same reader.
  */
 import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { Feed, type Given, type Judge } from "./feed.ts";
+import type { GivenNotes } from "./given_notes.ts";
 
 export interface InboxParts {
   /** The durable reader. */
   readonly reader: string;
-  /** Of this session, in front of its cursors. */
-  readonly session: string;
   readonly channels: (names: readonly string[] | undefined) => Promise<readonly Channel[]>;
   readonly deadline: (ms: number) => AbortSignal;
   readonly judge: Judge;
   /** Messages that were held, and that a person has released. */
-  readonly released: (count: number) => Promise<readonly Given[]>;
+  readonly released: () => Promise<readonly Given[]>;
+  readonly notes: Pick<GivenNotes, "give" | "forget">;
 }
 
+/** The client's id of a call. */
+export type CallId = string | number;
+
 export interface Question {
+  readonly call: CallId;
   readonly channels?: readonly string[] | undefined;
-  readonly cursor?: string | undefined;
   readonly timeoutMs: number;
   readonly maxMessages: number;
   readonly signal: AbortSignal;
@@ -28,9 +32,8 @@ export interface Question {
 
 export interface Batch {
   readonly items: readonly Given[];
-  readonly cursor: string;
-  /** It was given before. */
-  readonly again: boolean;
+  /** Those that an earlier session was given, and did not come back for. */
+  readonly again: ReadonlySet<Given>;
   readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
 }
 
@@ -45,8 +48,8 @@ export class Inbox {
   readonly #feeds = new Map<string, Feed>();
   /** Requests that wait for their reply, by id. */
   readonly #pending = new Map<string, Asked>();
-  #given: readonly Given[] = [];
-  #count = 0;
+  /** By call, until the client asks again. */
+  readonly #answers = new Map<CallId, Answer>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: InboxParts) {
@@ -55,9 +58,29 @@ export class Inbox {
 
   /** One question at a time; the next one waits for its turn. Throws the signal's reason. */
   wait(question: Question): Promise<Batch> {
-    const asked = this.#turn.then(() => this.#wait(question));
+    // Those that are not sent yet are of questions that were asked at the same time: they prove nothing.
+    const read = [...this.#answers].filter(([, { isSent }]) => isSent);
+    for (const [call] of read) this.#answers.delete(call);
+    const asked = this.#turn.then(async () => {
+      await this.#acknowledge(read.flatMap(([, { items }]) => items));
+      return await this.#wait(question);
+    });
     this.#turn = asked.catch(() => {});
     return asked;
+  }
+
+  /** The answer to a call is on its way to the client. */
+  sent(call: CallId): void {
+    const answer = this.#answers.get(call);
+    if (answer !== undefined) answer.isSent = true;
+  }
+
+  /** The client has given up a call, and drops its answer if that is on its way: the next question gets it. */
+  givenUp(call: CallId): void {
+    const items = this.#answers.get(call)?.items ?? [];
+    this.#answers.delete(call);
+    for (const item of items.toReversed()) item.back();
+    void this.#parts.notes.forget(items);
   }
 
   /** False when nobody waits for this reply any more. */
@@ -67,13 +90,12 @@ export class Inbox {
     return asked !== undefined;
   }
 
-  async #wait({ channels: names, cursor, timeoutMs, maxMessages, signal }: Question): Promise<Batch> {
+  async #wait(question: Question): Promise<Batch> {
+    const { channels: names, timeoutMs, maxMessages, signal } = question;
     signal.throwIfAborted();
-    if (cursor !== undefined && cursor === this.#cursor) await this.#acknowledge();
-    this.#given = this.#given.filter(({ request, message }) => request === undefined || this.#pending.has(message.id));
-    if (this.#given.length > 0) return { items: this.#given, cursor: this.#cursor, again: true, problems: [] };
-    const released = await this.#parts.released(maxMessages);
-    if (released.length > 0) return this.#give(released);
+    const released = (await this.#parts.released()).filter((each) => !this.#isOut(each)).slice(0, maxMessages);
+    signal.throwIfAborted();
+    if (released.length > 0) return await this.#give(question, released);
     const feeds = (await this.#parts.channels(names)).map((channel) => this.#feedOf(channel));
     const over = AbortSignal.any([signal, this.#parts.deadline(timeoutMs)]);
     for (const feed of feeds) feed.begin();
@@ -84,31 +106,35 @@ export class Inbox {
       for (const feed of feeds) feed.rest();
     }
     // A client that has given up hears nothing of it: what came is given to the next question.
-    const items: Given[] = [];
-    if (!signal.aborted) { for (const feed of feeds) items.push(...feed.take(maxMessages - items.length)); }
     signal.throwIfAborted();
-    const problems = feeds.flatMap(({ channel, error }) =>
-      error === undefined ? [] : [{ channel: channel.name, error }]
+    const isWaiting = ({ message, request }: Given): boolean => request === undefined || this.#pending.has(message.id);
+    const items: Given[] = [];
+    for (const feed of feeds) items.push(...feed.take(maxMessages - items.length).filter(isWaiting));
+    const problems = feeds.flatMap(({ channel, error, size }) =>
+      error === undefined || size > 0 ? [] : [{ channel: channel.name, error }]
     );
     for (const { channel } of problems) this.#feeds.delete(channel);
-    return this.#give(items, problems);
+    return await this.#give(question, items, problems);
   }
 
-  #give(items: readonly Given[], problems: Batch["problems"] = []): Batch {
-    this.#given = items;
-    if (items.length > 0) this.#count++;
-    return { items, cursor: this.#cursor, again: false, problems };
+  async #give({ call }: Question, items: readonly Given[], problems: Batch["problems"] = []): Promise<Batch> {
+    if (items.length > 0) this.#answers.set(call, { items, isSent: false });
+    const again = await this.#parts.notes.give(items);
+    return { items, again, problems };
   }
 
-  get #cursor(): string {
-    return `${this.#parts.session}-${this.#count}`;
+  /** An answer has it that nobody has come back for yet. */
+  #isOut({ message }: Given): boolean {
+    const { id, sender: { agentId } } = message;
+    return [...this.#answers.values()].some(({ items }) =>
+      items.some((each) => each.message.id === id && each.message.sender.agentId === agentId)
+    );
   }
 
   /** One that cannot be acknowledged because the host has just died comes again. */
-  async #acknowledge(): Promise<void> {
-    const done = this.#given;
-    this.#given = [];
-    await Promise.allSettled(done.map(({ ack }) => ack()));
+  async #acknowledge(items: readonly Given[]): Promise<void> {
+    await Promise.allSettled(items.map(({ ack }) => ack()));
+    await this.#parts.notes.forget(items);
   }
 
   #feedOf(channel: Channel): Feed {
@@ -138,6 +164,11 @@ export class Inbox {
       this.#pending.delete(id);
     });
   }
+}
+
+interface Answer {
+  readonly items: readonly Given[];
+  isSent: boolean;
 }
 
 interface Asked {

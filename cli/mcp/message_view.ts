@@ -27,6 +27,8 @@ export interface ViewOptions {
   readonly maxLength: number;
   /** Without the names that senders chose for themselves. */
   readonly hideNames: boolean;
+  /** An earlier session was given it, and may have done what it asks for. */
+  readonly isAgain?: boolean;
 }
 
 export function viewOf(channel: string, message: Said, options: ViewOptions, request?: Waiting): object {
@@ -41,7 +43,8 @@ export function viewOf(channel: string, message: Said, options: ViewOptions, req
     ...(to !== undefined && { to_you_alone: to.length === 1 }),
     ...(replyTo !== undefined && { reply_to: replyTo }),
     ...(conversation !== undefined && { conversation: name(conversation) }),
-    ...(request !== undefined && { reply_before: isoTime(request.deadlineMs), attempt: request.attempt }),
+    ...(request !== undefined && { reply_before: isoTime(request.deadlineMs) }),
+    ...((options.isAgain === true || (request?.attempt ?? 1) > 1) && { given_before: true }),
     ...contentOf(message, options.maxLength),
   };
 }

@@ -1,4 +1,8 @@
-/** The call is wrong, said to the one who made it. */
-export function refused(text: string): Error {
-  return Object.assign(new Error(text), { code: "invalid_request" });
+/** The call is wrong, said to the model that made it. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+export function refused(text: string): Refusal {
+  return new Refusal(text);
 }

@@ -38,13 +38,14 @@ export function registerResources(server: McpServer, { link, answering, hints }:
         uri: channelUri(name),
         name,
         mimeType,
-        description: "A channel of this agent. An update means that something waits: call wait.",
+        description: "A channel of this agent. An update of it means that messages are there: call wait.",
       })),
     }),
   });
   server.registerResource("channel", template, {
     title: "Channel",
-    description: "Whether a channel works, and how much waits in it. Messages come with the tool wait.",
+    description:
+      "What is wrong with a channel, if anything, and how many messages wait in it. The tool wait returns them.",
     mimeType,
   }, async ({ href }) => ({
     contents: [{
@@ -83,7 +84,9 @@ function field(value: unknown, name: string): unknown {
 function nameIn(uri: string): string {
   const name = channelOfUri(uri);
   if (name === undefined) {
-    throw refused("There is no such resource; resources are static://channel/ORG/NAMESPACE/SERVICE");
+    throw refused(
+      "There is no such resource; a channel is static://channel/ and its name, as in static://channel/acme/ops/deploy",
+    );
   }
   return name;
 }

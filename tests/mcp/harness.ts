@@ -9,9 +9,9 @@ const channel = Deno.env.get("STATIC_CHANNEL") ?? "";
 const isFirst = await Deno.writeTextFile(marker, "", { createNew: true }).then(() => true, () => false);
 if (isFirst) Deno.exit(1);
 const session = await McpSession.open({ words: ["--agent", "bot"], env: Deno.env.toObject(), record, mode: "auto" });
-const { messages, cursor } = await session.call("wait", { seconds: 5, channels: [channel] });
+const { messages } = await session.call("wait", { seconds: 5, channels: [channel] });
 for (const { id, text, from } of messages) {
   await session.call("send", { channel, text: `heard ${text}`, to: [from.agent_id], reply_to: id });
 }
-await session.call("wait", { cursor, seconds: 0 });
+await session.call("wait", { seconds: 0 });
 await session[Symbol.asyncDispose]();

@@ -26,6 +26,12 @@ interface ToolResult {
   readonly content: readonly { readonly text: string }[];
 }
 
+/** When the client gives a call up. */
+export interface Patience {
+  readonly cancelAfterMs?: number;
+  readonly timeoutMs?: number;
+}
+
 // deno-lint-ignore no-explicit-any
 export type Result = any; // what a tool returns is looked into by tests
 
@@ -69,20 +75,12 @@ export class McpSession implements AsyncDisposable {
   }
 
   /** Returns the tool's result. Throws with its text when it reports a failure. */
-  async call(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Result> {
-    const result: ToolResult = await this.#ask({ op: "call", name, arguments: given }) as ToolResult; // cast: of the protocol
+  async call(name: string, given: Readonly<Record<string, unknown>> = {}, how: Patience = {}): Promise<Result> {
+    const asked = { op: "call", name, arguments: given, ...how };
+    const result: ToolResult = await this.#ask(asked) as ToolResult; // cast: of the protocol
     const text = result.content[0]?.text ?? "";
     if (result.isError === true) throw new Error(text);
     return JSON.parse(text);
-  }
-
-  /** Throws: the client gives up. */
-  async giveUp(
-    name: string,
-    given: Readonly<Record<string, unknown>>,
-    how: { readonly cancelAfterMs: number } | { readonly timeoutMs: number },
-  ): Promise<void> {
-    await this.#ask({ op: "call", name, arguments: given, ...how });
   }
 
   async ask(op: "tools" | "resources" | "read" | "subscribe" | "heard", uri?: string): Promise<Result> {

@@ -1,0 +1,58 @@
+/**
+ * The messages that a session was given and has not come back for. They come again to the next session, which may have handled
+ * them or not; a note on disk lets it say so. It is a hint: a note that is lost costs nothing but the hint.
+ */
+import type { Files } from "../platform/platform.ts";
+import type { Given } from "./feed.ts";
+
+/** More than one session can have at a time. */
+const maxNotes = 200;
+
+export class GivenNotes {
+  readonly #files: Files;
+  readonly #path: string;
+
+  constructor(files: Files, folder: string, reader: string) {
+    this.#files = files;
+    this.#path = files.join(folder, `given-${reader}.json`);
+  }
+
+  /** Notes them. Returns those that were noted before. */
+  async give(items: readonly Given[]): Promise<ReadonlySet<Given>> {
+    const messages = items.filter(isMessage);
+    if (messages.length === 0) return new Set();
+    const noted = await this.#read();
+    const before = new Set(messages.filter((each) => noted.includes(keyOf(each))));
+    await this.#write([...new Set([...noted, ...messages.map(keyOf)])].slice(-maxNotes));
+    return before;
+  }
+
+  async forget(items: readonly Given[]): Promise<void> {
+    const gone = new Set(items.filter(isMessage).map(keyOf));
+    if (gone.size === 0) return;
+    await this.#write((await this.#read()).filter((each) => !gone.has(each)));
+  }
+
+  async #read(): Promise<string[]> {
+    try {
+      const noted: unknown = JSON.parse(await this.#files.read(this.#path) ?? "[]");
+      return Array.isArray(noted) ? noted.filter((each) => typeof each === "string") : [];
+    } catch {
+      return [];
+    }
+  }
+
+  async #write(noted: readonly string[]): Promise<void> {
+    await this.#files.writePrivate(this.#path, `${JSON.stringify(noted)}\n`).catch(() => {});
+  }
+}
+
+/** Of a request, the agent itself counts the attempts. */
+function isMessage({ request }: Given): boolean {
+  return request === undefined;
+}
+
+/** Senders choose the ids of their messages. */
+function keyOf({ channel, message: { id, sender } }: Given): string {
+  return `${channel} ${sender.agentId} ${id}`;
+}
