@@ -3,7 +3,7 @@ import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
 import type { Silent } from "./fork_watch.ts";
-import type { HealthIssue } from "./health.ts";
+import type { HealthIssue, LiveChannelState } from "./health.ts";
 import type { KeyAge } from "./key_ages.ts";
 import type { LiveChannel } from "./live_channel.ts";
 
@@ -72,17 +72,14 @@ export function describeHealth(live: LiveChannel, session: SessionState): Channe
 type Condition = Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable">;
 
 function conditionOf({ state, membership }: LiveChannel, session: SessionState): Condition {
-  const { ended, stopped, rejoining, unwelcome, caughtUp, relayEpoch } = state;
+  const { ended, stopped, rejoining, caughtUp, relayEpoch } = state;
   if (ended !== undefined) {
     const problem = ended.error?.message ?? "The channel was left, or the client was closed";
     return { state: "ended", problem, action: "Open, create or join it again" };
   }
   if (stopped !== undefined) return { state: "stopped", ...stopped };
   if (rejoining !== undefined) {
-    const asking = "Asking the members to let this agent in again; one of them must be online";
-    const action = unwelcome
-      ? `${asking}. If this stays so, join as this agent with a new invite token of an owner`
-      : asking;
+    const action = rejoiningAction(state);
     return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
   }
   if (session.kind !== "online") {
@@ -98,4 +95,13 @@ function conditionOf({ state, membership }: LiveChannel, session: SessionState):
     ? `This agent is ${behind} changes of the channel's members behind`
     : "This agent does not know yet what happened in the channel while it was away";
   return { state: "catching_up", problem, action: "Reading what was missed" };
+}
+
+function rejoiningAction({ pausesUntilMs, unwelcome }: LiveChannelState): string {
+  if (pausesUntilMs !== undefined) {
+    return `This agent came back too often, and asks again at ${new Date(pausesUntilMs).toISOString()}. To come back ` +
+      "sooner, call leave(), and join with a new invite token";
+  }
+  const asking = "Asking the members to let this agent in again; one of them must be online";
+  return unwelcome ? `${asking}. If this stays so, join as this agent with a new invite token of an owner` : asking;
 }

@@ -30,6 +30,7 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Fork } from "./events.ts";
 import { ForkWatch, type Silent } from "./fork_watch.ts";
 import type { HealthLog } from "./health.ts";
+import { backdatedMs } from "./key_packages.ts";
 import type { Membership, Moved } from "./membership.ts";
 
 export interface ConfirmationsParts {
@@ -163,7 +164,8 @@ export class Confirmations implements Carriable {
   #noteAdded(agentId: AgentId): void {
     const node = this.#parts.membership.leafOf(agentId)?.leaf.node;
     if (agentId === this.#deps.agentId || node?.leafNodeSource !== "key_package") return;
-    this.#watch.heardOf(agentId, Math.min(this.#deps.runtime.nowMs(), 1000 * Number(node.lifetime.notBefore)));
+    const madeMs = 1000 * Number(node.lifetime.notBefore) + backdatedMs;
+    this.#watch.heardOf(agentId, Math.min(this.#deps.runtime.nowMs(), madeMs));
   }
 
   /** A message of a member opened, and may carry its word about another channel. */

@@ -28,6 +28,8 @@ export interface LiveChannelState {
   readonly rejoining: string | undefined;
   /** No usable Welcome has come so far: a new invite may be the only solution. */
   readonly unwelcome: boolean;
+  /** It joined anew too often, and asks again then. */
+  readonly pausesUntilMs: number | undefined;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;
   /** Messages that would come again after a crash now. */

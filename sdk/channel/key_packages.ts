@@ -38,8 +38,8 @@ const poolSize = 10;
 const maxPooled = 100;
 /** Channels that one agent enters by one last resort, in the month that it is good. */
 const maxLastResortUses = 1000;
-/** Before the relay's clock is known, ours may be late by this much. */
-const backdatedMs = 60 * 60 * 1000;
+/** Between the beginning of its lifetime and its making: before the relay's clock is known, ours may be late by this much. */
+export const backdatedMs = 60 * 60 * 1000;
 
 /** Why a KeyPackage was made: only those of the pool are the relay's to give away. */
 type Purpose = "handed" | "pool" | "last_resort";

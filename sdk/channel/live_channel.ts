@@ -377,6 +377,7 @@ export class LiveChannel {
       stopped: this.#recovery.condition,
       rejoining: this.#rejoiner.reason,
       unwelcome: this.#rejoiner.isUnwelcome,
+      pausesUntilMs: this.#storeAge.pausesUntilMs,
       caughtUp: this.#link.isUp && this.membership.epoch >= this.#link.relayEpoch,
       relayEpoch: Math.max(this.#link.relayEpoch, this.membership.epoch),
       unacknowledged: this.inbox.unread + this.#progress.ahead,

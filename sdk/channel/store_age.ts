@@ -60,6 +60,7 @@ export class StoreAge {
   #isProven = false;
   /** Where our membership began, as the relay said last. */
   #claimed: number | undefined;
+  #pausesUntilMs: number | undefined;
 
   constructor({ anchor, membership, health }: StoreAgeParts, deps: StoreAgeDeps) {
     this.#anchor = anchor;
@@ -75,6 +76,11 @@ export class StoreAge {
   discarded(prepared: Pick<PreparedCommit, "epoch" | "hash">): () => RecordChange {
     this.#anchor = withDiscarded(this.#anchor, prepared);
     return () => putAnchor(this.#membership.channelId, this.#anchor);
+  }
+
+  /** Before it asks to join anew, which it did too often. */
+  get pausesUntilMs(): number | undefined {
+    return this.#pausesUntilMs;
   }
 
   /** A new membership, which is on disk already. */
@@ -155,7 +161,7 @@ export class StoreAge {
         `The relay has given this agent reasons to join anew ${maxByWord} times within an hour. The agent waits ` +
         "an hour before it joins the channel anew; ask the relay's operator";
       this.#health.report("relay_lied", lie);
-      await pause(this.#deps.runtime, hourMs, signal);
+      await this.#pause(hourMs, signal);
     }
     await this.#limit(signal);
   }
@@ -170,12 +176,19 @@ export class StoreAge {
         `This agent has joined the channel anew ${maxADay} times within a day, because of the relay or of a member. It ` +
         `waits ${
           Math.ceil(waitMs / hourMs)
-        } h before it does so again; ask the relay's operator and the channel's owners`;
+        } h before it does so again, unless it leaves the channel and joins with a new invite token`;
       this.#health.report("rejoined", text);
-      await pause(runtime, waitMs, signal);
+      await this.#pause(waitMs, signal);
     }
     if (signal.aborted) return;
     await this.#save({ ...this.#anchor, cameBackMs: [...this.#since(dayMs), runtime.nowMs()].slice(-maxADay) });
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
+    this.#pausesUntilMs = runtime.nowMs() + ms;
+    await pause(runtime, ms, signal);
+    this.#pausesUntilMs = undefined;
   }
 
   /** When this agent began to join anew, the latest last. A clock that was set back forgets what was later. */

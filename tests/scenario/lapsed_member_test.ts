@@ -182,6 +182,18 @@ Deno.test("a clock that once stood ahead makes no member an heir that was not he
   await bob.start();
 });
 
+Deno.test("a member that has just come was heard of just now, by the KeyPackage that it made to come", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  alice.session.tampering = withoutConfirmations;
+  const carol = await stage.actor("carol", 3);
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await until("alice sees carol", async () => (await alice.channel()).members().length === 3);
+  const { lastHeardMs = 0 } = await memberOf(alice, carol);
+  const nowMs = alice.agent.parts.runtime.nowMs();
+  assert(lastHeardMs <= nowMs && nowMs - lastHeardMs < 60_000, `${nowMs - lastHeardMs} ms ago`);
+});
+
 Deno.test("when a member committed is known after a restart", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();

@@ -1,6 +1,6 @@
 /** Lies of the relay that docs/relay_word.md lists and no other file has a test for. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   binaryIdFromBytes,
   type CallName,
@@ -153,11 +153,19 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
     };
     await lie(bob, alice);
     await until("bob waits", async () => (await issuesOf(bob, "rejoined")).length > 0 && days.length > 0);
-    assertEquals([asked, (await bob.channel()).health().state], [0, "rejoining"]);
-    days.forEach((run) => run());
+    const channel = await bob.channel();
+    const { state, action } = channel.health();
+    assertEquals([asked, state], [0, "rejoining"]);
+    assertMatch(action ?? "", /too often.* call leave\(\), and join with a new invite token$/);
+    if (lie === loseStep) {
+      days.forEach((run) => run());
+    } else {
+      await channel.leave();
+      await bob.manager.joinWithToken(name, await alice.manager.invite(name));
+    }
     await allAgree(alice, bob);
-    await bob.manager.send(name, "a day later");
-    while ((await read(await alice.channel(), 1))[0] !== "a day later");
+    await bob.manager.send(name, "back again");
+    while ((await read(await alice.channel(), 1))[0] !== "back again");
   });
 }
 
