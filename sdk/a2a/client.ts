@@ -22,7 +22,7 @@ import { createError } from "../base/errors.ts";
 import { parseAgentUrl } from "./address.ts";
 import type { Call, Callee } from "./calls.ts";
 import { openStream } from "./stream.ts";
-import { a2aBinding, cardMethod, contentType, field, reservedHeaders, versionHeader } from "./wire.ts";
+import { a2aBinding, cardMethod, contentType, field, reservedHeaders, versionHeader, withShortError } from "./wire.ts";
 
 /** Opens channels: a `StaticClient` or a `ChannelManager`. */
 export interface ChannelSource {
@@ -148,5 +148,5 @@ async function ask({ channel, agentId, timeoutMs }: Callee, { body, headers, sig
     timeoutMs,
     ...(signal && { signal }),
   });
-  return reply.text();
+  return withShortError(reply.text());
 }

@@ -10,7 +10,16 @@ import { createError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { type Channel, type Envelope, type EnvelopeReader, InvalidArgumentError } from "../mod.ts";
 import type { Call, Callee } from "./calls.ts";
-import { contentType, eventHeader, parseEnd, parsePlace, stopMethod, type StreamEnd, versionHeader } from "./wire.ts";
+import {
+  contentType,
+  eventHeader,
+  parseEnd,
+  parsePlace,
+  stopMethod,
+  type StreamEnd,
+  versionHeader,
+  withShortError,
+} from "./wire.ts";
 
 /** For events that the agent has sent and that have not come when its reply has. */
 const lateMs = 30_000;
@@ -95,7 +104,7 @@ class Events {
       timeoutMs,
       signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
     });
-    asked.then((reply) => this.#ended(reply.text())).catch((error: unknown) => this.#failed(error));
+    asked.then((reply) => this.#ended(withShortError(reply.text()))).catch((error: unknown) => this.#failed(error));
   }
 
   /** Undefined at the end. Throws why nothing more comes. */

@@ -1,4 +1,5 @@
 /** The messages of the binding. `docs/a2a.md` describes them for other implementations. */
+import { shown } from "../../proto/mod.ts";
 
 /** Names the binding in an agent's card. An identifier: nothing is fetched from it. */
 export const a2aBinding = "static://bindings/a2a/v1";
@@ -48,6 +49,22 @@ export function parseEnd(body: unknown): StreamEnd | undefined {
   const isCount = (value: unknown): value is number =>
     typeof value === "number" && Number.isInteger(value) && value >= 0;
   return isCount(attempt) && isCount(events) ? { attempt, events } : undefined;
+}
+
+/** As of other errors that an agent answers with. */
+const maxErrorText = 1024;
+
+/** Returns an answer as it came, but for the text of an error: people read it, and logs keep it. */
+export function withShortError(answer: string): string {
+  if (answer.length <= maxErrorText || !answer.includes('"error"')) return answer;
+  const parsed: unknown = JSON.parse(answer);
+  const error = field(parsed, "error");
+  const message = field(error, "message");
+  if (typeof message !== "string" || message.length <= maxErrorText) return answer;
+  return JSON.stringify({
+    ...Object(parsed),
+    error: { ...Object(error), message: shown(message, { max: maxErrorText }) },
+  });
 }
 
 export function field(value: unknown, name: string): unknown {

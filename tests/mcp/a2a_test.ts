@@ -1,6 +1,6 @@
 // An A2A agent and a client that know nothing of channels: first over the package's own HTTP, then unchanged over a channel.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { TaskState } from "@a2a-js/sdk";
+import { AgentCard, TaskState } from "@a2a-js/sdk";
 import { type Client, ClientFactory, ClientFactoryOptions } from "@a2a-js/sdk/client";
 import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { agentUrl, ChannelCardResolver, ChannelTransportFactory } from "../../sdk/a2a/mod.ts";
@@ -135,6 +135,26 @@ Deno.test("A2A over a channel", async (t) => {
     const stream = { jsonrpc: "2.0", id: 7, method: "SendStreamingMessage", params: { message: { messageId: "m" } } };
     assert(JSON.stringify(await ask(JSON.stringify(stream), type)).includes("error"), "no conversation");
     await assertRejects(() => clientOf(alice, "static://channel/acme/a2a/room"), Error, "is no agent in a channel");
+  });
+
+  await t.step("the text of an agent's error has a bound, for its card, a call and a stream", async () => {
+    const options = optionsOf("dave");
+    await using dave = disposable(await ChannelManager.connect(options), options.dataDir ?? "");
+    await dave.manager.joinWithToken(name, await alice.invite(name));
+    const url = agentUrl({ channel: name, agentId: alice.client.agentId });
+    const error = { code: -32603, message: "x".repeat(100_000) };
+    const serving = room.serve((request) => ({ json: { jsonrpc: "2.0", id: Object(request.json()).id, error } }));
+    const transport = await new ChannelTransportFactory(dave.manager).create(url, AgentCard.fromJSON({}));
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => clientOf(dave.manager, url),
+      () => transport.sendMessage(asking("work 1")),
+      () => Array.fromAsync(transport.sendMessageStream(asking("work 1"))),
+    ];
+    for (const call of calls) {
+      const { message } = await assertRejects(call, Error, "x".repeat(1000));
+      assert(message.length < 1200, String(message.length));
+    }
+    await serving.stop();
   });
 });
 
