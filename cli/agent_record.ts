@@ -65,12 +65,14 @@ export async function openPlace(context: Context): Promise<AgentPlace> {
   return place;
 }
 
+/** Fields that this version does not know stay: a later one may have written them. */
 export async function writePlace(context: Context, { identity, guest }: AgentPlace): Promise<void> {
   const { folder, record } = pathsOf(context);
   const { files } = context.platform;
   try {
     await files.makePrivateFolder(folder);
-    await files.writePrivate(record, `${JSON.stringify({ identity, ...(guest !== undefined && { guest }) })}\n`);
+    const before: unknown = JSON.parse(await files.read(record) ?? "{}");
+    await files.writePrivate(record, `${JSON.stringify({ ...Object(before), identity, guest })}\n`);
   } catch (cause) {
     throw unusable(folder, cause);
   }

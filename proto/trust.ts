@@ -34,8 +34,11 @@ export function parseTrust(text: string, path: string): Trust {
   return { names };
 }
 
-export function formatTrust({ names }: Trust): string {
-  return `${JSON.stringify({ names: Object.fromEntries(names) }, null, 2)}\n`;
+/** Returns the file with these names. Its other fields stay as they were: a later version may have written them. */
+export function formatTrust({ names }: Trust, before = "{}"): string {
+  const file = parseJson(before);
+  const others = isObject(file) ? file : {};
+  return `${JSON.stringify({ ...others, names: Object.fromEntries(names) }, null, 2)}\n`;
 }
 
 /** Throws `invalid_request` for a name that cannot be told from something else: an id, a rule, another agent's name. */

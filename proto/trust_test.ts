@@ -8,6 +8,8 @@ Deno.test("names of agents come back as they were saved, beside the credentials"
   const names = new Map([[alice, "Alice's laptop"], [bob, "Bob"]]);
   assertEquals(parseTrust(formatTrust({ names }), "f").names, names);
   assertEquals(parseTrust("{}", "f").names.size, 0);
+  const later = formatTrust({ names }, JSON.stringify({ version: 2, names: { [alice]: "A" }, domains: ["acme.com"] }));
+  assertEquals(JSON.parse(later), { version: 2, names: Object.fromEntries(names), domains: ["acme.com"] });
   const places = {
     system: "linux",
     variable: () => undefined,

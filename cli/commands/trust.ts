@@ -104,7 +104,7 @@ async function withName(context: Context, agentId: string, name: string): Promis
 /** Hosts of this user's agents are told, so that programs show the names at once. */
 async function writeNames(context: Context, names: ReadonlyMap<string, string>): Promise<void> {
   const { platform: { files, folders }, given } = context;
-  await files.writePrivate(folders.trustFile, formatTrust({ names }));
+  await files.writePrivate(folders.trustFile, formatTrust({ names }, await files.read(folders.trustFile)));
   for (const name of await files.list(folders.agents)) {
     const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
     const host = await findRunning({ ...context, given: as }).catch(() => undefined);
