@@ -13,6 +13,8 @@ export interface ResourceParts {
   readonly link: AgentLink;
   readonly answering: Answering;
   readonly hints: Hints;
+  /** How the user started this program. */
+  readonly program: string;
 }
 
 const scheme = "static://channel/";
@@ -31,7 +33,7 @@ export function channelOfUri(uri: string): string | undefined {
 /** The server's capabilities beside tools. */
 export const resourceCapabilities = { resources: { subscribe: true } } as const;
 
-export function registerResources(server: McpServer, { link, answering, hints }: ResourceParts): void {
+export function registerResources(server: McpServer, { link, answering, hints, program }: ResourceParts): void {
   const template = new ResourceTemplate(`${scheme}{org}/{namespace}/{service}`, {
     list: async () => ({
       resources: (await answered(answering, async () => (await link.agent()).channels)).map((name) => ({
@@ -52,7 +54,9 @@ export function registerResources(server: McpServer, { link, answering, hints }:
       uri: href,
       mimeType,
       text: answering.screened(
-        JSON.stringify(await answered(answering, async () => describeChannel(await link.channel(nameIn(href))))),
+        JSON.stringify(
+          await answered(answering, async () => describeChannel(await link.channel(nameIn(href)), program)),
+        ),
       ),
     }],
   }));

@@ -43,7 +43,7 @@ const instructions =
 /** Resolves when the client has gone, or the user interrupts. */
 export async function serveMcp(context: Context, options: SessionOptions): Promise<void> {
   const { reader, secrets, hideNames, policy, allowed } = options;
-  const { platform } = context;
+  const { platform, platform: { program } } = context;
   const link = new AgentLink(context);
   const held = new HeldMessages(platform.files, modelFolder(context));
   const inbox = new Inbox({
@@ -55,7 +55,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
     notes: new GivenNotes(platform.files, modelFolder(context), reader),
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));
-  const words = new FailureWords({ program: platform.program, hideNames });
+  const words = new FailureWords({ program, hideNames });
   const answering = new Answering({
     secrets,
     invites: allowed.has("join") ? invites : undefined,
@@ -93,9 +93,9 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
   const handle = serveStdio(() => {
     const identity = { name: "static", title: "Static", version };
     const server = new McpServer(identity, { instructions, capabilities: resourceCapabilities });
-    registerTools(server, { link, inbox, answering, secrets, hideNames, countHeld: () => held.count() });
+    registerTools(server, { link, inbox, answering, secrets, program, hideNames, countHeld: () => held.count() });
     registerAllowed(server, allowed, { link, answering, invites, hideNames });
-    registerResources(server, { link, answering, hints });
+    registerResources(server, { link, answering, hints, program });
     servers.push(server);
     return server;
   }, { transport, onerror: (error) => void context.output.warn(answering.textOf(error)) });

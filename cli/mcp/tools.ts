@@ -19,6 +19,8 @@ export interface ToolParts {
   readonly answering: Answering;
   /** Secrets of this agent that must not be said. */
   readonly secrets: readonly string[];
+  /** How the user started this program. */
+  readonly program: string;
   /** Names that agents chose for themselves are left out. */
   readonly hideNames: boolean;
   /** Messages that wait for a person. */
@@ -50,7 +52,7 @@ export function registerTools(server: McpServer, parts: ToolParts): void {
   registerRequests(server, parts);
 }
 
-function registerLooking(server: McpServer, { link, answering, hideNames }: ToolParts): void {
+function registerLooking(server: McpServer, { link, answering, program, hideNames }: ToolParts): void {
   const annotations = { readOnlyHint: true, openWorldHint: false };
   server.registerTool("channels", {
     title: "List channels",
@@ -61,7 +63,7 @@ function registerLooking(server: McpServer, { link, answering, hideNames }: Tool
     answering.run(async () => {
       const agent = await link.agent();
       const channels = await link.channels(undefined);
-      return { agent_id: agent.agentId, channels: channels.map(describeChannel) };
+      return { agent_id: agent.agentId, channels: channels.map((each) => describeChannel(each, program)) };
     }));
   server.registerTool("members", {
     title: "List members",

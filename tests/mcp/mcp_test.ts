@@ -317,7 +317,8 @@ Deno.test("static mcp", async (t) => {
   });
 
   await t.step("what changes membership is there by flag only, and invites go by handles", async () => {
-    const session = await open({ words: ["--agent", "bot", "--allow", "create,invite,join,remove,leave"] });
+    const words = ["--agent", "bot", "--hide-names", "--allow", "create,invite,join,remove,leave"];
+    const session = await open({ words });
     const listed: { name: string }[] = await session.ask("tools");
     assertEquals(listed.map((tool) => tool.name), [...tools, "create", "invite", "join", "remove", "leave"]);
     assertEquals(jargonIn(JSON.stringify(listed)), []);
@@ -347,6 +348,13 @@ Deno.test("static mcp", async (t) => {
     // The owner's program hears of it a moment later.
     const members = async (): Promise<number> => (await session.call("members", { channel: own })).members.length;
     await eventually({ what: "alice to be listed" }, members, (count) => count === 2);
+    // Which agent chose a name is not told to a model from whom such names are hidden.
+    const guessed = await assertRejects(() => session.call("remove", { channel: own, member: "alice" }), Error);
+    assertEquals(
+      guessed.message,
+      '"alice" is neither the agent id of a member nor a name that your user gave one. Call members to see them',
+    );
+    assert(!JSON.stringify(await session.call("members", { channel: own })).includes("calls_itself"));
     assertEquals(await session.call("remove", { channel: own, member: alice.client.agentId }), {
       channel: own,
       member: alice.client.agentId,
