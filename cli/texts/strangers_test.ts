@@ -14,6 +14,7 @@ import { assertSafe, forged, hostileNames } from "../../tests/support/hostile_na
 import { name, readEnvelopes, Stage, until } from "../../tests/support/scenario/stage.ts";
 import { printMessage } from "../commands/channel_messages.ts";
 import { Answering } from "../mcp/answering.ts";
+import { FailureWords } from "../mcp/failure_words.ts";
 import { describeChannel } from "../mcp/channel_view.ts";
 import { viewOf } from "../mcp/message_view.ts";
 import { Failure } from "../failure.ts";
@@ -78,7 +79,7 @@ Deno.test("the command prints strangers' names and texts on lines that are their
         assert(!line.startsWith(forged), `${where} with ${what}`);
       }
     }
-    const answering = new Answering({ secrets: [] });
+    const answering = new Answering({ secrets: [], words: new FailureWords({ program: "static", hideNames: false }) });
     for (
       const text of [
         JSON.stringify(viewOf(name, message, { maxLength: 1000, hideNames: false })),
