@@ -164,6 +164,8 @@ function guestAdvice(code: string): string {
 function adviceFor(code: string): string {
   if (code === "auth_key_invalid") return keyAdvice;
   if (code === "passphrase_wrong") return "Set STATIC_PASSPHRASE to the agent's passphrase";
+  if (code === "store_full") return "Free space, then run the command again";
+  if (code === "store_failed") return "Mend that, or set XDG_DATA_HOME to another place";
   if (code === "store_corrupt") return "See what is damaged with: {} agent verify";
   return "To find out more: {} doctor";
 }

@@ -3,8 +3,8 @@
  * link that it came by: its pass is what the agent uses the service with.
  */
 import type { Context } from "./command.ts";
+import { diskCodeOf, reasonOf } from "./disk.ts";
 import { badInput, Failure } from "./failure.ts";
-import { reasonOf } from "./service/credentials.ts";
 
 export interface AgentPlace {
   readonly name: string;
@@ -124,8 +124,11 @@ function chance({ platform }: Context): string {
 }
 
 function unusable(folder: string, cause: unknown): Failure {
-  return new Failure("store_corrupt", `Cannot use the agent's folder ${folder}: ${reasonOf(cause)}`, {
-    advice: "Make it writable, or set XDG_DATA_HOME to another place",
+  const code = diskCodeOf(cause) ?? "store_corrupt";
+  return new Failure(code, `Cannot use the agent's folder ${folder}: ${reasonOf(cause)}`, {
+    advice: code === "store_full"
+      ? "Free space, then run the command again"
+      : "Make it writable, or set XDG_DATA_HOME to another place",
     exit: "unexpected",
     cause,
   });

@@ -1,4 +1,5 @@
 /** The failure of a command, in words for its user: what failed, and what to do next. No stack traces, no secrets. */
+import { diskCodeOf, reasonOf } from "./disk.ts";
 import { type Exit, exitOf } from "./exit_codes.ts";
 
 export interface FailureOptions {
@@ -38,6 +39,12 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (!(error instanceof Error)) return new Failure("internal", `Something unexpected went wrong: ${String(error)}`);
   const code: unknown = Reflect.get(error, "code");
+  const disk = diskCodeOf(error);
+  if (disk !== undefined) {
+    return new Failure(disk, `Cannot use a file: ${disk === "store_full" ? reasonOf(error) : error.message}`, {
+      cause: error,
+    });
+  }
   if (typeof code === "string" && exitOf(code) !== "unexpected") {
     const advice = code === "quota_exceeded" ? "See what is used, and when it resets, with: {} usage" : undefined;
     return new Failure(code, error.message, { cause: error, ...(advice !== undefined && { advice }) });

@@ -1,8 +1,8 @@
 /** Names that this user gave to agents (`proto/trust.ts`), on this machine and in the words of this program. */
 import { parseTrust, WireError } from "../proto/mod.ts";
 import type { Context } from "./command.ts";
+import { diskCodeOf, reasonOf } from "./disk.ts";
 import { Failure } from "./failure.ts";
-import { reasonOf } from "./service/credentials.ts";
 
 /** By agent id. */
 export async function readNames(
@@ -10,7 +10,7 @@ export async function readNames(
 ): Promise<Map<string, string>> {
   const path = folders.trustFile;
   const text = await files.read(path).catch((cause) => {
-    throw new Failure("store_corrupt", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
+    throw new Failure(diskCodeOf(cause) ?? "store_corrupt", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
   });
   if (text === undefined) return new Map();
   try {

@@ -228,9 +228,13 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     meaning: "A record of the data directory is damaged or was rolled back.",
     action: "Run `static agent verify`, then `static agent repair`; see [store](store.md).",
   },
+  store_full: {
+    meaning: "The disk of the data directory is full, or the browser has no more room for the site.",
+    action: "Free space, then connect again. Nothing that was acknowledged is lost.",
+  },
   store_failed: {
-    meaning: "The disk refused a read or write.",
-    action: "Check free space and permissions, then start the program again.",
+    meaning: "The disk refused a read or write: read-only, not permitted, or broken. The text says which.",
+    action: "Do what the text says, then connect again.",
   },
   passphrase_wrong: {
     meaning: "The passphrase does not open the data directory.",

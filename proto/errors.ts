@@ -81,6 +81,7 @@ export type ErrorCode =
   // The client's own disk.
   | "store_locked"
   | "store_corrupt"
+  | "store_full"
   | "store_failed"
   | "passphrase_wrong";
 
@@ -191,6 +192,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   // The client's own disk.
   store_locked: passing(409, grpc.failedPrecondition, 0x150, "StoreError"),
   store_corrupt: map(500, grpc.internal, 0x151, "StoreError"),
+  store_full: map(507, grpc.resourceExhausted, 0x154, "StoreError"),
   store_failed: map(500, grpc.internal, 0x153, "StoreError"),
   passphrase_wrong: map(401, grpc.unauthenticated, 0x152, "StoreError"),
 };

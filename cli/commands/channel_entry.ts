@@ -7,7 +7,7 @@ import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { reasonOf } from "../service/credentials.ts";
+import { reasonOf } from "../disk.ts";
 import { ask } from "../prompt.ts";
 import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";

@@ -14,7 +14,7 @@ import { toFailure } from "../failure.ts";
 import { loadSdk } from "../later.ts";
 import type { SeenCertificate } from "../platform/platform.ts";
 import { type TcpAddress, tcpAddressesOf } from "../service/relay_address.ts";
-import { reasonOf } from "../service/credentials.ts";
+import { reasonOf } from "../disk.ts";
 import { requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { grouped, span, utc } from "../texts/amounts.ts";
 

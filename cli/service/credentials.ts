@@ -1,12 +1,13 @@
 /** The user's credentials file (`proto/credentials.ts`), on this machine and in the words of this program. */
 import { type Credentials, formatCredentials, parseCredentials, WireError } from "../../proto/mod.ts";
+import { diskCodeOf, reasonOf } from "../disk.ts";
 import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 
 export async function readCredentials({ files, folders }: Platform): Promise<Credentials> {
   const path = folders.credentialsFile;
   const text = await files.read(path).catch((cause) => {
-    throw new Failure("auth_failed", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
+    throw new Failure(diskCodeOf(cause) ?? "auth_failed", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
   });
   if (text === undefined) return {};
   try {
@@ -22,7 +23,7 @@ export async function writeCredentials({ files, folders }: Platform, credentials
   try {
     await files.writePrivate(path, formatCredentials(credentials));
   } catch (cause) {
-    throw new Failure("auth_failed", `Cannot write ${path}: ${reasonOf(cause)}`, {
+    throw new Failure(diskCodeOf(cause) ?? "internal", `Cannot write ${path}: ${reasonOf(cause)}`, {
       advice: "Make the folder writable, or set XDG_CONFIG_HOME to one that is; then use: {} login",
       exit: "unexpected",
       cause,
@@ -38,13 +39,9 @@ export async function forgetKey(platform: Platform, { api_key: _, ...rest }: Cre
 export async function removeCredentials({ files, folders }: Platform): Promise<void> {
   const path = folders.credentialsFile;
   await files.remove(path).catch((cause) => {
-    throw new Failure("auth_failed", `Cannot delete ${path}: ${reasonOf(cause)}`, { exit: "unexpected", cause });
+    throw new Failure(diskCodeOf(cause) ?? "internal", `Cannot delete ${path}: ${reasonOf(cause)}`, {
+      exit: "unexpected",
+      cause,
+    });
   });
-}
-
-/** The system's word for it, as in "EACCES", is short and quotes nothing. */
-export function reasonOf(cause: unknown): string {
-  const code: unknown = cause instanceof Error ? Reflect.get(cause, "code") : undefined;
-  if (typeof code === "string") return code;
-  return cause instanceof Error ? cause.message : String(cause);
 }

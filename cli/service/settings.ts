@@ -2,7 +2,8 @@
 import { type Credentials, isLoopback, isSameApi, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
 import type { TlsOptions } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
-import { readCredentials, reasonOf } from "./credentials.ts";
+import { reasonOf } from "../disk.ts";
+import { readCredentials } from "./credentials.ts";
 import { badInput, Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 

@@ -29,7 +29,7 @@ import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import { finishErasing, hasKeys } from "./erasing.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
-import { translating } from "./faults.ts";
+import { toStaticError, translating } from "./faults.ts";
 import { createPace, type HealingPace } from "./healing_pace.ts";
 import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
@@ -141,6 +141,8 @@ export class Agent {
       parts.session.onConnection((connection) => agent.#connection(connection)),
       parts.session.onState(new ConnectionWatch((event) => agent.tell(event)).state),
     );
+    // Those that wait for messages must not learn of it with their next write only.
+    void parts.store.failed.then((fault) => agent.#channels.forEach((channel) => channel.die(fault)));
     const { state } = parts.session;
     if (state.kind === "online") agent.#connection(state.connection);
     return agent;
@@ -306,22 +308,26 @@ export class Agent {
 
   async #close(): Promise<void> {
     for (const detach of this.#detach) detach();
+    const faults: unknown[] = [];
     try {
-      await this.#eachChannel((channel) => channel.close());
+      faults.push(...await this.#eachChannel((channel) => channel.close()));
       // Ends the calls that channels, and entering one, may be waiting for.
       await this.parts.session.close();
       await this.#entering.idle();
-      await this.#eachChannel((channel) => channel.close());
-      await this.#eachChannel((channel) => channel.idle());
+      faults.push(...await this.#eachChannel((channel) => channel.close()));
+      faults.push(...await this.#eachChannel((channel) => channel.idle()));
     } finally {
       this.#endTimers();
       this.events.end();
       await this.parts.store.close();
     }
+    if (faults.length > 0) throw toStaticError(faults[0], "Cannot write what the channels have left to write");
   }
 
-  async #eachChannel(act: (channel: LiveChannel) => Promise<void>): Promise<void> {
-    await Promise.all(Array.from(this.#channels.values(), act));
+  /** Returns what failed, for the other channels and the session are closed in any case. */
+  async #eachChannel(act: (channel: LiveChannel) => Promise<void>): Promise<readonly unknown[]> {
+    const results = await Promise.allSettled(Array.from(this.#channels.values(), act));
+    return results.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
   }
 
   #enter(action: string, act: () => Promise<LiveChannel>): Promise<LiveChannel> {

@@ -16,11 +16,7 @@ export function toStaticError(fault: unknown, action: string): StaticError {
     return createError("mls_error", text, { cause });
   }
   if (fault instanceof WireError) return createError(fault.code, `${action}: ${fault.message}`, { cause });
-  if (fault instanceof StoreError) {
-    return createError(fault.code === "internal" ? "store_failed" : fault.code, `${action}: ${fault.message}`, {
-      cause,
-    });
-  }
+  if (fault instanceof StoreError) return createError(fault.code, `${action}: ${fault.message}`, { cause });
   return createError("internal", `${action}: ${fault instanceof Error ? fault.message : String(fault)}`, { cause });
 }
 

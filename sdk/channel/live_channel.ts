@@ -20,7 +20,7 @@ import { Serial } from "../base/serial.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
-import type { RecordChange } from "../store/mod.ts";
+import { type RecordChange, StoreError } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { Doubt as LinkDoubt, Permit } from "./connection/permit.ts";
@@ -121,7 +121,7 @@ export class LiveChannel {
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.lookAlikes = new LookAlikes({ membership, health });
-    const onFault = (fault: unknown): void => this.#die(fault);
+    const onFault = (fault: unknown): void => this.die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
     this.committer = this.#createCommitter(parts);
@@ -166,7 +166,7 @@ export class LiveChannel {
       health,
       onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
       recovery: () => this.#recovery,
-      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.#die(fault),
+      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.die(fault),
     }, deps);
     this.#recovery = new Recovery({ ...parts, membership, health, onEntering: () => this.#storeAge.begunAnew() }, deps);
     this.#generations = this.#createGenerations();
@@ -182,7 +182,7 @@ export class LiveChannel {
       store: this.#deps.store,
       position: () => this.#reader.position,
       onDurable: () => this.#durable(),
-      onFault: (fault) => this.#die(fault),
+      onFault: (fault) => this.die(fault),
       after: (ms, run) => this.#deps.runtime.after(ms, run),
     });
   }
@@ -217,7 +217,7 @@ export class LiveChannel {
       isKeyOld: () => this.ages.isOld,
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
-      onOpen: () => void this.#resumeLater().catch((fault) => this.#die(fault)),
+      onOpen: () => void this.#resumeLater().catch((fault) => this.die(fault)),
       onForked: (reason) => this.#comeBack({ reason }),
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, this.#deps);
@@ -251,7 +251,7 @@ export class LiveChannel {
       onRest: () => this.#rest(),
       comeBack: (doubt) => this.#comeBackBy(doubt),
       onUnknown: () => this.#endedBy("unknown"),
-      onFault: (fault) => this.#die(fault),
+      onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
 
@@ -339,7 +339,7 @@ export class LiveChannel {
       if (!(error instanceof StaticError)) throw error;
       this.#link.push({ type: "retry" });
     };
-    settled.catch(retry).then(() => this.#rejoiner.hurry()).catch((fault) => this.#die(fault));
+    settled.catch(retry).then(() => this.#rejoiner.hurry()).catch((fault) => this.die(fault));
   }
 
   /** The connection has not shown, or does not show any more, that we may act. */
@@ -719,7 +719,7 @@ export class LiveChannel {
         if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
         this.#end(removedError(this.name, commit));
         // Not in turn: it waits for a rejoin that may itself wait for its turn. Nothing is looked at after the end.
-        return void this.erase().catch((fault) => this.#die(fault));
+        return void this.erase().catch((fault) => this.die(fault));
       case "stopped":
         return await this.#generations.stopAt(verdict.commit, verdict.reason);
       case "out_of_step":
@@ -737,7 +737,7 @@ export class LiveChannel {
     // A permit of a connection that is over: the next one goes on.
     if (this.#link.permit !== permit) return;
     this.#link.push({ type: "moved" });
-    this.committer.resume().catch((fault) => this.#die(fault));
+    this.committer.resume().catch((fault) => this.die(fault));
     this.outbox.resume();
     this.#caretaker.look();
     this.#tellReady();
@@ -825,12 +825,16 @@ export class LiveChannel {
     for (const event of memberEvents(moved, membership)) this.tell(event);
     if (moved.added.length + moved.removed.length > 0) this.lookAlikes.look();
     this.confirmations.moved(moved);
-    if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.#die(fault));
+    if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.die(fault));
     this.#tellReady();
   }
 
   /** The background work itself failed: a disk that does not write, or a mistake of ours. */
-  #die(fault: unknown): void {
+  die(fault: unknown): void {
+    if (fault instanceof StoreError) {
+      const stopped = `Channel "${this.name}" stopped: ${fault.message}`;
+      return this.#end(createError(fault.code, stopped, { cause: fault }));
+    }
     const { message } = toStaticError(fault, "background work");
     const text = `Channel "${this.name}" stopped: ${message}. Close the client and connect again`;
     this.#end(createError("listener_died", text, { cause: fault }));
@@ -861,7 +865,7 @@ export class LiveChannel {
     const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
     this.#generations.askWhenRead();
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
-      this.#entries.run(() => Promise.resolve(this.#refill())).catch((fault) => this.#die(fault));
+      this.#entries.run(() => Promise.resolve(this.#refill())).catch((fault) => this.die(fault));
     }
     return written;
   }

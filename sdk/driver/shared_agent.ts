@@ -1,6 +1,8 @@
 /** One agent that many programs use: its channels' readers, those that serve requests, and what `status` tells. */
 import type { Channel } from "../channel.ts";
+import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
+import { toStaticError } from "../channel/faults.ts";
 import { ChannelManager } from "../manager.ts";
 import type { Held } from "./held.ts";
 import { createReaderRecords } from "./reader_records.ts";
@@ -57,6 +59,11 @@ export class SharedAgent {
       return readers.map((each) => ({ channel: name, ...each }));
     });
     return (await Promise.all(lists)).flat();
+  }
+
+  /** Resolves when its disk has refused a write: this agent can do nothing more, the next one on its directory may. */
+  get failed(): Promise<StaticError> {
+    return this.#agent.parts.store.failed.then((fault) => toStaticError(fault, "The agent stopped"));
   }
 
   namesChanged(): void {

@@ -29,6 +29,12 @@ export interface SocketHostOptions {
   readonly takeTurn?: () => Promise<(() => Promise<void>) | undefined>;
 }
 
+interface Closing {
+  readonly asker?: HostSession;
+  /** For the other programs; else that the next call starts another host. */
+  readonly why?: StaticError;
+}
+
 const maxPrograms = 64;
 /** More than that may wait for a program only while it takes some of it. */
 const maxUnreadBytes = 16 * 1024 * 1024;
@@ -60,26 +66,27 @@ export class SocketHost {
     host.#server = await listenAtPath(options.path, (socket) => host.#accept(socket));
     await chmod(options.path, socketMode);
     host.#watchIdle();
+    void options.agent.failed.then((error) => host.end(error));
     return host;
   }
 
   /** Tells programs, closes the agent in order, and only then lets go of its directory. One that asked for it is told last. */
-  close(asker?: HostSession): Promise<void> {
-    this.#closing ??= this.#close(asker);
+  close({ asker, why = ending() }: Closing = {}): Promise<void> {
+    this.#closing ??= this.#close(asker, why);
     return this.#closing;
   }
 
   /** The same when nobody waits for it: what fails then is for the log. */
-  end(): void {
-    this.close().catch((error) => console.error(error));
+  end(why?: StaticError): void {
+    this.close(why && { why }).catch((error) => console.error(error));
   }
 
-  async #close(asker: HostSession | undefined): Promise<void> {
+  async #close(asker: HostSession | undefined, why: StaticError): Promise<void> {
     this.#cancelIdle();
     this.#server?.close();
     const { path, agent, takeTurn } = this.#options;
     const endTurn = await takeTurn?.().catch(() => undefined);
-    for (const session of [...this.#sessions.keys()]) if (session !== asker) session.goodbye(ending());
+    for (const session of [...this.#sessions.keys()]) if (session !== asker) session.goodbye(why);
     try {
       await rm(path, { force: true });
       await agent.close();
@@ -157,7 +164,7 @@ export class SocketHost {
   async #stop({ fields }: Call, asker: HostSession): Promise<Answer> {
     const { unsent } = this.#options.agent;
     const stopping = !fields.flag("whenIdle") || (this.#sessions.size <= 1 && this.#isIdle());
-    if (stopping) await this.close(asker);
+    if (stopping) await this.close({ asker });
     return { ok: { stopping, unsent } };
   }
 

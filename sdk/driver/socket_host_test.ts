@@ -68,6 +68,18 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
   other.end();
 });
 
+Deno.test("a host whose disk refuses a write tells every program why, and ends: the next one may go on", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  await using place = await listen(bob, { idleMs: 60_000 });
+  const [writing, waiting] = [program(place), program(place)];
+  await Promise.all([writing.hello, waiting.hello]);
+  void bob.diesAfter(0);
+  const refused = await assertRejects(() => writing.call("rotate", { channel: name }), StaticError);
+  assertEquals([refused.code, (await waiting.over).code], ["store_failed", "store_failed"]);
+  await place.host.ended;
+});
+
 Deno.test("a host ends when nobody has used it for its time, in order, and a program keeps it", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

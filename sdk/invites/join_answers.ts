@@ -8,7 +8,7 @@ import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
-import { createError, StaticError, TransportError } from "../base/errors.ts";
+import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
 import type { InviteBook, RequestNote } from "./invite_book.ts";
@@ -73,7 +73,7 @@ export class JoinAnswers {
     this.#answer(channelId).then(
       () => this.#busy.delete(channelId) && this.#run(channelId),
       () => {
-        // Without the relay nobody can be answered: the requests wait, and those that expire fall away.
+        // Without the relay, or with a disk that does not write, nobody can be answered: the requests wait, and those that expire fall away.
         this.#busy.delete(channelId);
         const { runtime } = this.#agent.parts;
         const cancel = runtime.after(jitter(runtime, retryMs), () => {
@@ -125,6 +125,7 @@ export class JoinAnswers {
       return [...others, ...admitted];
     } catch (fault) {
       const verdict = toStaticError(fault, "Cannot let the agent in");
+      if (mustWait(verdict)) throw verdict;
       return requests.map((request) => ({ request, verdict }));
     }
   }
@@ -168,7 +169,7 @@ export class JoinAnswers {
       });
     } catch (fault) {
       const error = toStaticError(fault, "Cannot let the agent in");
-      if (error instanceof TransportError) throw error;
+      if (mustWait(error)) throw error;
       if (admitted.length === 1) return await this.#rejectAll(admitted, error, channel);
       // One of them may be what the commit failed for: each on its own.
       for (const each of admitted) await this.#admit(channel, [each]);
@@ -203,6 +204,11 @@ export class JoinAnswers {
     }
     this.#waiting.get(channelId)?.delete(requestId);
   }
+}
+
+/** Those who asked are not to blame for it, and can be let in later: by the next start, when it is our disk. */
+function mustWait(error: StaticError): boolean {
+  return error instanceof TransportError || isCode(error, "store_full", "store_failed");
 }
 
 /**

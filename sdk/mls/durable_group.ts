@@ -111,7 +111,7 @@ export class DurableGroup {
   #received = 0;
   readonly #consumption = new Consumption();
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
-  #ended: MlsFault | undefined;
+  #ended: unknown;
   #isRetired = false;
   #tail: Promise<unknown> = Promise.resolve();
   /** References of the proposals that are on disk. */
@@ -350,10 +350,8 @@ export class DurableGroup {
     try {
       await this.#records.batch(changes);
     } catch (cause) {
-      this.#ended = new MlsFault("The channel's state could not be written; mend the disk and load it again", {
-        cause,
-      });
-      throw this.#ended;
+      this.#ended = cause;
+      throw cause;
     }
   }
 

@@ -9,6 +9,7 @@ import {
   type BlobStore,
   type KeyStorage,
   RecordStore,
+  refusalOf,
   StoreError,
   type StoreOptions,
 } from "../store/mod.ts";
@@ -60,7 +61,7 @@ export async function openBrowserStore(name: string, options: StoreOptions = {})
     }, options);
   } catch (error) {
     await close();
-    throw error;
+    throw error instanceof StoreError ? error : refusalOf("Cannot open the store", error);
   }
 }
 

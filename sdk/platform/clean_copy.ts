@@ -12,9 +12,10 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import type { BlobChange, BlobStore } from "../store/mod.ts";
+import { hasCode } from "./errno.ts";
 import { bytesToBytes } from "./level_blobs.ts";
+import { ownerFolder } from "./owner_folder.ts";
 
-const ownerFolder = 0o700;
 const everything = new Uint8Array(0);
 const maxBatchBytes = 1024 * 1024;
 
@@ -52,7 +53,8 @@ export async function copyLive(directory: string, blobs: Pick<BlobStore, "list">
     await withDatabase(fresh, () => Promise.resolve());
     return true;
   } catch {
-    // A full disk, or a damaged table: the database stays as it is, and the next opening deletes the copy.
+    // A full disk, or a damaged table: the database stays as it is. The next opening deletes what is left of the copy.
+    await rm(fresh, { recursive: true, force: true }).catch(() => {});
     return false;
   }
 }
@@ -98,11 +100,7 @@ async function exists(path: string): Promise<boolean> {
     await readdir(path);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (hasCode(error, "ENOENT")) return false;
     throw error;
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

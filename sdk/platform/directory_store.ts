@@ -7,7 +7,7 @@
  *   db/      LevelDB with everything else (0700, its files 0600); see `clean_copy.ts` for what becomes of it when it is closed
  */
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import {
@@ -15,18 +15,20 @@ import {
   checkDraft,
   type KeyStorage,
   RecordStore,
+  refusalOf,
   StoreError,
   type StoreOptions,
 } from "../store/mod.ts";
-import { changeToCopy, copyLive, isMissing, settleCopies } from "./clean_copy.ts";
+import { changeToCopy, copyLive, settleCopies } from "./clean_copy.ts";
+import { hasCode } from "./errno.ts";
 import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
+import { makeOwnerFolder } from "./owner_folder.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
 
 export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
 const ownerFile = 0o600;
-const ownerFolder = 0o700;
 /** More than any version writes: a key file is read whole. */
 const maxKeyFileBytes = 4096;
 const witnessBytes = 41;
@@ -38,9 +40,12 @@ export async function openDirectoryStore(directory: string, options: StoreOption
     const witness = openWitness(join(directory, "witness"));
     let sound = false;
     const close = async (): Promise<void> => {
-      witness.close();
-      if (sound) await leaveCopy();
-      await blobs.close();
+      try {
+        witness.close();
+        if (sound) await leaveCopy();
+      } finally {
+        await blobs.close();
+      }
     };
     const parts = { blobs: { ...blobs, close }, keys: keyFile(directory), witness, random };
     const store = await RecordStore.open(parts, options);
@@ -48,8 +53,7 @@ export async function openDirectoryStore(directory: string, options: StoreOption
     return store;
   } catch (error) {
     await blobs.close();
-    if (error instanceof StoreError) throw error;
-    throw new StoreError("internal", `Cannot open the store: ${String(error)}`, { cause: error });
+    throw error instanceof StoreError ? error : refusalOf("Cannot open the store", error);
   }
 }
 
@@ -76,15 +80,14 @@ async function openDatabase(directory: string, repair: boolean): Promise<OpenDat
     // Before any database is opened: opening one writes to its files.
     const key = await keyFile(directory).read();
     if (key !== undefined) checkDraft(key);
-    await mkdir(directory, { recursive: true, mode: ownerFolder });
+    await makeOwnerFolder(directory);
     unlock = await lock(join(directory, "lock"));
     await settleCopies(directory);
-    await mkdir(location, { recursive: true, mode: ownerFolder });
+    await makeOwnerFolder(location);
     await checkTables(location, repair);
   } catch (cause) {
     await release();
-    if (cause instanceof StoreError) throw cause;
-    throw new StoreError("internal", `Cannot prepare the store's folder: ${String(cause)}`, { cause });
+    throw cause instanceof StoreError ? cause : refusalOf("Cannot prepare the store's folder", cause);
   }
   // Ciphertext cannot be compressed, so trying would only cost time.
   const database = new ClassicLevel<Uint8Array, Uint8Array>(location, { ...bytesToBytes, compression: false });
@@ -101,7 +104,7 @@ async function lock(location: string): Promise<() => Promise<void>> {
       return () => database.close();
     } catch (cause) {
       const error = openingError(cause);
-      if (error.code === "store_locked" || attempt > 0) throw error;
+      if (error.code !== "store_corrupt" || attempt > 0) throw error;
       await rm(location, { recursive: true }); // It holds nothing, so when it is damaged it is made anew.
     }
   }
@@ -135,7 +138,7 @@ function keyFile(directory: string): KeyStorage {
         if ((mode & 0o077) !== 0) await chmod(path, ownerFile);
         return Uint8Array.from(await readFile(path));
       } catch (error) {
-        if (isMissing(error)) return undefined;
+        if (hasCode(error, "ENOENT")) return undefined;
         throw error;
       }
     },

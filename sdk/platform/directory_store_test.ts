@@ -271,6 +271,6 @@ Deno.test("a folder that cannot be created gives a typed error and leaves the um
     await Deno.writeTextFile(`${folder}/file`, "");
     const before = Deno.umask();
     const error = await assertRejects(() => openDirectoryStore(`${folder}/file/store`), StoreError);
-    assertEquals([error.code, Deno.umask()], ["internal", before]);
+    assertEquals([error.code, Deno.umask()], ["store_failed", before]);
   });
 });

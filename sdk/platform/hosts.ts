@@ -5,16 +5,19 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
-import { chmod, lstat, mkdir, open, realpath, rm, stat, utimes } from "node:fs/promises";
+import { chmod, lstat, open, realpath, rm, stat, utimes } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createError, type StaticError } from "../base/errors.ts";
+import { refusalOf } from "../store/mod.ts";
+import { hasCode } from "./errno.ts";
 import { childArguments, childEnvironment } from "./host_child.ts";
 import type { HostEnds, HostPlace, HostPlatform, HostWire } from "./platform.ts";
+import { makeOwnerFolder, ownerFolder } from "./owner_folder.ts";
 import { connectPath } from "./unix_sockets.ts";
 
-const [ownerFolder, ownerFile] = [0o700, 0o600];
+const ownerFile = 0o600;
 /** Length of a socket's path that every system allows. */
 const maxPathBytes = 100;
 const maxLogBytes = 64 * 1024;
@@ -23,10 +26,10 @@ const [turnBeatMs, maxTurnMs] = [1_000, 5_000];
 
 const unixHosts: HostPlatform = {
   place: async (dataDir) => {
-    await mkdir(dataDir, { recursive: true, mode: ownerFolder });
+    await makeFolder(dataDir);
     const real = await realpath(dataDir);
     const place = { dataDir: real, ...placeOf(real) };
-    await mkdir(place.folder, { recursive: true, mode: ownerFolder });
+    await makeFolder(place.folder);
     await checkParent(dirname(place.folder));
     await checkFolder(place.folder);
     return place;
@@ -42,7 +45,7 @@ const unixHosts: HostPlatform = {
       await (await open(path, "wx", ownerFile)).close();
       return holdTurn(path);
     } catch (error) {
-      if (!hasCode(error, "EEXIST")) throw error;
+      if (!hasCode(error, "EEXIST")) throw unwritable(error);
     }
     const takenMs = await stat(path).then(({ mtimeMs }) => mtimeMs, () => Date.now());
     if (Math.abs(Date.now() - takenMs) > maxTurnMs) await rm(path, { force: true });
@@ -77,6 +80,14 @@ const unixHosts: HostPlatform = {
 function openLog(path: string): number {
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
   return openSync(path, size > maxLogBytes ? "w" : "a", ownerFile);
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOwnerFolder(path);
+  } catch (error) {
+    throw unwritable(error);
+  }
 }
 
 function holdTurn(path: string): () => Promise<void> {
@@ -150,12 +161,13 @@ function isNobody(error: unknown): boolean {
   return hasCode(error, "ENOENT", "ECONNREFUSED", "ENOTSOCK");
 }
 
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && codes.includes(String(Reflect.get(error, "code")));
-}
-
 function cannotReach(path: string, cause: Error): StaticError {
   return createError("connection_error", `Cannot reach the host at ${path}: ${cause.message}`, { cause });
+}
+
+function unwritable(cause: unknown): StaticError {
+  const { code, message } = refusalOf("Cannot use a host", cause);
+  return createError(code, message, { cause });
 }
 
 function unsafe(folder: string, why: string): StaticError {

@@ -1,5 +1,5 @@
 /** A `BlobStore` over an `abstract-level` database: `classic-level` on disk. */
-import { afterPrefix, type Blob, type BlobChange, type BlobStore, StoreError } from "../store/mod.ts";
+import { afterPrefix, type Blob, type BlobChange, type BlobStore, findRefusal, StoreError } from "../store/mod.ts";
 
 /** The part that is used of a database whose keys and values are both bytes. */
 export interface LevelDatabase {
@@ -58,6 +58,8 @@ async function explained<T>(read: () => Promise<T>): Promise<T> {
 
 function readingError(cause: unknown): unknown {
   if (codeOf(cause) !== "LEVEL_CORRUPTION" && codeOf(cause) !== "LEVEL_IO_ERROR") return cause;
+  const refusal = findRefusal("Cannot read the store", cause);
+  if (refusal !== undefined) return refusal;
   const text = "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
   return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
@@ -69,8 +71,9 @@ export function openingError(cause: unknown): StoreError {
       cause,
     });
   }
-  const text =
-    "Cannot open the store: its database is damaged or cannot be written; restore it, or repair it and open it again";
+  const refusal = findRefusal("Cannot open the store", cause);
+  if (refusal !== undefined) return refusal;
+  const text = "Cannot open the store: its database is damaged; restore it, or repair it and open it again";
   return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 

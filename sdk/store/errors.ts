@@ -13,8 +13,10 @@ export type StoreErrorCode =
   | "payload_too_large"
   /** The store was used after it was closed, as the client's own session would say it. */
   | "transport_error"
-  /** The disk refused a write. */
-  | "internal";
+  /** There is no room for a write. */
+  | "store_full"
+  /** The disk refused for another reason: it is read-only, this user may not write there, it is broken. */
+  | "store_failed";
 
 export class StoreError extends Error {
   override readonly name = "StoreError";

@@ -3,7 +3,8 @@
  * so many small batches share one flush. After a failed write nothing more is written: whether it reached the disk cannot be
  * known until the store is opened again.
  */
-import { StoreError } from "./errors.ts";
+import { refusalOf } from "./disk_refusal.ts";
+import type { StoreError } from "./errors.ts";
 import type { BlobChange } from "./parts.ts";
 
 interface Waiting {
@@ -17,9 +18,13 @@ export class GroupCommit {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #failure: StoreError | undefined;
+  #fail: (error: StoreError) => void = () => {};
+  /** Resolves with the first write that failed, if one does. */
+  readonly failed: Promise<StoreError>;
 
   constructor(write: (changes: BlobChange[]) => Promise<void>) {
     this.#write = write;
+    this.failed = new Promise((resolve) => this.#fail = resolve);
   }
 
   /** Throws at once, before a caller counts on anything, when an earlier write failed. */
@@ -54,8 +59,8 @@ export class GroupCommit {
         await this.#write(group.flatMap(({ changes }) => changes));
         for (const { resolve } of group) resolve();
       } catch (cause) {
-        const text = "Cannot write to the store: free space or mend the disk, then open the store again";
-        this.#failure ??= new StoreError("internal", text, { cause });
+        this.#failure ??= refusalOf("Cannot write to the store", cause);
+        this.#fail(this.#failure);
         for (const { reject } of group) reject(this.#failure);
       }
     }

@@ -1,6 +1,7 @@
 /** The encrypted store, for the rest of the SDK and for the platforms that carry it. */
 export { afterPrefix } from "./bytes.ts";
 export { checkDraft, defaultCost, type PassphraseCost } from "./data_key.ts";
+export { findRefusal, refusalOf } from "./disk_refusal.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 export { storeMigrations } from "./formats.ts";

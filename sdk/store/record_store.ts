@@ -75,6 +75,11 @@ export class RecordStore {
     }
   }
 
+  /** Resolves when the disk has refused a write: nothing more can be written until the store is opened again. */
+  get failed(): Promise<StoreError> {
+    return this.#commits.failed;
+  }
+
   async get(kind: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     this.#checkOpen();
     return (await this.#read(this.#names.recordName(kind, id).name, kind))?.value;
@@ -274,7 +279,7 @@ export class RecordStore {
       throw new StoreError("payload_too_large", `Cannot write a batch beyond ${limits}; write several`);
     }
     if (this.#seals + changes.length + 1 > maxSeals) {
-      throw new StoreError("internal", "Cannot write: the data key has sealed all it may; move to a new store");
+      throw new StoreError("store_failed", "Cannot write: the data key has sealed all it may; move to a new store");
     }
   }
 

@@ -306,10 +306,10 @@ Deno.test("after a failed write nothing is acknowledged until the store is opene
   const store = await RecordStore.open({ ...parts, blobs: { ...parts.blobs, write } });
   await store.put("k", "a", utf8("1"));
   full = true;
-  await assertFails("internal", () => store.put("k", "a", utf8("2")));
+  await assertFails("store_full", () => store.put("k", "a", utf8("2")));
   full = false;
-  await assertFails("internal", () => store.put("k", "b", utf8("3")));
-  await assertFails("internal", () => store.get("k", "a"));
+  await assertFails("store_full", () => store.put("k", "b", utf8("3")));
+  await assertFails("store_full", () => store.get("k", "a"));
   await store.close();
   const again = await openOn(disk);
   assertEquals(await again.get("k", "a"), utf8("1"));

@@ -33,6 +33,8 @@ function optionsFor(stack: Stack, identity: string): ConnectOptions {
   return { ...withoutCredential(stack, identity), apiUrl: stack.api.url, apiKey: stack.account.apiKey };
 }
 
+const fullText = "Cannot write to the store: the disk is full. Free space, then connect again";
+
 /** The texts of a channel from its oldest unread one, up to this one. */
 async function upTo(wanted: string, channel: Channel): Promise<string[]> {
   const texts: string[] = [];
@@ -105,9 +107,9 @@ testWhen(
       },
       (code) => code !== "fulfilled",
     );
-    assert(["listener_died", "internal", "mls_error"].includes(code), code);
-    assert(["listener_died", "internal", "mls_error"].includes(await reading), await reading);
-    await ben.close().catch(() => {});
+    assertEquals([code, await reading], ["store_full", "store_full"]);
+    assertEquals(joined.health().problem, `Channel "${channel.name}" stopped: ${fullText}`);
+    await ben.close();
     await disk.free();
     await channel.send("after");
     await using again = await StaticClient.connect(options);

@@ -1,6 +1,8 @@
 /** A file system of a few megabytes that can be filled up, and given room again. Only root may make one. */
 import { runCommand } from "../support/mod.ts";
 
+const pageBytes = 4096;
+
 export class SmallDisk implements AsyncDisposable {
   readonly folder: string;
 
@@ -23,9 +25,9 @@ export class SmallDisk implements AsyncDisposable {
     await runCommand("mount", ["-o", `remount,size=${megabytes}m`, this.folder]);
   }
 
-  /** Nothing more can be written. */
-  async fill(): Promise<void> {
-    using file = await Deno.open(`${this.folder}/ballast`, { write: true, create: true, append: true });
+  /** Nothing more can be written, but for so many pages. */
+  async fill({ leavingPages = 0 } = {}): Promise<void> {
+    using file = await Deno.open(this.#ballast, { write: true, create: true, append: true });
     for (let bytes = 1 << 20; bytes >= 1;) {
       try {
         if (await file.write(new Uint8Array(bytes)) < bytes) bytes >>= 1;
@@ -33,10 +35,20 @@ export class SmallDisk implements AsyncDisposable {
         bytes >>= 1;
       }
     }
+    const { size } = await file.stat();
+    await file.truncate(Math.max(0, size - leavingPages * pageBytes));
   }
 
   async free(): Promise<void> {
-    await Deno.remove(`${this.folder}/ballast`);
+    await Deno.remove(this.#ballast);
+  }
+
+  async setReadOnly(isReadOnly: boolean): Promise<void> {
+    await runCommand("mount", ["-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.folder]);
+  }
+
+  get #ballast(): string {
+    return `${this.folder}/ballast`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

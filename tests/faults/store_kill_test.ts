@@ -1,9 +1,8 @@
-/** kill -9, a second process, and a full disk: what the store promises when its process or its disk does not cooperate. */
+/** kill -9, and a second process: what the store promises when its process does not cooperate. */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
 import { inCampaign } from "../support/campaign.ts";
-import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
-import { SmallDisk, smallDisks } from "./small_disk.ts";
+import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { batchRecords, decodeBatch } from "./store_batches.ts";
 
 const rounds = inCampaign ? 200 : 3;
@@ -102,25 +101,3 @@ Deno.test("a second process is refused with store_locked while the first has the
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-testWhen(
-  smallDisks,
-  "a full disk refuses the batch with a typed error, and loses nothing that was acknowledged",
-  async () => {
-    await using disk = await SmallDisk.mount(2);
-    const store = await openDirectoryStore(disk.folder);
-    let acknowledged = 0;
-    const error = await assertRejects(async () => {
-      for (;; acknowledged++) await store.put("k", `id ${acknowledged}`, random.bytes(20_000));
-    }, StoreError);
-    assertEquals(error.code, "internal");
-    assertGreater(acknowledged, 10);
-    await store.close();
-    await disk.resize(16);
-    const again = await openDirectoryStore(disk.folder);
-    const ids = new Set((await again.list("k")).map(({ id }) => id));
-    for (let i = 0; i < acknowledged; i++) assert(ids.has(`id ${i}`), `id ${i} of ${acknowledged} is lost`);
-    await again.put("k", "after", random.bytes(10));
-    await again.close();
-  },
-);

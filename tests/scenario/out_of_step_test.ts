@@ -367,7 +367,7 @@ Deno.test("a way back whose last write fails ends in words, and goes on after a 
   await commit(alice);
   await alice.manager.send(name, "lost to bob");
   await until("bob says so", () => channel.health().state === "ended");
-  assertStringIncludes(channel.health().problem ?? "", "could not be written");
+  assertStringIncludes(channel.health().problem ?? "", "The disk is full");
   isFull = false;
   await bob.crash();
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1);

@@ -345,7 +345,7 @@ Deno.test("a disk that fails while a commit is accepted is not called a lie of t
     if (operation === "SendCommit") void bob.diesAfter(0);
     return reply;
   };
-  await assertRejects(() => commit(bob), StaticError, "could not be written");
+  await assertRejects(() => commit(bob), StaticError, "Cannot write to the store");
   assertEquals(channel.health().issues.map(({ kind }) => kind), []);
   await bob.crash();
   await allAgree(alice, bob);

@@ -1,0 +1,72 @@
+/**
+ * Why a disk refused, as a `StoreError`. The same reason has a name of its own in each layer: an errno of the runtime's files, a
+ * text of LevelDB, a `DOMException` of IndexedDB. This is the one place that knows them.
+ */
+import { StoreError, type StoreErrorCode } from "./errors.ts";
+
+interface Reason {
+  readonly signs: RegExp;
+  readonly code: StoreErrorCode;
+  /** The reason, and the way out. */
+  readonly text: string;
+}
+
+const reasons: readonly Reason[] = [
+  {
+    signs: /\b(ENOSPC|EDQUOT|No space left on device|Disk quota exceeded)\b/,
+    code: "store_full",
+    text: "the disk is full. Free space, then connect again",
+  },
+  {
+    signs: /\bQuotaExceededError\b/,
+    code: "store_full",
+    text: "the browser has no more room for this site. Free space, then connect again",
+  },
+  {
+    signs: /\b(EROFS|Read-only file system)\b/,
+    code: "store_failed",
+    text: "the file system is mounted read-only. Mount it for writing, or use another directory",
+  },
+  {
+    signs: /\b(EACCES|EPERM|Permission denied|Operation not permitted)\b/,
+    code: "store_failed",
+    text: "this user may not write there. Give it the right, or use another directory",
+  },
+  {
+    signs: /\b(EMFILE|ENFILE|Too many open files)\b/,
+    code: "store_failed",
+    text: "too many files are open. Close some or raise the limit, then connect again",
+  },
+  {
+    signs: /\b(EIO|Input\/output error)\b/,
+    code: "store_failed",
+    text: "the disk fails to read or write. Replace it, and restore the directory from a backup",
+  },
+];
+
+/** Undefined when the cause is none of the known refusals: a database may say then that it is damaged. */
+export function findRefusal(action: string, cause: unknown): StoreError | undefined {
+  const words = chainOf(cause).map(({ code, name, message }) => `${code} ${name} ${message}`).join(" ");
+  const reason = reasons.find(({ signs }) => signs.test(words));
+  return reason && new StoreError(reason.code, `${action}: ${reason.text}`, { cause });
+}
+
+/** For whatever a disk threw. */
+export function refusalOf(action: string, cause: unknown): StoreError {
+  const said = chainOf(cause).at(-1)?.message ?? String(cause);
+  const text = `${action}: the disk refused (${said}). Mend it, then connect again`;
+  return findRefusal(action, cause) ?? new StoreError("store_failed", text, { cause });
+}
+
+interface Link {
+  readonly code: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+/** The error and its causes: databases wrap what the system said. */
+function chainOf(error: unknown): Link[] {
+  if (!(error instanceof Error)) return [];
+  const { name, message, cause } = error;
+  return [{ code: "code" in error ? String(error.code) : "", name, message }, ...chainOf(cause)];
+}

@@ -1,0 +1,40 @@
+/** A disk that refuses a write, in the middle of everything: what the agent says, and that nobody else pays for it. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../../sdk/mod.ts";
+import { name, Stage, until } from "../support/scenario/stage.ts";
+
+async function codeOf(act: () => Promise<unknown>): Promise<string> {
+  return (await assertRejects(act, StaticError)).code;
+}
+
+Deno.test("after a write that failed every channel of the agent says why, and closing it leaves nothing open", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  const other = await bob.manager.create("acme/ops/other");
+  const waiting = codeOf(() => other.receive());
+  void bob.diesAfter(0);
+  assertEquals(await codeOf(async () => await (await bob.manager.channel(name)).rotate()), "store_failed");
+  assertEquals(await waiting, "store_failed", "one that only waits hears of it too");
+  await bob.agent.close();
+  assertEquals(bob.session.state.kind, "ended");
+});
+
+Deno.test("an inviter whose disk refuses rejects nobody, and lets the agent in after its next start", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const carol = await stage.actor("carol");
+  const token = await alice.manager.invite(name);
+  const channel = await alice.channel();
+  let rejections = 0;
+  alice.session.tampering.call = (operation, _body, forward) => {
+    if (operation === "RejectJoin") rejections++;
+    return forward();
+  };
+  void alice.diesAfter(0);
+  const joining = carol.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
+  await until("alice has stopped", () => channel.health().state === "ended");
+  assertEquals(rejections, 0);
+  await alice.crash();
+  const joined = await joining;
+  assertEquals(joined.members().length, 3);
+});
