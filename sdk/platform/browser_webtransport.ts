@@ -1,4 +1,5 @@
 /** WebTransport, for browsers that have it. The part that is used is described here: not every type library has it. */
+import { authorityOf } from "../transport/authority.ts";
 import { createByteStream } from "../transport/byte_stream.ts";
 import type { Connector } from "../transport/transport.ts";
 import { after } from "./timers.ts";
@@ -31,8 +32,7 @@ export const webtransport: Connector = {
     if (WebTransport === undefined) throw new Error("this browser has no WebTransport");
     signal.throwIfAborted();
     const hashes = trust.certificateHashes.map((value) => ({ algorithm: "sha-256", value }) as const);
-    const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const session = new WebTransport(`https://${authority}/`, {
+    const session = new WebTransport(`https://${authorityOf({ host, port })}/`, {
       ...(hashes.length > 0 && { serverCertificateHashes: hashes }),
     });
     session.closed.catch(() => {});

@@ -4,6 +4,7 @@
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import { authorityOf } from "../transport/authority.ts";
 import { busyEndOf, grpcStreamEndOf } from "../transport/http_refusal.ts";
 import { concat, decodeCell, encodeCellFrames, FrameReader } from "../transport/frames.ts";
 import { reasonOf } from "../transport/reason.ts";
@@ -33,9 +34,10 @@ class SessionStream implements CellStream {
   #cancelLinger: (() => void) | undefined;
   readonly closed: Promise<StreamEnd>;
 
-  constructor(socket: TLSSocket, { host, port }: Target) {
+  constructor(socket: TLSSocket, target: Target) {
+    const authority = authorityOf(target);
     this.closed = new Promise((resolve) => this.#settle = resolve);
-    this.#session = connectHttp2(`https://${host.includes(":") ? `[${host}]` : host}:${port}`, {
+    this.#session = connectHttp2(`https://${authority}`, {
       createConnection: () => socket,
       settings: { initialWindowSize: windowBytes, enablePush: false },
     });
@@ -44,6 +46,8 @@ class SessionStream implements CellStream {
     this.#session.on("goaway", () => this.#session.close());
     this.#stream = this.#session.request({
       [constants.HTTP2_HEADER_METHOD]: "POST",
+      // Of itself, Node sends an address of IPv6 without its brackets.
+      [constants.HTTP2_HEADER_AUTHORITY]: authority,
       [constants.HTTP2_HEADER_PATH]: "/static.relay.v1.Relay/Session",
       [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
       [constants.HTTP2_HEADER_TE]: "trailers",

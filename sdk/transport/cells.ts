@@ -4,6 +4,7 @@
  */
 import { readBoundedText } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
+import { authorityOf } from "./authority.ts";
 import { busyEndOf, streamEndOf } from "./http_refusal.ts";
 import {
   concat,
@@ -60,7 +61,7 @@ type Call = (method: string, contentType: string, body: Uint8Array<ArrayBuffer>)
 
 /** Throws `StaticError` for every answer but 200. */
 function createCall(http: HttpClient, { host, port }: Target, signal: AbortSignal): Call {
-  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const authority = authorityOf({ host, port });
   return async (method, contentType, body) => {
     const response = await http.request(`https://${authority}/static.relay.v1.Relay/${method}`, {
       method: "POST",

@@ -30,6 +30,11 @@ function targetOf(
   return { ...more, apiKey, apiUrl: stack.api.url, deadEndpoint: `${scheme}://127.0.0.1:9`, wrongTls };
 }
 
+/** The same relay by its address of IPv6. */
+function atIpv6(url: string): string {
+  return url.replace("localhost", "[::1]");
+}
+
 Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
   const stack = await shareStack();
   const { quicUrl, grpcUrl, caFile } = stack;
@@ -45,6 +50,12 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
   await t.step("over CellUp and CellDown", async () => {
     const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "cells" });
     assertPassed(await runTests(createSessionTests(platform, target).slice(0, secondTransport)));
+  });
+  await t.step("to an address of IPv6", async () => {
+    for (const [endpoint, expected] of [[atIpv6(quicUrl), "quic"], [atIpv6(grpcUrl), "cells"]] as const) {
+      const target = targetOf(stack, { endpoint, transport: "auto", tls: { caFile }, expected });
+      assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
+    }
   });
   await t.step("to a relay that the API vouches for", async () => {
     for (const endpoint of [quicUrl, grpcUrl]) {
@@ -65,6 +76,7 @@ testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC
   const targets = [
     targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls, expected: "grpc" }),
     { ...targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: pinned, expected: "grpc" }), count: 1 },
+    { ...targetOf(stack, { endpoint: atIpv6(grpcUrl), transport: "auto", tls, expected: "grpc" }), count: 1 },
     // The API vouches for the relay, and also says where the TCP port of a QUIC address is.
     { ...targetOf(stack, { endpoint: quicUrl, transport: "auto", expected: "grpc" }), count: 1 },
   ];
@@ -80,6 +92,10 @@ testWhen(chromium, "sessions with a real relay and a real API, in Chromium", asy
   const pinned = { certificateHashes: [await stack.certificateHash()] };
   const targets = [
     targetOf(stack, { endpoint: quicUrl, transport: "auto", tls: pinned, expected: "webtransport" }),
+    {
+      ...targetOf(stack, { endpoint: atIpv6(quicUrl), transport: "auto", tls: pinned, expected: "webtransport" }),
+      count: 1,
+    },
     // The API tells the hash.
     { ...targetOf(stack, { endpoint: quicUrl, transport: "auto", expected: "webtransport" }), count: 1 },
     // Without WebTransport, and with certificates that the browser was told to ignore: cells are what is left.
