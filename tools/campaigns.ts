@@ -155,6 +155,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/mcp/mcp_test.ts",
       "tests/sdk/fleet_test.ts",
       "tests/sdk/package_campaign.ts",
+      "tests/sdk/proxy_test.ts",
       "tests/sdk/session_test.ts",
       "tests/story/story_test.ts",
     ],

@@ -5,12 +5,17 @@ import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { connect, rootCertificates } from "node:tls";
 import type { HttpFetch } from "../../proto/mod.ts";
+import { openTunnel, openTunnelAgent } from "../../sdk/hosted.ts";
 import type { SeenCertificate } from "./platform.ts";
 
 const inspectTimeoutMs = 5_000;
 
 export function openHttp(caCerts: readonly string[]): HttpFetch {
-  return (url, { method, headers, body, signal }) => {
+  return async (url, { method, headers, body, signal }) => {
+    const trust = { minVersion: "TLSv1.3", ...trusting(caCerts) } as const;
+    const isPlain = !url.startsWith("https:");
+    // Plain HTTP is for this machine alone, and for no proxy.
+    const tunnel = isPlain ? undefined : await openTunnelAgent(url, trust, signal ?? undefined);
     const sent = typeof body === "string" ? new TextEncoder().encode(body) : undefined;
     const options: RequestOptions = {
       ...(method !== undefined && { method }),
@@ -18,14 +23,12 @@ export function openHttp(caCerts: readonly string[]): HttpFetch {
         ...Object.fromEntries(new Headers(headers)),
         ...(sent !== undefined && { "content-length": String(sent.length) }),
       },
-      agent: false,
+      agent: tunnel ?? false,
       ...(signal && { signal }),
     };
-    return new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       const receive = (answer: IncomingMessage): void => resolve(responseOf(answer));
-      const call = url.startsWith("https:")
-        ? tlsRequest(url, { ...options, minVersion: "TLSv1.3", ...trusting(caCerts) }, receive)
-        : plainRequest(url, options, receive);
+      const call = isPlain ? plainRequest(url, options, receive) : tlsRequest(url, { ...options, ...trust }, receive);
       call.on("error", reject);
       call.end(sent);
     });
@@ -40,13 +43,21 @@ function responseOf(answer: IncomingMessage): Awaited<ReturnType<HttpFetch>> {
 }
 
 /** Reads the certificate without sending anything, so that the user learns what is wrong with it. */
-export function inspectCertificate(
+export async function inspectCertificate(
   { host, port }: { readonly host: string; readonly port: number },
   caCerts: readonly string[],
 ): Promise<SeenCertificate> {
   const name = isIP(host) === 0 ? { servername: host } : {};
-  const options = { host, port, ...name, minVersion: "TLSv1.3", rejectUnauthorized: false } as const;
-  return new Promise((resolve, reject) => {
+  const tunnel = await openTunnel({ host, port });
+  const options = {
+    host,
+    port,
+    ...(tunnel && { socket: tunnel }),
+    ...name,
+    minVersion: "TLSv1.3",
+    rejectUnauthorized: false,
+  } as const;
+  return await new Promise((resolve, reject) => {
     const socket = connect({ ...options, ...trusting(caCerts) }, () => {
       const { valid_to } = socket.getPeerCertificate();
       const why: unknown = socket.authorizationError;

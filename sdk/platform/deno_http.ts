@@ -15,6 +15,7 @@ interface DenoHttp {
     readonly caCerts: readonly string[];
     readonly http2: boolean;
     readonly poolIdleTimeout: number;
+    readonly proxy?: { readonly transport: "tcp"; readonly hostname: string; readonly port: number };
   }): DenoHttpClient;
 }
 
@@ -24,15 +25,27 @@ interface DenoHttpClient {
 
 export function openHttp({ caCerts }: Trust): HttpClient {
   const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp }; // cast: only what is described above is used
-  const client = Deno.createHttpClient({ caCerts, http2: false, poolIdleTimeout: idleMs });
-  let open = true;
+  const options = { caCerts, http2: false, poolIdleTimeout: idleMs };
+  const clients = new Map<string, DenoHttpClient>();
+  const clientFor = (url: URL): DenoHttpClient => {
+    const way = url.protocol === "http:" ? url.host : "";
+    const client = clients.get(way) ??
+      Deno.createHttpClient(way === "" ? options : { ...options, proxy: directTo(url) });
+    clients.set(way, client);
+    return client;
+  };
   return {
-    request: (url, init) => fetch(url, Object.assign({}, init, { client })),
+    request: (url, init) => fetch(url, Object.assign({}, init, { client: clientFor(new URL(url)) })),
     close: () => {
-      if (open) client.close();
-      open = false;
+      for (const client of clients.values()) client.close();
+      clients.clear();
     },
   };
+}
+
+/** Plain HTTP is for this machine alone. Deno would give it, with its credential in clear, to the proxy of `HTTP_PROXY`. */
+function directTo({ hostname, port }: URL): { transport: "tcp"; hostname: string; port: number } {
+  return { transport: "tcp", hostname, port: port === "" ? 80 : Number(port) };
 }
 
 /** Each is a connection of its own. */

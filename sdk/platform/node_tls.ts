@@ -3,19 +3,34 @@
  * first moment to its last, also while it is handed on.
  */
 import { createHash } from "node:crypto";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { connect, rootCertificates, type TLSSocket } from "node:tls";
 import { equalBytes } from "../../proto/mod.ts";
 import type { Target, Trust } from "../transport/transport.ts";
+import { openTunnel } from "./proxy_tunnel.ts";
 
-/** Resolves when the handshake is done and the certificate is believed. */
-export function connectTls({ host, port, trust }: Target, protocol: string, signal: AbortSignal): Promise<TLSSocket> {
+/** Resolves when the handshake is done and the certificate is believed. Goes through a proxy where the environment names one. */
+export async function connectTls(target: Target, protocol: string, signal: AbortSignal): Promise<TLSSocket> {
+  return await shakeHands(target, { tunnel: await openTunnel(target, signal), protocol, signal });
+}
+
+interface Handshake {
+  readonly tunnel: Socket | undefined;
+  readonly protocol: string;
+  readonly signal: AbortSignal;
+}
+
+function shakeHands({ host, port, trust }: Target, { tunnel, protocol, signal }: Handshake): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+    if (signal.aborted) {
+      tunnel?.destroy();
+      return reject(signal.reason);
+    }
     const pinned = trust.certificateHashes.length > 0;
     const socket = connect({
       host,
       port,
+      ...(tunnel && { socket: tunnel }),
       ...(isIP(host) === 0 && { servername: host }),
       ALPNProtocols: [protocol],
       minVersion: "TLSv1.3",

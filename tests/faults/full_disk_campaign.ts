@@ -8,9 +8,10 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
 import { openTab } from "../support/runtime/tab.ts";
 import { optionsFor } from "./clients.ts";
-import { fillEverywhere, refuseReadOnly, type Use, valueBytes } from "./full_disk.ts";
+import { fillEverywhere, range, refuseReadOnly, type Use, valueBytes } from "./full_disk.ts";
 import { SmallDisk, smallDisks } from "./small_disk.ts";
 import { Stack } from "./stack.ts";
+import { useStore } from "./store_use.ts";
 
 testWhen(
   { met: smallDisks.met && node.met, reason: `${smallDisks.reason}, or ${node.reason}` },
@@ -24,6 +25,21 @@ testWhen(
     await refuseReadOnly(inNode);
   },
 );
+
+testWhen(smallDisks, "a store whose log becomes a table on a full disk says so, and loses nothing", async () => {
+  // More than LevelDB keeps in memory.
+  const [count, bytes] = [40, 200_000];
+  await using disk = await SmallDisk.mount(64);
+  const folder = `${disk.folder}/agent`;
+  await useStore(folder, [0], bytes);
+  await disk.fill({ leavingPages: 1400 });
+  const { refused, acknowledged } = await useStore(folder, range(1, count), bytes);
+  assertEquals([refused?.step, refused?.code], ["write", "store_full"]);
+  await disk.free();
+  const after = await useStore(folder, [], bytes);
+  assertEquals(after.refused, undefined);
+  for (const number of [0, ...acknowledged]) assert(after.found.includes(number), `${number} of ${acknowledged}`);
+});
 
 testWhen(chromium, "Chromium says the same of a site without room, and goes on when there is some", async () => {
   await using project = await createProject();

@@ -87,7 +87,13 @@ def driver_environment() -> Dict[str, str]:
 
 def host_environment() -> Dict[str, str]:
     """Only where things are: a host outlives this program, whose own variables may hold anything."""
-    names = ("PATH", "HOME", "TMPDIR", "LANG", "DENO_DIR", "DENO_TLS_CA_STORE")
+    proxies = ("ALL_PROXY", "HTTPS_PROXY", "NO_PROXY")
+    names = (
+        *("PATH", "HOME", "TMPDIR", "LANG", "DENO_DIR"),
+        *("DENO_TLS_CA_STORE", "DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+        *proxies,
+        *(name.lower() for name in proxies),
+    )
     return _runtime_environment({name: os.environ[name] for name in names if name in os.environ})
 
 

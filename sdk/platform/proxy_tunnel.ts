@@ -1,0 +1,107 @@
+/**
+ * Tunnels through an HTTP proxy, for Node's modules, which know of none. The variables mean the same as in Deno's `fetch`: `ALL_PROXY`,
+ * then `HTTPS_PROXY`, each also in lower case, but for the hosts of `NO_PROXY`. See docs/howto_proxy.md.
+ */
+import { Buffer } from "node:buffer";
+import { request as requestPlain } from "node:http";
+import { Agent, request as requestTls } from "node:https";
+import { BlockList, isIP, type Socket } from "node:net";
+import process from "node:process";
+import { connect, type ConnectionOptions } from "node:tls";
+import { authorityOf } from "../transport/authority.ts";
+import type { Target } from "../transport/transport.ts";
+
+type Place = Pick<Target, "host" | "port">;
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The proxy on the way to this host; undefined when there is none. Throws for one that cannot be used. */
+export function findProxy(host: string, variables: Variables = process.env): URL | undefined {
+  const text = firstOf(variables, "ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy");
+  if (text === undefined || isExempt(host, firstOf(variables, "NO_PROXY", "no_proxy") ?? "")) return undefined;
+  const url = text.includes("://") ? text : `http://${text}`;
+  const proxy = URL.canParse(url) ? new URL(url) : undefined;
+  if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy;
+  throw new Error("HTTPS_PROXY or ALL_PROXY is no address of an HTTP proxy; write http://host:port");
+}
+
+/** An empty one counts as none. */
+function firstOf(variables: Variables, ...names: readonly string[]): string | undefined {
+  return names.map((name) => variables[name]).find((value) => value !== undefined && value !== "");
+}
+
+/** By name, with everything below it; by address; by a range of addresses, as in `10.0.0.0/8`; or `*` for all. */
+function isExempt(host: string, list: string): boolean {
+  return list.split(",").map((entry) => entry.trim().toLowerCase()).some((entry) => {
+    if (entry === "") return false;
+    if (entry === "*") return true;
+    if (isIP(host) !== 0) return isInRange(host, entry);
+    const name = entry.replace(/^\./, "");
+    return host === name || host.endsWith(`.${name}`);
+  });
+}
+
+function isInRange(host: string, entry: string): boolean {
+  const [address = "", bits] = entry.replace(/^\[|\]$/g, "").split("/");
+  if (isIP(address) !== isIP(host)) return false;
+  const family = isIP(host) === 6 ? "ipv6" : "ipv4";
+  const range = new BlockList();
+  const prefix = bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits);
+  if (!Number.isInteger(prefix) || prefix < 0 || prefix > (family === "ipv6" ? 128 : 32)) return false;
+  range.addSubnet(address, prefix, family);
+  return range.check(host, family);
+}
+
+/** A connection through the proxy that the environment names for this place; undefined when the way there is direct. */
+export async function openTunnel(place: Place, signal?: AbortSignal): Promise<Socket | undefined> {
+  const proxy = findProxy(place.host);
+  return proxy && await tunnelTo(place, proxy, signal);
+}
+
+/** For one call of `node:https`: over such a connection. Undefined when the way is direct. */
+export async function openTunnelAgent(
+  url: string,
+  trust: ConnectionOptions,
+  signal?: AbortSignal,
+): Promise<Agent | undefined> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = await openTunnel({ host, port: port === "" ? 443 : Number(port) }, signal);
+  if (socket === undefined) return undefined;
+  const secured = connect({ ...trust, socket, host, ...(isIP(host) === 0 && { servername: host }) });
+  // It has an owner for its errors before the call has taken it.
+  secured.on("error", () => {});
+  return Object.assign(new Agent(), { createConnection: () => secured });
+}
+
+function tunnelTo(place: Place, proxy: URL, signal: AbortSignal | undefined): Promise<Socket> {
+  const authority = authorityOf(place);
+  const { protocol, hostname, port, username, password } = proxy;
+  const name = decodeURIComponent(username);
+  const credential = Buffer.from(`${name}:${decodeURIComponent(password)}`).toString("base64");
+  return new Promise((resolve, reject) => {
+    const refused = (why: string, cause?: unknown): void =>
+      reject(new Error(`the proxy ${proxy.host} does not lead to ${authority}: ${why}`, { cause }));
+    const call = (protocol === "https:" ? requestTls : requestPlain)({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+      method: "CONNECT",
+      path: authority,
+      headers: { host: authority, ...(username !== "" && { "proxy-authorization": `Basic ${credential}` }) },
+      agent: false,
+      ...(signal && { signal }),
+    });
+    call.once("connect", ({ statusCode = 0 }, socket, head) => {
+      // TLS on top of it is told of its end, and has the errors that matter.
+      socket.on("error", () => {});
+      if (statusCode === 200 && head.length === 0) return resolve(socket);
+      socket.destroy();
+      refused(statusCode === 200 ? "it says more than it was asked" : `HTTP status ${statusCode}`);
+    });
+    call.once("response", ({ statusCode }) => {
+      call.destroy();
+      refused(`HTTP status ${statusCode}`);
+    });
+    call.on("error", (error) => signal?.aborted ? reject(signal.reason) : refused(error.message, error));
+    call.end();
+  });
+}
