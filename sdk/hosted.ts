@@ -6,4 +6,3 @@ export type { Fields } from "./host/fields.ts";
 export { runningHost } from "./host/running.ts";
 export type { RemoteClient as HostedAgent } from "./host/remote_client.ts";
 export { hostPlatform } from "./platform/host_platform.ts";
-export { openTunnel, openTunnelAgent } from "./platform/proxy_tunnel.ts";

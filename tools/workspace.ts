@@ -32,6 +32,7 @@ export const packages: Readonly<Record<string, Readonly<Record<string, string>>>
     ".": "./mod.ts",
     "./a2a": "./a2a/mod.ts",
     "./hosted": "./hosted.ts",
+    "./machine": "./machine.ts",
     ...Object.fromEntries(sdkPlatforms.map((name) => [`./platform/${name}`, `./platform/${name}.ts`])),
   },
   cli: { ".": "./mod.ts" },

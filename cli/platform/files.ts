@@ -2,14 +2,15 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { homedir, platform, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { credentialsPath, trustPath } from "../../proto/mod.ts";
+import { makeOwnerFolder, ownerFolder } from "../../sdk/machine.ts";
 import type { Files, Folders } from "./platform.ts";
 
-const [ownerFile, ownerFolder] = [0o600, 0o700];
+const ownerFile = 0o600;
 /** Attempts to remove a folder that an ending process still uses, a tenth of a second apart. */
 const maxRemovals = 50;
 /** Credentials and certificates are far smaller. */
@@ -49,7 +50,7 @@ export const files: Files = {
     }
   },
   writePrivate: async (path, text) => {
-    await mkdir(dirname(path), { recursive: true, mode: ownerFolder });
+    await makeOwnerFolder(dirname(path));
     const fresh = `${path}.${randomUUID()}.new`;
     try {
       const file = await open(fresh, "wx", ownerFile);
@@ -95,7 +96,7 @@ export const files: Files = {
     }
   },
   makePrivateFolder: async (path) => {
-    await mkdir(path, { recursive: true, mode: ownerFolder });
+    await makeOwnerFolder(path);
     await chmod(path, ownerFolder);
   },
   makeTemporaryFolder: () => mkdtemp(join(tmpdir(), "static-")),

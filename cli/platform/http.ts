@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { connect, rootCertificates } from "node:tls";
 import type { HttpFetch } from "../../proto/mod.ts";
-import { openTunnel, openTunnelAgent } from "../../sdk/hosted.ts";
+import { openTunnel, openTunnelAgent } from "../../sdk/machine.ts";
 import type { SeenCertificate } from "./platform.ts";
 
 const inspectTimeoutMs = 5_000;
