@@ -4,6 +4,7 @@ import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { AddOptions } from "./channel/adding.ts";
 import { memberNamed } from "./channel/addressing.ts";
+import { type CheckedReader, checkedReader } from "./channel/checked_reader.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
@@ -16,6 +17,7 @@ import type { Answers } from "./content/answers.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { AskOptions as RequestOptions } from "./content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
+import type { StandardSchema } from "./content/standard_schema.ts";
 import type { Addressee, Sendable } from "./content/values.ts";
 
 /** How a channel is left. */
@@ -339,21 +341,36 @@ export class Channel {
   /**
    * Like `messages`, with who sent each message, when the relay accepted it, its id, and what it says about itself. With
    * `{ ack: "manual" }` each is acknowledged by its own `ack()`, so that several can be worked on at once; with
-   * `{ all: true }` what is addressed to others is shown too.
+   * `{ all: true }` what is addressed to others is shown too. With a `schema`, of any library that follows the Standard Schema, only
+   * messages whose JSON it accepts are returned, each with its `value`. The others are passed over, with an event `skipped`.
    *
    * @example
    * ```ts
-   * import type { Channel } from "static-sdk";
+   * import type { Channel, StandardSchema } from "static-sdk";
    *
    * async function log(channel: Channel): Promise<void> {
    *   for await (const { sender, timeMs, bytes } of channel.envelopes()) {
    *     console.log(new Date(timeMs), sender.identity, bytes.length);
    *   }
    * }
+   *
+   * async function warm(channel: Channel, schema: StandardSchema<{ degrees: number }>): Promise<void> {
+   *   for await (const { sender, value } of channel.envelopes({ schema })) {
+   *     if (value.degrees > 30) await channel.send("Drink water.", { to: sender });
+   *   }
+   * }
    * ```
    */
-  envelopes(options: EnvelopeOptions = {}): InboxReader {
-    return this.#port.envelopes(options);
+  envelopes<Value>(options: EnvelopeOptions & { readonly schema: StandardSchema<Value> }): CheckedReader<Value>;
+  /** All messages for this agent. */
+  envelopes(options?: EnvelopeOptions): InboxReader;
+  envelopes<Value>(
+    { schema, ...options }: EnvelopeOptions & { readonly schema?: StandardSchema<Value> } = {},
+  ): InboxReader | CheckedReader<Value> {
+    const reader = this.#port.envelopes(options);
+    if (schema === undefined) return reader;
+    const onSkipped = (envelope: Envelope, why: string): void => this.#port.skipped(envelope, why);
+    return checkedReader(reader, { schema, isManual: options.ack === "manual", onSkipped });
   }
 
   /**
@@ -454,6 +471,31 @@ export class Channel {
    */
   member(named: string): ChannelMember {
     return memberNamed(named, this.members());
+  }
+
+  /**
+   * Waits until somebody is in the channel who can be asked, and returns it: the member of an agent id, or of a name that the user
+   * gave one, at once if it is there. Without an argument, the next one that comes: of those that came since this program opened
+   * the channel, each is returned once. Undefined when nobody comes in time; without a time it waits for ever. Throws when the
+   * channel has ended, and `invalid_request` for a name that a member only gave itself.
+   *
+   * @example Invite somebody, and ask it
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function firstAnswer(manager: ChannelManager): Promise<string> {
+   *   const channel = await manager.channel("acme/ops/deploy");
+   *   console.log(await manager.invite("acme/ops/deploy"));
+   *   const guest = await channel.waitForMember();
+   *   return (await channel.request("Are you ready?", { to: guest })).text();
+   * }
+   * ```
+   */
+  waitForMember(wanted?: Addressee, options?: Abortable): Promise<ChannelMember>;
+  /** The member, or undefined when nobody comes in time. */
+  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined>;
+  async waitForMember(wanted?: Addressee, options: ReceiveOptions = {}): Promise<ChannelMember | undefined> {
+    return await this.#port.waitForMember(wanted, options);
   }
 
   /**

@@ -7,6 +7,8 @@ export interface Runtime {
   after(ms: number, run: () => void): () => void;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
+  /** Shows a mistake of the program to its programmer, on the console; to nobody when not given. */
+  show?(text: string): void;
 }
 
 /** Resolves after the time, or at once when the signal is aborted. */
@@ -45,6 +47,7 @@ export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; re
     runtime: {
       nowMs: () => runtime.nowMs(),
       randomBytes: (length) => runtime.randomBytes(length),
+      show: (text) => runtime.show?.(text),
       after: (ms, run) => {
         if (ended) return () => {};
         const cancel = runtime.after(ms, () => {

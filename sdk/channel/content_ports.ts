@@ -38,6 +38,10 @@ export function createPorts(
         await progress().written({ isUrgent: true });
       }),
     isMember: (each) => membership.memberOf(each) !== undefined,
+    catchUp: async (timeoutMs) => {
+      const { epoch } = await session.call("ListMembers", { channelId: membership.channelId }, { timeoutMs });
+      await membership.waitForEpoch(epoch, timeoutMs);
+    },
     stands: (id) => standsInLog(id, { membership, session }),
     tell: health.tell,
     refuse: (incoming, why) => reportBadContent(health, incoming, why),

@@ -44,6 +44,7 @@ import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
+import { Newcomers } from "./newcomers.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
@@ -83,6 +84,7 @@ export class LiveChannel {
   readonly confirmations: Confirmations;
   readonly ages: KeyAges;
   readonly lookAlikes: LookAlikes;
+  readonly newcomers: Newcomers;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
@@ -121,6 +123,7 @@ export class LiveChannel {
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.lookAlikes = new LookAlikes({ membership, health });
+    this.newcomers = new Newcomers(membership.present);
     const onFault = (fault: unknown): void => this.die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
@@ -783,6 +786,7 @@ export class LiveChannel {
     this.#recovery.forgetForeign();
     this.membership.replace(entered);
     this.lookAlikes.look();
+    this.newcomers.look(this.membership.present);
     this.committer.forget();
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
@@ -822,8 +826,11 @@ export class LiveChannel {
     const { membership } = this;
     for (const agentId of moved.added) this.senders.begin(agentId, membership.epoch);
     for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
+    const isOther = moved.added.length + moved.removed.length > 0;
+    // Before the events: a listener may ask for them at once.
+    if (isOther) this.newcomers.look(membership.present);
     for (const event of memberEvents(moved, membership)) this.tell(event);
-    if (moved.added.length + moved.removed.length > 0) this.lookAlikes.look();
+    if (isOther) this.lookAlikes.look();
     this.confirmations.moved(moved);
     if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.die(fault));
     this.#tellReady();

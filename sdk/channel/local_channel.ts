@@ -24,6 +24,7 @@ import type { SendOptions } from "./send_options.ts";
 import { checkOwner, demote, promote, setPolicy } from "./ownership.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
+import { waitForMember } from "./waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {
   readonly #live: LiveChannel;
@@ -144,6 +145,19 @@ export class LocalChannel implements ChannelPort {
 
   members(): ChannelMember[] {
     return listMembers(this.#live, this.#agent.agentId, this.#agent.clocks.nameOf);
+  }
+
+  async waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
+    const { newcomers } = this.#live;
+    return await translating(
+      "Cannot wait for the member",
+      () => waitForMember(wanted, options, { channel: this, newcomers, runtime: this.#agent.parts.runtime }),
+      options.signal,
+    );
+  }
+
+  skipped({ id, sender: { agentId } }: Envelope, why: string): void {
+    this.#live.tell({ type: "skipped", why, id, sender: agentId });
   }
 
   async numberOf(agentId: string): Promise<string> {

@@ -177,6 +177,11 @@ export class Membership {
     return binaryIdFromBytes<ChannelId>(this.group.current.context.groupId);
   }
 
+  /** Members with a leaf, and this agent. */
+  get present(): AgentId[] {
+    return this.group.members().map(({ agentId }) => agentId);
+  }
+
   /** Members that the present generation's group has no leaf of. */
   get absent(): readonly AgentId[] {
     return (this.group.binding.generation?.absent ?? []).map(({ agentId }) => agentId);

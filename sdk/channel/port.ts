@@ -42,6 +42,9 @@ export interface ChannelPort {
   receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined>;
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
   members(): ChannelMember[];
+  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined>;
+  /** A message that a loop did not hand out, because its schema does not accept it. */
+  skipped(envelope: Envelope, why: string): void;
   numberOf(agentId: string): Promise<string>;
   fingerprint(): string;
   health(): ChannelHealth;

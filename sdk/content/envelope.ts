@@ -69,6 +69,8 @@ export class Envelope {
   readonly #ack: () => Promise<void>;
   readonly #pass: () => Promise<void> | undefined;
   readonly #giveBack: () => void;
+  /** Why the program could not use it. */
+  #refusal: StaticError | undefined;
 
   /** @internal Envelopes come from channels. */
   constructor(
@@ -198,9 +200,14 @@ export class Envelope {
     this.#giveBack();
   }
 
+  /** @internal Whether this error says that the content is not of the kind that the program wants. */
+  isRefusedBy(error: Error): boolean {
+    return error === this.#refusal;
+  }
+
   #invalid(why: string, cause: unknown): StaticError {
     const text = `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
-    return createError("content_invalid", text, { cause });
+    return this.#refusal = createError("content_invalid", text, { cause });
   }
 }
 

@@ -64,6 +64,8 @@ export interface Ports {
   /** Writes changes together with what else waits to be written, and at once. Rejects with `StaticError`. */
   readonly writeAlong: (changes: readonly RecordChange[]) => Promise<void>;
   readonly isMember: (agentId: AgentId) => boolean;
+  /** Resolves when our group is where the channel is now: an agent that was let in a moment ago is in it then. */
+  readonly catchUp: (timeoutMs: number) => Promise<void>;
   /** Whether a message of ours under this id is in the log. Throws `StaticError` when the relay cannot be asked. */
   readonly stands: (id: MessageId) => Promise<boolean>;
   readonly tell: (event: RequestEvent) => void;

@@ -111,13 +111,8 @@ export class Requester {
   }
 
   #check(to: readonly AgentId[], key: string | undefined): void {
-    const { agentId, isMember } = this.#ports;
     if (this.#ended !== undefined) throw this.#ended;
-    for (const each of to) {
-      if (each === agentId) throw invalidArgument("Cannot ask oneself; name another member");
-      // An agent that replied to a key may have left since.
-      if (key === undefined && !isMember(each)) throw noMember(each);
-    }
+    if (to.includes(this.#ports.agentId)) throw invalidArgument("Cannot ask oneself; name another member");
     if (key !== undefined && (key === "" || key.length > maxKeyCharacters)) {
       throw invalidArgument(`A request's key has 1 to ${maxKeyCharacters} characters`);
     }
@@ -150,8 +145,10 @@ export class Requester {
     const { key } = fresh;
     const before = key === undefined ? undefined : await this.#askedBefore(key, fresh.to);
     const asked = before ?? fresh;
+    // An agent that replied to a key may have left since.
     if (before !== undefined) await this.#recall(pending, before);
-    else if (key !== undefined) await this.#note({ ...fresh, key });
+    else if (!fresh.to.every(this.#ports.isMember)) await this.#catchUp(fresh.to, said.timeoutMs);
+    if (before === undefined && key !== undefined) await this.#note({ ...fresh, key });
     if (!this.#attach(pending, asked)) return;
     try {
       await this.#send(pending, asked, encodeRequest(asked, said, before !== undefined));
@@ -198,10 +195,20 @@ export class Requester {
     }
   }
 
+  /**
+   * An agent that was let in has its Welcome when the relay has the commit, which may be before our group follows it: nobody is
+   * refused before the group has caught up.
+   */
+  async #catchUp(to: readonly AgentId[], timeoutMs: number): Promise<void> {
+    const { isMember, catchUp } = this.#ports;
+    await catchUp(timeoutMs);
+    const missing = to.find((each) => !isMember(each));
+    if (missing !== undefined) throw noMember(missing);
+  }
+
   /** Durable before it is sent. */
   async #note(asked: Asked & { readonly key: string }): Promise<void> {
-    const { records, isMember } = this.#ports;
-    for (const each of asked.to) if (!isMember(each)) throw noMember(each);
+    const { records } = this.#ports;
     const known = await this.#known();
     known.set(asked.id, asked);
     await records.write([records.putAsked(asked)]);

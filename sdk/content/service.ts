@@ -4,8 +4,9 @@
  * the relay has said that no reply to it stands in the log.
  */
 import { type AgentId, type ContentFields, type MessageId, replyIdOf } from "../../proto/mod.ts";
-import { createError, invalidArgument, isCode, RemoteError, StaticError } from "../base/errors.ts";
+import { createError, invalidArgument, isCode, StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
+import { answerToFailure } from "./handler_failure.ts";
 import type { Incoming } from "./incoming.ts";
 import { IncomingRequest } from "./incoming_request.ts";
 import type { Attempts, Handed, Ports } from "./ports.ts";
@@ -222,13 +223,12 @@ export class Service {
     try {
       const value = await handler(request) ?? "";
       return { kind: "reply", fields: fieldsOf(value, {}), body: bodyOf(value) };
-    } catch (error) {
+    } catch (thrown) {
       const { id, sender: { agentId } } = request;
-      this.#ports.tell({ type: "handler_failed", id, sender: agentId, error });
-      if (error instanceof RemoteError) {
-        return failure(error.remoteCode, error.message, error.retryable ? error.retryAfterMs ?? 0 : undefined);
-      }
-      return failure("handler_failed", "The handler failed; its own side has the reason");
+      const answer = answerToFailure(thrown, request, this.#ports.runtime);
+      this.#ports.tell({ type: "handler_failed", id, sender: agentId, error: answer ?? thrown });
+      if (answer === undefined) return failure("handler_failed", "The handler failed; its own side has the reason");
+      return failure(answer.remoteCode, answer.message, answer.retryable ? answer.retryAfterMs ?? 0 : undefined);
     }
   }
 

@@ -2,6 +2,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { invalidArgument, RemoteError } from "../base/errors.ts";
 import type { Answer as RequestAnswer } from "../content/answers.ts";
+import { ToldElsewhere } from "../content/handler_failure.ts";
 import type { AskOptions } from "../content/requester.ts";
 import { encodeError } from "../host/wire_errors.ts";
 import { encodeEnvelope, encodeEvent } from "../host/wire_values.ts";
@@ -79,7 +80,9 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
     const [retryable, retryAfterMs] = [fields.flag("retryable"), fields.optionalNumber("retryAfterMs")];
     const options = { retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     // Without a code the handler's own words stay on its side.
-    const error = remoteCode === undefined ? new Error(message) : new RemoteError(message, { ...options, remoteCode });
+    const error = remoteCode === undefined
+      ? new ToldElsewhere(message)
+      : new RemoteError(message, { ...options, remoteCode });
     streams.settle(fields.number("stream"), fields.number("item"), ({ fail }) => fail(error));
   },
 };

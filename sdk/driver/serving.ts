@@ -4,6 +4,7 @@
  */
 import type { Channel } from "../channel.ts";
 import { invalidArgument } from "../base/errors.ts";
+import { ToldElsewhere } from "../content/handler_failure.ts";
 import type { IncomingRequest } from "../content/incoming_request.ts";
 import type { Serving } from "../content/service.ts";
 import type { Sendable } from "../content/values.ts";
@@ -155,7 +156,7 @@ class ServedChannel {
   #over(job: Job): void {
     this.#jobs = this.#jobs.filter((each) => each !== job);
     for (const { running, onOver } of this.#servers) if (running.delete(job)) onOver(job);
-    job.fail(new Error("The request's deadline is over"));
+    job.fail(new ToldElsewhere("The request's deadline is over"));
     this.#wake();
   }
 

@@ -69,6 +69,11 @@ export class HostLink {
     }
   }
 
+  /** The clock and the console of this program. */
+  get runtime(): Runtime {
+    return this.#parts.runtime;
+  }
+
   /** Before the next try. */
   async pause(): Promise<void> {
     await pause(this.#parts.runtime, againMs, this.#stop.signal);

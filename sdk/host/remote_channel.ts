@@ -3,6 +3,7 @@
  * it comes with every event of the channel.
  */
 import {
+  type AgentId,
   type ChannelId,
   type ChannelName,
   type ChannelPolicy,
@@ -20,10 +21,12 @@ import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
+import { Newcomers } from "../channel/newcomers.ts";
 import type { Sent } from "../channel/bundling.ts";
 import type { SendOptions } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { ReceiveOptions } from "../channel/receiver.ts";
+import { waitForMember } from "../channel/waiting_for_member.ts";
 import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
@@ -55,6 +58,7 @@ export class RemoteChannel implements ChannelPort {
   readonly id: ChannelId;
   readonly #host: HostLink;
   readonly #runtime: Runtime;
+  readonly #newcomers: Newcomers;
   readonly #events = new EventStream<ChannelEvent>();
   #members: ChannelMember[] = [];
   #fingerprint = "";
@@ -73,6 +77,7 @@ export class RemoteChannel implements ChannelPort {
     this.#sends = new GroupedSends(link, runtime, this.name);
     this.id = parseChannelId(state.text("id"));
     this.#health = { ...healthOf(state), keys: [] };
+    this.#newcomers = new Newcomers(presentOf((state.optionalObjects("members") ?? []).map(decodeMember)));
     this.update(state, []);
   }
 
@@ -96,7 +101,10 @@ export class RemoteChannel implements ChannelPort {
     this.#fingerprint = state.text("fingerprint");
     this.#policy = policyFrom(state.optionalObject("policy"));
     const members = state.optionalObjects("members");
-    if (members !== undefined) this.#members = members.map(decodeMember);
+    if (members !== undefined) {
+      this.#members = members.map(decodeMember);
+      this.#newcomers.look(presentOf(this.#members));
+    }
     const keys = state.optionalObjects("keys")?.map(decodeKeyAge) ?? this.#health.keys;
     this.#health = { ...healthOf(state), keys };
     for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent); // cast: the host's own, of this version
@@ -270,6 +278,18 @@ export class RemoteChannel implements ChannelPort {
     return [...this.#members];
   }
 
+  async waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
+    return await waitForMember(wanted, options, {
+      channel: this,
+      newcomers: this.#newcomers,
+      runtime: this.#runtime,
+    });
+  }
+
+  skipped({ id, sender: { agentId } }: Envelope, why: string): void {
+    this.#tell({ type: "skipped", why, id, sender: agentId, ...this.#now });
+  }
+
   async numberOf(agentId: string): Promise<string> {
     return (await this.#link.repeat("number", { ...this.#named, agentId })).fields.text("number");
   }
@@ -319,6 +339,10 @@ export class RemoteChannel implements ChannelPort {
   get #now(): { readonly atMs: number; readonly channel: ChannelName } {
     return { atMs: this.#runtime.nowMs(), channel: this.name };
   }
+}
+
+function presentOf(members: readonly ChannelMember[]): AgentId[] {
+  return members.filter(({ absent }) => !absent).map(({ agentId }) => agentId);
 }
 
 function contentOf(value: Sendable, options: ContentOptions): Header {

@@ -1,5 +1,6 @@
 /** A handler in this program, for requests that the host hands over. */
-import { RemoteError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
+import { answerToFailure } from "../content/handler_failure.ts";
 import { IncomingRequest } from "../content/incoming_request.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import { bodyOf, fieldsOf } from "../content/values.ts";
@@ -49,7 +50,7 @@ export function serveRemote(
     const place = { stream: number, item: fields.number("item") };
     const here: Active = { connection, place, stop: new AbortController() };
     active.add(here);
-    const { op, header, body } = await answerOf(handler, requestOf(fields, bytes, here.stop.signal));
+    const { op, header, body } = await answerOf(handler, requestOf(fields, bytes, here.stop.signal), link.runtime);
     active.delete(here);
     // One that cannot be said any more is asked again.
     await connection.call(op, { ...place, ...header }, body === undefined ? {} : { bytes: body }).catch(() => {});
@@ -83,15 +84,21 @@ interface Said {
   readonly body?: Uint8Array;
 }
 
-async function answerOf(handler: RequestHandler, request: IncomingRequest): Promise<Said> {
+async function answerOf(
+  handler: RequestHandler,
+  request: IncomingRequest,
+  runtime: Pick<Runtime, "show">,
+): Promise<Said> {
   try {
     const value = await handler(request) ?? "";
     const { contentType } = fieldsOf(value, {});
     return { op: "reply", header: { ...(contentType !== undefined && { contentType }) }, body: bodyOf(value) };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof RemoteError)) return { op: "fail", header: { message } };
-    const { remoteCode, retryable, retryAfterMs } = error;
+  } catch (thrown) {
+    const answer = answerToFailure(thrown, request, runtime);
+    if (answer === undefined) {
+      return { op: "fail", header: { message: thrown instanceof Error ? thrown.message : String(thrown) } };
+    }
+    const { message, remoteCode, retryable, retryAfterMs } = answer;
     return {
       op: "fail",
       header: { message, remoteCode, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) },

@@ -6,6 +6,7 @@ import { type StreamThread, withThread } from "../transport/worker_stream.ts";
 import { cells, openHttp } from "./browser_http.ts";
 import { openBrowserStore } from "./browser_store.ts";
 import { webtransport } from "./browser_webtransport.ts";
+import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
 import { startWebWorker } from "./web_worker.ts";
@@ -18,6 +19,7 @@ export const platform: Platform = {
   nowMs,
   after,
   randomBytes,
+  show,
   ed25519: createWebCryptoEd25519(crypto.subtle),
   x25519: undefined,
   readSettings: () => Promise.resolve({}),

@@ -8,6 +8,7 @@ import { openDirectoryStore } from "./directory_store.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
+import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
@@ -22,6 +23,7 @@ export const platform: Platform = {
   nowMs,
   after,
   randomBytes,
+  show,
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
   readSettings,

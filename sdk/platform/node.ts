@@ -8,6 +8,7 @@ import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./node_grpc.ts";
 import { openHttp } from "./node_http.ts";
 import { startThread } from "./node_thread.ts";
+import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
@@ -21,6 +22,7 @@ export const platform: Platform = {
   nowMs,
   after,
   randomBytes,
+  show,
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
   readSettings,

@@ -23,6 +23,8 @@ export interface Platform {
   after(ms: number, run: () => void): () => void;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
+  /** Shows a mistake of the program to its programmer, on the console. */
+  show(text: string): void;
   /** The runtime's own Ed25519; `createSignatures` checks it before use. */
   readonly ed25519: NativeEd25519 | undefined;
   /** The runtime's own X25519, if it is synchronous; checked in the same way. */

@@ -67,6 +67,7 @@ export function createPorts(
     writeAlong: write,
     send: () => Promise.resolve(),
     isMember: () => true,
+    catchUp: () => Promise.resolve(),
     stands: () => Promise.resolve(false),
     tell: ({ type }) => void events.push(type),
     refuse: () => {},

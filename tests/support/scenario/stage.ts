@@ -33,6 +33,7 @@ export const runtime: Runtime = {
     return () => clearTimeout(timer);
   },
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  show: (text) => console.error(text),
 };
 
 /** Of all actors: to compare the runtime's signatures with noble's takes long, and has the same result for each of them. */

@@ -1,0 +1,43 @@
+/**
+ * Errors that handlers throw, for both sides. A `RemoteError` is an answer. So is the refusal of a request that does not fit the
+ * handler's schema. Anything else is a mistake of the program: the process that runs the handler shows it on its console, because
+ * nobody may listen for the event.
+ */
+import { agentInWords, shownLines } from "../../proto/mod.ts";
+import { RemoteError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { IncomingRequest } from "./incoming_request.ts";
+
+const maxCauses = 8;
+
+/** The failure of a handler in another process, which has told its user. */
+export class ToldElsewhere extends Error {}
+
+/** Returns what the requester is told; undefined for a mistake of the program, of which the requester hears no details. */
+export function answerToFailure(
+  thrown: unknown,
+  request: IncomingRequest,
+  runtime: Pick<Runtime, "show">,
+): RemoteError | undefined {
+  if (thrown instanceof RemoteError) return thrown;
+  if (thrown instanceof Error && request.isRefusedBy(thrown)) {
+    return new RemoteError(thrown.message, { remoteCode: "content_invalid", cause: thrown });
+  }
+  // A handler that gives up with its signal makes no mistake.
+  const isGivenUp = request.signal.aborted && thrown === request.signal.reason;
+  if (!isGivenUp && !(thrown instanceof ToldElsewhere)) runtime.show?.(wordsOn(thrown, request));
+  return undefined;
+}
+
+function wordsOn(thrown: unknown, { id, sender }: IncomingRequest): string {
+  const of = `${sender.agentId} (${agentInWords(sender)})`;
+  return shownLines(`The handler of request ${id} of ${of} failed: ${wordsOf(thrown)}`);
+}
+
+/** With its place in the program, and with its causes. Some runtimes leave the message out of the stack. */
+function wordsOf(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { name, message, stack = "", cause } = thrown;
+  const words = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`;
+  return cause === undefined || depth === maxCauses ? words : `${words}\nCaused by: ${wordsOf(cause, depth + 1)}`;
+}
