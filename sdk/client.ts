@@ -35,6 +35,7 @@ export type { ConnectOptions };
  */
 export class StaticClient {
   readonly #port: ClientPort;
+  #forgetSignals: () => void = () => {};
 
   private constructor(port: ClientPort) {
     this.#port = port;
@@ -56,8 +57,11 @@ export class StaticClient {
    * ```
    */
   static async connect(options: ConnectOptions): Promise<StaticClient> {
-    if (options.host === "auto") return new StaticClient(await connectHost(options, platform));
-    return StaticClient.over(await connectAgent(options, platform));
+    const client = options.host === "auto"
+      ? new StaticClient(await connectHost(options, platform))
+      : StaticClient.over(await connectAgent(options, platform));
+    if (options.closeOnSignals === true) client.#forgetSignals = platform.onSignal(() => void client.close());
+    return client;
   }
 
   /** @internal For the manager, and for tests that bring their own relay. */
@@ -265,6 +269,7 @@ export class StaticClient {
    * ```
    */
   async close(): Promise<void> {
+    this.#forgetSignals();
     await this.#port.close();
   }
 

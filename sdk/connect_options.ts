@@ -41,6 +41,11 @@ export interface ConnectOptions extends RelayOptions {
   /** The agents that the user knows, or the path of a file with them; the user's own `trust.json` when not given. */
   readonly trust?: Trust | string;
   /**
+   * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait reject, and the program goes on
+   * to its end. The next signal ends it at once. Nothing in browsers.
+   */
+  readonly closeOnSignals?: boolean;
+  /**
    * `auto`: use the agent through its host, which is started when there is none, so that other programs of this user can use it
    * at the same time. `off`, which is the default: this process holds the agent alone. Not in browsers.
    */

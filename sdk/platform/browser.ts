@@ -20,6 +20,7 @@ export const platform: Platform = {
   after,
   randomBytes,
   show,
+  onSignal: () => () => {},
   ed25519: createWebCryptoEd25519(crypto.subtle),
   x25519: undefined,
   readSettings: () => Promise.resolve({}),

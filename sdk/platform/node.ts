@@ -10,6 +10,7 @@ import { openHttp } from "./node_http.ts";
 import { startThread } from "./node_thread.ts";
 import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
+import { onSignal } from "./signals.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
 import { findTrust, openTrust } from "./trust_file.ts";
@@ -23,6 +24,7 @@ export const platform: Platform = {
   after,
   randomBytes,
   show,
+  onSignal,
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
   readSettings,

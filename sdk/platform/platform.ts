@@ -40,6 +40,8 @@ export interface Platform {
   openTrust(path: string | undefined): KnownAgents;
   /** Where that file is; undefined where there is no place for it. */
   findTrust(): string | undefined;
+  /** Runs at the first signal that asks the program to end; returns a function to stop listening. Never in browsers. */
+  onSignal(run: () => void): () => void;
   /** Hosts of agents on this machine; undefined in browsers. */
   readonly hosts: HostPlatform | undefined;
 }
