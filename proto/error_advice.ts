@@ -137,7 +137,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   name_taken: {
     meaning: "The account has a channel of this name.",
-    action: "Open it with `openChannel`, choose another name, or close the old one.",
+    action:
+      "Open it as the agent that is in it, join it with an invite, or choose another name. `static channel close NAME` closes it for all its members.",
   },
   epoch_conflict: {
     meaning: "Another commit came first.",

@@ -39,6 +39,7 @@ export interface ManagerPort {
   revokeInvite(token: string, options: Abortable): Promise<void>;
   revokeInviteById(invite: Pick<InviteState, "channel" | "id">): Promise<void>;
   joinWithToken(name: string, token: string, options: JoinOptions): Promise<Channel>;
+  joinOrOpen(name: string, token: string, options: JoinOptions): Promise<Channel>;
   close(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook } from "./invites/invite_book.ts";
 import type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
-import { joinWithToken } from "./invites/joining.ts";
+import { joinOrOpen, joinWithToken } from "./invites/joining.ts";
 import { createLink, type LinkOptions } from "./invites/links.ts";
 import { defaultJoinMs, LocalClient } from "./local_client.ts";
 
@@ -167,12 +167,17 @@ export class LocalManager implements ManagerPort {
   async joinWithToken(
     name: string,
     token: string,
-    { timeoutMs = defaultJoinMs, signal }: JoinOptions,
+    { timeoutMs = defaultJoinMs, ...options }: JoinOptions,
   ): Promise<Channel> {
-    return await this.client.enter(
-      { ...(signal !== undefined && { signal }) },
-      () => joinWithToken(this.#agent, name, { token, timeoutMs }),
-    );
+    return await this.client.enter(options, () => joinWithToken(this.#agent, name, { token, timeoutMs }));
+  }
+
+  async joinOrOpen(
+    name: string,
+    token: string,
+    { timeoutMs = defaultJoinMs, ...options }: JoinOptions,
+  ): Promise<Channel> {
+    return await this.client.enter(options, () => joinOrOpen(this.#agent, name, { token, timeoutMs }));
   }
 
   async close(): Promise<void> {

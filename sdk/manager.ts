@@ -46,6 +46,7 @@ export class ChannelManager {
   /** The same agent, for KeyPackages and Welcomes by hand. */
   readonly client: StaticClient;
   readonly #port: ManagerPort;
+  #forgetSignals: () => void = () => {};
 
   private constructor(port: ManagerPort) {
     this.client = StaticClient.through(port.client);
@@ -66,8 +67,11 @@ export class ChannelManager {
    * ```
    */
   static async connect(options: ConnectOptions): Promise<ChannelManager> {
-    if (options.host === "auto") return ChannelManager.through(await connectHost(options, platform));
-    return await ChannelManager.over(await connectAgent(options, platform));
+    const manager = options.host === "auto"
+      ? ChannelManager.through(await connectHost(options, platform))
+      : await ChannelManager.over(await connectAgent(options, platform));
+    if (options.closeOnSignals === true) manager.#forgetSignals = platform.onSignal(() => void manager.close());
+    return manager;
   }
 
   /** @internal For tests that bring their own relay. */
@@ -226,6 +230,26 @@ export class ChannelManager {
   }
 
   /**
+   * Joins with a token, and opens the channel if this agent is in it already: a program is the same on its first run and on every
+   * other, also after a crash, and its parts may call this at the same time. An agent that is in the channel does not use the
+   * token. Rejects like `joinWithToken`; with `name_taken` when this agent is in another channel of that name; with
+   * `join_rejected` when it was in the channel, is not any more, and the token does not let it in again.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function start(manager: ChannelManager, token: string): Promise<void> {
+   *   const channel = await manager.joinOrOpen("acme/ops/deploy", token);
+   *   for await (const envelope of channel.envelopes()) console.log(envelope.text());
+   * }
+   * ```
+   */
+  async joinOrOpen(name: string, token: string, options: JoinOptions = {}): Promise<Channel> {
+    return await this.#port.joinOrOpen(name, token, options);
+  }
+
+  /**
    * Joins by a link; see `StaticClient.join`.
    *
    * @example
@@ -340,6 +364,7 @@ export class ChannelManager {
    * ```
    */
   async close(): Promise<void> {
+    this.#forgetSignals();
     await this.#port.close();
   }
 

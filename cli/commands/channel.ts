@@ -37,7 +37,7 @@ export const createChannel: Command = {
     withAgent(context, async (client) => {
       const { platform, output } = context;
       const creating = client.createChannel(nameOf(context)).catch((error) => {
-        throw inChannelAlready(error, context) ?? isOver(error, context, client) ?? error;
+        throw inChannelAlready(error, context) ?? isTaken(error, context, client) ?? error;
       });
       const channel = await output.progress("creating the channel", creating);
       await output.result({ channel: channel.name, id: channel.id, agent_id: client.agentId }, [
@@ -211,11 +211,16 @@ export const closeChannel: Command = {
   },
 };
 
-/** The relay says that a channel which this agent has is over. The SDK asks its user, in words for programs. */
-function isOver(error: unknown, context: Context, { channels }: Pick<Agent, "channels">): Failure | undefined {
+/** The name is taken by a channel that is over, as the relay says, or by one of other agents. The SDK says so in words for programs. */
+function isTaken(error: unknown, context: Context, { channels }: Pick<Agent, "channels">): Failure | undefined {
   const name = nameOf(context);
-  if (!(error instanceof Error) || Reflect.get(error, "code") !== "name_taken" || !channels.includes(name)) {
-    return undefined;
+  if (!(error instanceof Error) || Reflect.get(error, "code") !== "name_taken") return undefined;
+  if (!channels.includes(name)) {
+    const whose = `This account has a channel "${name}", and agent "${agentName(context)}" has no keys of it`;
+    const advice =
+      `Act as an agent that is in it with --agent NAME, or join it with an invite of a member. To close it ` +
+      `for all its members: {} channel close ${name}${agentWords(context)}`;
+    return new Failure("name_taken", whose, { advice, cause: error });
   }
   const text = `Agent "${agentName(context)}" has the keys of a channel "${name}" that is over, as the relay says`;
   const advice = `If that is so, forget it with: {} channel close ${name}${agentWords(context)}; then create it again`;

@@ -18,6 +18,7 @@ import { createError, isCode, StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import { Turns } from "../base/turns.ts";
 import { MlsFault } from "../mls/codec.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
@@ -95,6 +96,8 @@ export class Agent {
   readonly #channels = new Map<ChannelId, LiveChannel>();
   #runs = 0;
   readonly #listeners = new Set<AgentListener>();
+  /** Joins by invites, which wait for others. */
+  readonly joining = new Turns<ChannelId>();
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
   readonly #detach: (() => void)[] = [];
@@ -179,7 +182,7 @@ export class Agent {
 
   async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
     const former = await this.checkFree(name);
-    if (former?.stuck !== undefined) throw taken(name);
+    if (former?.stuck !== undefined) throw inAlready(name);
     if (former !== undefined) this.#checkForgotten(former);
     const channelId = await createAtRelay(name, this.parts);
     this.#checkOther(channelId, name);
@@ -267,15 +270,19 @@ export class Agent {
     return channel?.over === undefined ? channel : undefined;
   }
 
-  /** As far as this agent knows. */
-  isIn(channelId: ChannelId): boolean {
-    return [...this.#records.values()].some((record) => record.channelId === channelId);
+  /** As far as this agent knows. An invite of a stranger may have the id of one channel and the name of another. */
+  isIn({ channelId, name }: Pick<ChannelRecord, "channelId" | "name">): boolean {
+    return this.#records.get(name)?.channelId === channelId;
+  }
+
+  #recordOf(channelId: ChannelId): ChannelRecord | undefined {
+    return [...this.#records.values()].find((record) => record.channelId === channelId);
   }
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
   async find(channelId: ChannelId): Promise<LiveChannel | undefined> {
     const running = this.#channels.get(channelId);
-    const record = [...this.#records.values()].find((each) => each.channelId === channelId);
+    const record = this.#recordOf(channelId);
     return running ?? (record && await this.open(record.name));
   }
 
@@ -370,7 +377,7 @@ export class Agent {
         this.#checkForgotten(former);
       }
       if (stuck === undefined) return await this.#eraseStored(expected.name);
-      if (stuck.channelId !== channelId) throw taken(expected.name);
+      if (stuck.channelId !== channelId) throw inAlready(expected.name);
       // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
       await stuck.close();
       await stuck.idle();
@@ -402,7 +409,7 @@ export class Agent {
     if (record === undefined) return undefined;
     if (!await this.#isMember(record)) return { record, stuck: undefined };
     const channel = this.#channels.get(record.channelId);
-    if (channel?.state.stopped === undefined && channel?.state.unwelcome !== true) throw taken(name);
+    if (channel?.state.stopped === undefined && channel?.state.unwelcome !== true) throw inAlready(name);
     return { record, stuck: channel };
   }
 
@@ -420,8 +427,8 @@ export class Agent {
   #checkForgotten({ record: { channelId, name } }: Former): void {
     if (!hasKeys(this.parts.store, channelId)) return;
     const text =
-      `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it ` +
-      `with closeChannel("${name}"), and try again`;
+      `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it with ` +
+      `closeChannel("${name}"), or in a shell with: static channel close ${name}. Then try again`;
     throw createError("name_taken", text); // without the channel: this agent is not in it, by the relay's word
   }
 
@@ -454,7 +461,7 @@ export class Agent {
 
   #forget(channelId: ChannelId): void {
     const name = this.#channels.get(channelId)?.name ??
-      [...this.#records.values()].find((record) => record.channelId === channelId)?.name;
+      this.#recordOf(channelId)?.name;
     this.#channels.delete(channelId);
     if (name !== undefined && this.#records.get(name)?.channelId === channelId) this.#records.delete(name);
   }
@@ -501,7 +508,8 @@ export class Agent {
   }
 }
 
-function taken(name: ChannelName): StaticError {
+/** The call wanted another channel of this name, or the same one once more. */
+export function inAlready(name: ChannelName): StaticError {
   const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
   return createError("name_taken", text, { channel: name });
 }

@@ -1,6 +1,6 @@
 /** Channels by their name, as the relay has them: making one, also when a crash left open whether it was made, and finding one. */
-import { type ChannelId, type ChannelName, limits } from "../../proto/mod.ts";
-import { createError, isCode } from "../base/errors.ts";
+import { type ChannelId, type ChannelName, limits, type ReplyBody } from "../../proto/mod.ts";
+import { createError, isCode, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
@@ -23,7 +23,7 @@ export async function createAtRelay(name: ChannelName, { store, session, runtime
   } catch (error) {
     // Its fate is known, so the next attempt is another one.
     if (isCode(error, "name_taken", "rate_limited", "not_allowed")) await store.delete(creating, name);
-    throw error;
+    throw isCode(error, "name_taken") ? await heldByOthers(name, error, { session }) : error;
   }
 }
 
@@ -32,8 +32,37 @@ export function created(name: ChannelName): RecordChange {
   return { type: "delete", kind: creating, id: name };
 }
 
+/** Says whose the channel is, as far as the relay tells, and the ways to go on. */
+async function heldByOthers(
+  name: ChannelName,
+  cause: StaticError,
+  parts: Pick<NamingParts, "session">,
+): Promise<Error> {
+  const found = await summaryAtRelay(name, parts).catch(() => undefined);
+  const size = found === undefined
+    ? ""
+    : `, with ${found.members} ${found.members === 1 ? "member" : "members"}, since ` +
+      new Date(found.createdAtMs).toISOString();
+  const text =
+    `This account has a channel "${name}"${size}. This agent has no keys of it: it is of other agents of the account, ` +
+    "or of one whose directory was deleted. Join it with an invite token of a member, or choose another name. To close " +
+    `it for all its members: closeChannel("${name}"), or in a shell: static channel close ${name}`;
+  return createError("name_taken", text, { cause });
+}
+
 /** Among those that this account owns. Throws `not_found`. */
-export async function findAtRelay(name: ChannelName, { session }: Pick<NamingParts, "session">): Promise<ChannelId> {
+export async function findAtRelay(name: ChannelName, parts: Pick<NamingParts, "session">): Promise<ChannelId> {
+  const found = await summaryAtRelay(name, parts);
+  if (found === undefined) throw createError("not_found", `This account has no channel "${name}"`);
+  return found.channelId;
+}
+
+type Summary = ReplyBody<"ListChannels">["channels"][number];
+
+async function summaryAtRelay(
+  name: ChannelName,
+  { session }: Pick<NamingParts, "session">,
+): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
   for (;;) {
     const { channels, more } = await session.call("ListChannels", {
@@ -41,8 +70,8 @@ export async function findAtRelay(name: ChannelName, { session }: Pick<NamingPar
       limit: limits.channelsPerPage,
     });
     const found = channels.find((channel) => channel.name === name && channel.owned);
-    if (found !== undefined) return found.channelId;
+    if (found !== undefined) return found;
     after = channels.at(-1)?.channelId;
-    if (!more || after === undefined) throw createError("not_found", `This account has no channel "${name}"`);
+    if (!more || after === undefined) return undefined;
   }
 }

@@ -3,6 +3,7 @@ import type { Channel } from "../channel.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Fields } from "../host/fields.ts";
+import type { ChannelManager } from "../manager.ts";
 import type { Held } from "./held.ts";
 import { type Answer, type Call, channelOf, managerOf, type Operation } from "./operation.ts";
 import { agentState, watch, wholeState } from "./watching.ts";
@@ -36,6 +37,12 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   keyPackage: async ({ held }) => ({ bytes: await held.client.generateKeyPackage() }),
   closeChannel: ({ held, fields, signal }) => held.client.closeChannel(fields.text("channel"), { signal }),
   watch,
+  waitForMember: async (call) => {
+    const { fields, signal } = call;
+    const options = { signal, ...numbers(fields, "timeoutMs") };
+    const found = await (await channelOf(call)).waitForMember(fields.optionalText("member"), options);
+    return { ok: found === undefined ? { none: true } : { member: encodeMember(found) } };
+  },
   members: async (call) => ({ ok: { members: (await channelOf(call)).members().map(encodeMember) } }),
   fingerprint: async (call) => ({ ok: { fingerprint: (await channelOf(call)).fingerprint() } }),
   health: async (call) => ({ ok: { health: (await channelOf(call)).health() } }),
@@ -88,11 +95,8 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     if (token !== undefined) return await managerOf(call).revokeInvite(token, { signal });
     await managerOf(call).revokeInviteById({ channel: fields.text("channel"), id: fields.text("invite") });
   },
-  joinWithToken: async (call) => {
-    const { fields, signal } = call;
-    const options = { signal, ...numbers(fields, "timeoutMs") };
-    return named(await managerOf(call).joinWithToken(fields.text("channel"), fields.text("token"), options));
-  },
+  joinWithToken: joining((manager, ...given) => manager.joinWithToken(...given)),
+  joinOrOpen: joining((manager, ...given) => manager.joinOrOpen(...given)),
   joinLink: async ({ held, fields, signal }) => {
     return named(await held.client.join(fields.text("link"), { signal, ...numbers(fields, "timeoutMs") }));
   },
@@ -106,6 +110,17 @@ function changing(act: (channel: Channel, call: Call) => Promise<unknown>): Oper
     return { ok: { state: wholeState(channel) } };
   };
 }
+
+/** Makes an operation that enters a channel by a token. */
+function joining(act: (manager: ChannelManager, ...given: Joining) => Promise<Channel>): Operation {
+  return async (call) => {
+    const { fields, signal } = call;
+    const options = { signal, ...numbers(fields, "timeoutMs") };
+    return named(await act(managerOf(call), fields.text("channel"), fields.text("token"), options));
+  };
+}
+
+type Joining = Parameters<ChannelManager["joinWithToken"]>;
 
 /** Those of these fields that are given. */
 function numbers<Name extends string>(fields: Fields, ...names: readonly Name[]): { readonly [name in Name]?: number } {

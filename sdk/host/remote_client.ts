@@ -171,6 +171,11 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return await this.#enter("joinWithToken", fields, { ...(signal !== undefined && { signal }) });
   }
 
+  async joinOrOpen(name: string, token: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
+    const fields = { channel: name, token, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return await this.#enter("joinOrOpen", fields, { ...(signal !== undefined && { signal }) });
+  }
+
   async close(): Promise<void> {
     for (const channel of this.#channels.values()) channel.giveBack();
     await this.link.close();

@@ -15,7 +15,7 @@ import {
   parseJoinLink,
   readWelcomeHeader,
 } from "../../proto/mod.ts";
-import type { Agent } from "../channel/agent.ts";
+import { type Agent, inAlready } from "../channel/agent.ts";
 import { latestEpoch } from "../channel/entering.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
@@ -38,13 +38,39 @@ export async function joinWithToken(
   { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
 ): Promise<LiveChannel> {
   return await translating("Cannot join with the invite token", async () => {
-    const name = parseChannelName(text);
-    const invite = parseInviteToken(token);
-    if (invite.name !== name) {
-      throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
-    }
-    return await joinByInvite(agent, invite, { timeoutMs });
+    return await joinByInvite(agent, inviteInto(text, token), { timeoutMs });
   });
+}
+
+/**
+ * Opens the token's channel when this agent is in it, else joins it. An agent that is in it stays, also while it is out of step or
+ * the channel is stopped: the token may be an old one, with which it could not come back.
+ */
+export async function joinOrOpen(
+  agent: Agent,
+  text: string,
+  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+): Promise<LiveChannel> {
+  return await translating("Cannot join or open the channel", async () => {
+    const invite = inviteInto(text, token);
+    const isKnown = agent.isIn(invite);
+    try {
+      return await joinByInvite(agent, invite, { timeoutMs, staysStuck: true });
+    } catch (error) {
+      // By its keys it is in it: when the relay says so too, or cannot be asked.
+      const isIn = isCode(error, "name_taken") || (error instanceof TransportError && !isCode(error, "join_timeout"));
+      if (isIn && agent.isIn(invite)) return await agent.open(invite.name);
+      if (isCode(error, "join_rejected") && isKnown) throw wasIn(invite, error);
+      throw error;
+    }
+  });
+}
+
+function inviteInto(text: string, token: string): Invite {
+  const name = parseChannelName(text);
+  const invite = parseInviteToken(token);
+  if (invite.name === name) return invite;
+  throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
 }
 
 /** Opens the channel when this agent is in it already, so that a program is the same on its first run and on every other. */
@@ -64,19 +90,34 @@ export async function joinByLink(
     try {
       return await joinByInvite(agent, invite, { timeoutMs, expiresAtMs });
     } catch (error) {
-      if (!isCode(error, "name_taken") || !agent.isIn(invite.channelId)) throw error;
+      if (!isCode(error, "name_taken") || !agent.isIn(invite)) throw error;
       return await agent.open(invite.name);
     }
   });
 }
 
-async function joinByInvite(
-  agent: Agent,
-  invite: Invite,
-  { timeoutMs, expiresAtMs = Infinity }: { readonly timeoutMs: number; readonly expiresAtMs?: number | undefined },
-): Promise<LiveChannel> {
+interface InviteUse {
+  readonly timeoutMs: number;
+  readonly expiresAtMs?: number | undefined;
+  /** A channel in which this agent cannot go on now is not left for the invite. */
+  readonly staysStuck?: boolean;
+}
+
+/** Two calls for one channel, one after the other: for the second, the agent is in it. Its time begins with the call. */
+async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<LiveChannel> {
+  const { runtime } = agent.parts;
+  const deadlineMs = runtime.nowMs() + use.timeoutMs;
+  return await agent.joining.run(invite.channelId, () => {
+    const timeoutMs = Math.max(1, deadlineMs - runtime.nowMs());
+    return joinInTurn(agent, invite, { ...use, timeoutMs });
+  });
+}
+
+async function joinInTurn(agent: Agent, invite: Invite, use: InviteUse): Promise<LiveChannel> {
+  const { timeoutMs, expiresAtMs = Infinity, staysStuck = false } = use;
   const { channelId, name, inviter } = invite;
   const former = await agent.checkFree(name);
+  if (former?.stuck !== undefined && staysStuck) throw inAlready(name);
   if (expiresAtMs < agent.relayNowMs) {
     const text = `It has expired at ${new Date(expiresAtMs).toISOString()}; ask for a new one`;
     throw createError("join_rejected", text);
@@ -219,6 +260,12 @@ function explain(error: StaticError): StaticError {
   if (!isCode(error, "not_found")) return error;
   const text = "The invite is not known: it was revoked, has expired or was never given out; ask for a new one";
   return createError("join_rejected", text, { cause: error });
+}
+
+function wasIn({ name }: Invite, cause: StaticError): StaticError {
+  const text = `This agent was in channel "${name}" and is not any more, as the relay says: it was removed, or the ` +
+    "channel was closed. The token does not let it in again; ask for a new one";
+  return createError("join_rejected", text, { cause });
 }
 
 function timedOut(timeoutMs: number): StaticError {

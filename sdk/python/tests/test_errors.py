@@ -50,6 +50,8 @@ class Errors(unittest.TestCase):
             error = error_of({"class": kind, "code": code, "message": "why"})
             self.assertIs(type(error), getattr(static_sdk, kind), code)
             self.assertTrue(str(error).startswith(PREFIXES), str(error))
+            transport = issubclass(type(error), (static_sdk.TransportError, static_sdk.QuotaExceededError))
+            self.assertTrue(transport or not str(error).startswith("transport error:"), f"{kind}: {error}")
             if kind in ("AuthError", "MlsError"):
                 self.assertTrue(str(error).startswith(f"{'auth' if kind == 'AuthError' else 'MLS engine'} error:"))
         self.assertLessEqual({code for _, code, _ in INTERFACE}, {code for code, _ in wire_table()})

@@ -226,6 +226,23 @@ class Manager(PairCase):
         self.assertEqual(caught.exception.code, "join_timeout")
         self.assertTrue(str(caught.exception).startswith("transport error:"))
 
+    def test_join_or_open(self) -> None:
+        """join_or_open: joins, and opens from then on; wait_for_member: the next one that comes, who can be asked, and one by its id"""
+        alice, bob = self.alice, self.bob
+        name = channel_name()
+        room = alice.create(name)
+        token = alice.invite(name)
+        joined = bob.join_or_open(name, token)
+        member = room.wait_for_member(timeout=60)
+        assert member is not None
+        self.assertEqual(member.agent_id, bob.agent_id)
+        with joined.serve(lambda request: b"here"):
+            self.assertEqual(room.request(b"?", to=member, timeout=60).payload, b"here")
+        self.assertEqual(bob.join_or_open(name, token).id, room.id)
+        again = room.wait_for_member(bob.agent_id)
+        self.assertEqual(again and again.agent_id, bob.agent_id)
+        self.assertIsNone(room.wait_for_member(timeout=0.01))
+
     def test_revoked(self) -> None:
         """revoke_invite: the token lets nobody in"""
         alice, bob = self.alice, self.bob

@@ -306,6 +306,12 @@ class Channel(NotCopied):
         """The members, as this agent's MLS state has them."""
         return await run_async(operations.members(self._agent, self._name))
 
+    async def wait_for_member(
+        self, member: Union[None, str, Member] = None, timeout: Optional[float] = None
+    ) -> Optional[Member]:
+        """Waits until a member is there that can be asked, or None; without a member, the next one that comes."""
+        return await run_async(operations.wait_for_member(self._agent, self._name, member, timeout))
+
     async def number_of(self, agent: Union[str, Member]) -> str:
         """40 digits of a member, the same in all its channels. Compare them before you name it."""
         return await run_async(operations.number(self._agent, self._name, agent))
@@ -491,7 +497,13 @@ class ChannelManager(_Connected):
 
     async def join_with_token(self, name: str, token: str, timeout: float = 60) -> Channel:
         """Joins with a token that a member has given."""
-        return Channel(self._agent, name, await run_async(operations.join_with_token(self._agent, name, token, timeout)))
+        joining = operations.join_by_token(self._agent, "joinWithToken", name, token, timeout)
+        return Channel(self._agent, name, await run_async(joining))
+
+    async def join_or_open(self, name: str, token: str, timeout: float = 60) -> Channel:
+        """Joins with a token, and opens the channel if this agent is in it already."""
+        joining = operations.join_by_token(self._agent, "joinOrOpen", name, token, timeout)
+        return Channel(self._agent, name, await run_async(joining))
 
     async def send(self, name: str, payload: Payload) -> None:
         """Sends to a channel."""

@@ -206,6 +206,16 @@ class Channel(NotCopied):
         """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""
         return run(operations.members(self._agent, self._name))
 
+    def wait_for_member(
+        self, member: Union[None, str, Member] = None, timeout: Optional[float] = None
+    ) -> Optional[Member]:
+        """Waits until a member is there that can be asked, and returns it, or None when nobody comes in time.
+
+        :param member: an agent id, or a name that you gave one. Without it, the next one that comes: of those that came since
+            this agent opened the channel, each is returned once.
+        """
+        return run(operations.wait_for_member(self._agent, self._name, member, timeout))
+
     def number_of(self, agent: Union[str, Member]) -> str:
         """40 digits of a member, the same in all its channels. Compare them before you name it."""
         return run(operations.number(self._agent, self._name, agent))

@@ -88,7 +88,7 @@ class ChannelError(StaticError):
     """A channel's name, membership or limits do not allow it."""
 
     def _prefix(self) -> str:
-        return "invalid channel name" if self.code == "channel_error" else super()._prefix()
+        return "invalid channel name" if self.code == "channel_error" else "runtime error"
 
 
 class RemovedError(ChannelError):

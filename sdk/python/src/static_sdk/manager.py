@@ -83,7 +83,14 @@ class ChannelManager(Connected):
         Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key. Trying again with the same
         token is then safe.
         """
-        return Channel(self._agent, name, run(operations.join_with_token(self._agent, name, token, timeout)))
+        return Channel(self._agent, name, run(operations.join_by_token(self._agent, "joinWithToken", name, token, timeout)))
+
+    def join_or_open(self, name: str, token: str, timeout: float = 60) -> Channel:
+        """Joins with a token, and opens the channel if this agent is in it already.
+
+        So a program is the same on its first run and on every other, also after a crash.
+        """
+        return Channel(self._agent, name, run(operations.join_by_token(self._agent, "joinOrOpen", name, token, timeout)))
 
     def send(self, name: str, payload: Payload) -> None:
         """Sends to a channel; see ``Channel.send``."""

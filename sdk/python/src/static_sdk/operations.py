@@ -123,6 +123,15 @@ def members(agent: Agent, channel: str) -> Steps[List[Member]]:
     return [member_of(each) for each in answer["members"]]
 
 
+def wait_for_member(
+    agent: Agent, channel: str, member: Union[None, str, Member], timeout: Optional[float]
+) -> Steps[Optional[Member]]:
+    named = agent_ids(member)
+    fields = {"channel": channel, "member": named and named[0], "timeoutMs": milliseconds("timeout", timeout)}
+    answer, _ = yield from agent.ask("waitForMember", fields)
+    return None if answer.get("none") else member_of(answer["member"])
+
+
 def fingerprint(agent: Agent, channel: str) -> Steps[str]:
     answer, _ = yield from agent.ask("fingerprint", {"channel": channel})
     return answer["fingerprint"]  # type: ignore[no-any-return]
@@ -339,9 +348,9 @@ def revoke_invite(agent: Agent, token: str) -> Steps[None]:
     yield from agent.ask("revokeInvite", {"token": text("token", token)})
 
 
-def join_with_token(agent: Agent, channel: str, token: str, timeout: Optional[float]) -> Steps[str]:
+def join_by_token(agent: Agent, op: str, channel: str, token: str, timeout: Optional[float]) -> Steps[str]:
     fields = {"channel": text("name", channel), "token": text("token", token), "timeoutMs": milliseconds("timeout", timeout)}
-    answer, _ = yield from agent.ask("joinWithToken", fields)
+    answer, _ = yield from agent.ask(op, fields)
     return answer["id"]  # type: ignore[no-any-return]
 
 
