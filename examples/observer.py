@@ -21,7 +21,7 @@ def main(invitation: str, room: str = "acme/incidents/triage") -> None:
     folder = os.environ.get("AGENT_DIR", "dist/agents/observer")
     # Where the service is and the key come from the environment, or from what `static login` has saved.
     with ChannelManager(None, folder, b"observer") as observer:
-        channel = observer.channel(room) if room in observer.channels else observer.join_with_token(room, invitation)
+        channel = observer.join_or_open(room, invitation)
         print("watching", flush=True)
         # With all=True it also sees what the others ask each other.
         for envelope in channel.envelopes(all=True):

@@ -4,7 +4,7 @@
  *
  *   deno run -A --unstable-net examples/planner.ts
  */
-import { agentInWords, type Channel, ChannelManager, type ChannelMember, shown } from "static-sdk";
+import { agentInWords, type Channel, ChannelManager, type ChannelMember, shown, StaticError } from "static-sdk";
 
 const room = Deno.args[0] ?? "acme/incidents/triage";
 const incidents = [
@@ -14,15 +14,22 @@ const incidents = [
 ];
 
 async function workerIn(channel: Channel): Promise<ChannelMember> {
-  const events = channel.events();
   // A name that its owner chose: enough among agents that were all invited by this one.
-  const find = (): ChannelMember | undefined => channel.members().find(({ identity }) => identity === "worker");
-  let worker = find();
-  while (worker === undefined) {
-    await events.next();
-    worker = find();
+  const isWorker = ({ identity }: ChannelMember): boolean => identity === "worker";
+  let member = channel.members().find(isWorker);
+  while (member === undefined || !isWorker(member)) member = await channel.waitForMember();
+  return member;
+}
+
+/** A planner whose directory was deleted is another agent. Nobody lets it into the meeting before, so it closes that one. */
+async function openRoom({ client }: ChannelManager): Promise<Channel> {
+  try {
+    return await client.openChannel(room);
+  } catch (error) {
+    if (!(error instanceof StaticError) || error.code !== "name_taken") throw error;
+    await client.closeChannel(room);
+    return await client.openChannel(room);
   }
-  return worker;
 }
 
 async function printNotes(channel: Channel): Promise<void> {
@@ -34,8 +41,9 @@ async function printNotes(channel: Channel): Promise<void> {
 const planner = await ChannelManager.connect({
   dataDir: Deno.env.get("AGENT_DIR") ?? "dist/agents/planner",
   identity: "planner",
+  closeOnSignals: true,
 });
-const channel = await planner.client.openChannel(room);
+const channel = await openRoom(planner);
 console.log(`invitation: ${await planner.invite(room, { expiresInMs: 3_600_000, uses: 10 })}`);
 const notes = printNotes(channel);
 

@@ -23,10 +23,9 @@ function think(incident) {
 const worker = await ChannelManager.connect({
   dataDir: process.env.AGENT_DIR ?? "dist/agents/worker",
   identity: "worker",
+  closeOnSignals: true,
 });
-const channel = worker.channels.includes(room)
-  ? await worker.channel(room)
-  : await worker.joinWithToken(room, invitation);
+const channel = await worker.joinOrOpen(room, invitation);
 
 channel.serve((request) => {
   const { incident } = request.json();

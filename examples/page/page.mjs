@@ -25,9 +25,7 @@ async function enter(token) {
   // What the little server of this page knows of the service; a real application has accounts of its own.
   const settings = await (await fetch("/settings.json")).json();
   const manager = await ChannelManager.connect({ ...settings, dataDir: "person", identity: "person" });
-  const channel = manager.channels.includes(room)
-    ? await manager.channel(room)
-    : await manager.joinWithToken(room, token);
+  const channel = await manager.joinOrOpen(room, token);
   join.hidden = true;
   say.hidden = false;
   say.onsubmit = (event) => {
