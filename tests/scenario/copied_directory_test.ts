@@ -86,12 +86,37 @@ Deno.test("an agent is told that a copy of its directory has come back in its pl
   assertEquals(await read(await alice.channel(), 2), ["one", "two"]);
   bob.session.disconnect();
   await bob.session.connect();
-  const kinds = async (): Promise<string[]> => (await bob.channel()).health().issues.map(({ kind }) => kind).sort();
-  await until("bob is back", async () => (await kinds()).includes("rejoined"));
   // With a proof, while the log holds what the copy has sent.
-  const told = (await kinds()).filter((kind) => kind !== "rejoined").map((kind) => kind.replace(/_.*/, ""));
-  assertEquals(told, ["store"]);
+  const told = await toldOnTheWayBack(bob);
+  assertEquals(told.map((kind) => kind.replace(/_.*/, "")), ["store"]);
 });
+
+Deno.test("nor does it blame the relay, when a place that the relay once made up hides what the copy has done", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { store } = bob.agent.parts;
+  const place = await store.get("positions", channel.id);
+  const body = { channelId: channel.id, firstSequence: 2, lastSequence: 3, messages: 1, reason: "age" as const };
+  bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
+  await until("it is believed", async () => String(await store.get("positions", channel.id)) !== String(place));
+  const thief = await new Actor(stage, bob.label, 1, bob.copyDisk()).start();
+  await thief.manager.send(name, "one");
+  await (await thief.live()).committer.commit(() => ({ change: {} }));
+  await thief.stop();
+  assertEquals(await read(await alice.channel(), 1), ["one"]);
+  bob.session.disconnect();
+  await bob.session.connect();
+  assertEquals(await toldOnTheWayBack(bob), ["dropped_by_relay", "store_rolled_back"]);
+  await allAgree(alice, bob);
+});
+
+/** Kinds of trouble that an agent reports which comes back, beside that it is back. */
+async function toldOnTheWayBack(actor: Actor): Promise<string[]> {
+  const kinds = async (): Promise<string[]> => (await actor.channel()).health().issues.map(({ kind }) => kind).sort();
+  await until(`${actor.label} is back`, async () => (await kinds()).includes("rejoined"));
+  return (await kinds()).filter((kind) => kind !== "rejoined");
+}
 
 async function beginEpoch(alice: Actor, bob: Actor): Promise<void> {
   await (await bob.live()).committer.commit(() => ({ change: {} }));

@@ -47,8 +47,10 @@ export function judgeConnection(answers: Answers, remembered: Remembered, facts:
   }
   // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has come in anew since then.
   const renewed = isOfBefore(remembered.lostAt, subscribe) ? judgeStore(subscribe, facts) : undefined;
+  // A log that is another one than ours knows less of what we sent, and says nothing about our store. But a commit that ended our epoch
+  // may be one of a copy of our directory: nobody delivers that to us.
   return renewed ?? judgeLog(answers, subscribe, { remembered, facts }) ?? judgeStore(subscribe, facts) ??
-    permit(subscribe, remembered.number, facts);
+    judgeEnded(answers, subscribe, facts) ?? permit(subscribe, remembered.number, facts);
 }
 
 /** Judges another `Subscribe` on a connection that has a permit already. */
@@ -80,13 +82,19 @@ interface Known {
   readonly facts: Facts;
 }
 
-/** The log must hold our commits and the one that began our epoch, and must not have ended our epoch before our place. */
+/** The log must hold our commits and the one that began our epoch. */
 function judgeLog(answers: Answers, subscribe: Subscribed, known: Known): Judgement | undefined {
-  const { facts: { epoch, foreign } } = known;
-  if (foreign !== undefined && generationOf(subscribe.epoch) >= foreign) return undefined;
-  const logEpoch = subscribe.epoch + (answers.put_back?.commits ?? 0);
-  return judgeOwn(answers, known) ?? judgeBegan(answers, logEpoch, known) ??
-    (logEpoch < epoch ? undefined : judgeEnded(answers, { ...subscribe, epoch: logEpoch }, known.facts));
+  if (isForeign(subscribe, known.facts)) return undefined;
+  return judgeOwn(answers, known) ?? judgeBegan(answers, logEpochOf(answers, subscribe), known);
+}
+
+/** Of a generation that we refuse nothing is asked. */
+function isForeign({ epoch }: Subscribed, { foreign }: Facts): boolean {
+  return foreign !== undefined && generationOf(epoch) >= foreign;
+}
+
+function logEpochOf({ put_back: putBack }: Answers, { epoch }: Subscribed): number {
+  return epoch + (putBack?.commits ?? 0);
 }
 
 function ownToAsk({ remembered: { asked }, facts: { own } }: Known): OwnCommit | undefined {
@@ -118,10 +126,12 @@ function judgeBegan({ epoch_began: found }: Answers, logEpoch: number, known: Kn
   return lied(`the relay took the commit that began epoch ${epoch}, and its log is in epoch ${found.epoch}`);
 }
 
-function judgeEnded({ epoch_ended: found }: Answers, log: Subscribed, facts: Facts): Judgement | undefined {
+/** It must not have ended our epoch before our place. */
+function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement | undefined {
   const { epoch, received = log.after, store } = facts;
+  const { epoch_ended: found } = answers;
   // While there are entries to come, they show it.
-  if (log.epoch === epoch || log.head > received) return undefined;
+  if (isForeign(log, facts) || logEpochOf(answers, log) <= epoch || log.head > received) return undefined;
   if (found === undefined) return { ask: "epoch_ended", epoch };
   if (found.commit === undefined || found.commit.sequence > received) return undefined;
   // A late copy of our own commit was taken between two questions.
