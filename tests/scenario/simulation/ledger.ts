@@ -12,7 +12,7 @@ import type { LogRecord } from "./log_record.ts";
 import type { Player, Shown } from "./player.ts";
 import type { Wills } from "./wills.ts";
 
-type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "commit">;
+type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "commit" | "state" | "nextState">;
 type Policy = ReturnType<Channel["policy"]>;
 
 /**
@@ -67,10 +67,12 @@ export class Ledger {
       if (!isAsked) this.#fail(`${by.label} leaves in epoch ${log.epoch}, and nobody asked it to`);
       wills.states(by.agentId, "leaves");
     }
-    if (operation !== "SendCommit" || !by.honest) return;
+    if (operation !== "SendCommit") return;
     const { author, ...commit } = body as RequestBody<"SendCommit">; // cast: of this operation
     // One that is put back was judged when its author sent it.
-    if (author === undefined) this.#judge(by.agentId, commit);
+    if (author !== undefined) return;
+    if (by.honest) this.#judge(by.agentId, commit);
+    else this.#noteShown(by.agentId, commit);
   }
 
   /** The relay's log grows by this entry; the record of the log does not have it yet. */
@@ -163,39 +165,52 @@ export class Ledger {
     return (hasLies() || wasSetBack()) && log.group(after)?.members.has(agentId) !== true;
   }
 
+  /** A lying relay may show a hostile member's commit to others and never log it: they follow removals that are asked for. */
+  #noteShown(sender: AgentId, commit: Commit): void {
+    const { wills } = this.#parts;
+    wills.made(commit, wills.now());
+    this.#noteRemovals(sender, commit);
+  }
+
   /** Returns when it was first seen. */
-  #judge(sender: AgentId, { commit, epoch, added, removed }: Commit): number {
+  #judge(sender: AgentId, made: Commit): number {
+    const { commit, epoch, added, removed } = made;
+    const { wills } = this.#parts;
     const key = sha256(commit).toHex();
     const known = this.#judged.get(key);
     if (known !== undefined) return known;
-    const at = this.#parts.wills.now();
+    const at = wills.now();
     this.#judged.set(key, at);
+    wills.made(made, at);
     const story = (what: string, agentId: AgentId): string =>
       `${this.#label(sender)} ${what} ${this.#label(agentId)} in epoch ${epoch}, and nobody asked for that`;
-    for (const agentId of removed) {
-      if (!this.#mayRemove(sender, agentId, { epoch, added })) this.#fail(story("removes", agentId));
-      else this.#removals.push({ agentId, epoch });
-    }
+    for (const agentId of this.#noteRemovals(sender, made)) this.#fail(story("removes", agentId));
     for (const agentId of added) {
       if (removed.includes(agentId)) continue;
-      if (!this.#mayAdd(sender, agentId, epoch)) this.#fail(story("adds", agentId));
+      if (!this.#mayAdd(sender, agentId, made)) this.#fail(story("adds", agentId));
     }
     return at;
   }
 
-  #mayRemove(sender: AgentId, agentId: AgentId, { epoch, added }: Pick<Commit, "epoch" | "added">): boolean {
-    const { wills } = this.#parts;
-    const about = { about: agentId, epoch };
-    if (wills.hasStated(agentId, "leaves", epoch)) return true;
-    if (!added.includes(agentId)) return wills.has(sender, "remove", about);
-    return wills.hasStated(agentId, "comes back", epoch) || this.#isInvited(sender, agentId, epoch);
+  /** Returns the removals that nobody asked for. */
+  #noteRemovals(sender: AgentId, commit: Commit): AgentId[] {
+    const asked = commit.removed.filter((agentId) => this.#mayRemove(sender, agentId, commit));
+    for (const agentId of asked) this.#removals.push({ agentId, epoch: commit.epoch });
+    return commit.removed.filter((agentId) => !asked.includes(agentId));
   }
 
-  #mayAdd(sender: AgentId, agentId: AgentId, epoch: number): boolean {
+  #mayRemove(sender: AgentId, agentId: AgentId, commit: Commit): boolean {
+    const { wills } = this.#parts;
+    if (wills.hasStated(agentId, "leaves", commit)) return true;
+    if (!commit.added.includes(agentId)) return wills.has(sender, "remove", { ...commit, about: agentId });
+    return wills.hasStated(agentId, "comes back", commit) || this.#isInvited(sender, agentId, commit);
+  }
+
+  #mayAdd(sender: AgentId, agentId: AgentId, commit: Commit): boolean {
     const by = this.#player(sender);
     // Hostile members let in whom they like, as far as the policy lets them.
-    if (by?.honest !== true) return this.#mayAdmit(sender, epoch);
-    return this.#isInvited(sender, agentId, epoch) || this.#parts.wills.hasStated(agentId, "comes back", epoch);
+    if (by?.honest !== true) return this.#mayAdmit(sender, commit.epoch);
+    return this.#isInvited(sender, agentId, commit) || this.#parts.wills.hasStated(agentId, "comes back", commit);
   }
 
   #mayAdmit(sender: AgentId, epoch: number): boolean {
@@ -203,10 +218,9 @@ export class Ledger {
     return this.#policyOf.get(epoch)?.admission !== "owners" || owners.includes(sender);
   }
 
-  #isInvited(sender: AgentId, agentId: AgentId, epoch: number): boolean {
+  #isInvited(sender: AgentId, about: AgentId, { epoch, state }: Commit): boolean {
     const { wills } = this.#parts;
-    return wills.has(sender, "add", { about: agentId, epoch }) ||
-      wills.has(sender, "invite", { about: agentId, epoch });
+    return wills.has(sender, "add", { about, epoch }) || wills.has(sender, "invite", { about, epoch, state });
   }
 
   /** The relay takes no addition with a guest pass. */
