@@ -36,7 +36,8 @@ export { Group, type PreparedCommit } from "../group.ts";
 export { createCellPadding } from "../padding.ts";
 export { encodeRatchets } from "../state_codec.ts";
 
-const nowMs = 1_790_000_000_000;
+/** The time of every world: it stands still. */
+export const worldMs = 1_790_000_000_000;
 export const name = parseChannelName("acme/ops/deploy");
 
 /** The rules that hold in every channel, for a commit that was declared so. */
@@ -92,7 +93,7 @@ export class Agent {
       randomBytes: (length) => this.world.random.bytes(length),
       findPsk: (id) => id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
-      clocksMs: () => [nowMs],
+      clocksMs: () => [worldMs],
       padding: (contentBytes) => -contentBytes & 255,
     };
   }
@@ -140,12 +141,12 @@ export class Agent {
     return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
   }
 
-  async createKeyPackage(): Promise<OwnKeyPackage> {
+  async createKeyPackage(notAfterMs = worldMs + 3_600_000): Promise<OwnKeyPackage> {
     this.own = await createKeyPackage({
       suiteId: this.world.suiteId,
       identity: this.identity,
-      notBeforeMs: nowMs - 3_600_000,
-      notAfterMs: nowMs + 3_600_000,
+      notBeforeMs: worldMs - 3_600_000,
+      notAfterMs,
       lastResort: false,
       randomBytes: this.deps.randomBytes,
       signatures: this.world.signatures,
