@@ -13,14 +13,33 @@ Deno.test("links of the pages lead to files, and their fragments to headings", (
   assertEquals(broken, []);
 });
 
-Deno.test("the README's map names every folder, and only folders that exist", () => {
-  const readme = Deno.readTextFileSync(new URL("README.md", repository));
-  const named = Array.from(readme.matchAll(/^\| +`([\w.]+)\/` +\|/gm), ([, name = ""]) => name).sort();
+Deno.test("the map of CONTRIBUTING.md names every folder, and only folders that exist", () => {
+  const page = Deno.readTextFileSync(new URL("CONTRIBUTING.md", repository));
+  const named = Array.from(page.matchAll(/^\| +`([\w.]+)\/` +\|/gm), ([, name = ""]) => name).sort();
   const hidden = /^(\.git|\.static|\.vscode|\.idea|node_modules|npm|dist|coverage)$/;
   const folders = Array.from(Deno.readDirSync(repository)).filter(({ isDirectory, name }) =>
     isDirectory && !hidden.test(name)
   ).map(({ name }) => name).sort();
   assertEquals(named, folders);
+});
+
+Deno.test("the README has at most 1,500 words, and each row of its comparison but ours a source", () => {
+  const readme = Deno.readTextFileSync(new URL("README.md", repository));
+  assert(readme.split(/\s+/).length <= 1_500, `README.md has ${readme.split(/\s+/).length} words`);
+  const [, section = ""] = readme.split("## How it compares\n");
+  assert(/read on \d+ [A-Z][a-z]+ \d{4}\./.test(section), "the comparison has no date");
+  const rows = section.split("\n## ")[0]?.match(/^\| [^|]+/gm)?.slice(2).map((cell) => cell.slice(2).trim()) ?? [];
+  assertEquals(rows.length, 7);
+  const named = (cell: string): string | undefined => /^\[[^\]]+\]\[(\w+)\]/.exec(cell)?.[1];
+  const unsourced = rows.filter((cell) => !readme.includes(`\n[${named(cell)}]: https://`));
+  assertEquals(unsourced, ["Static"]);
+});
+
+Deno.test("every file that the page about our own code names exists", () => {
+  const page = Deno.readTextFileSync(new URL("docs/own_code.md", repository));
+  const named = Array.from(page.matchAll(/`((?:[\w.]+\/)+[\w.]*)`/g), ([, path = ""]) => path);
+  assert(named.length > 15, `${named.length} files`);
+  assertEquals(named.filter((path) => !path.startsWith("mls/") && !leadsSomewhere("", path)), []);
 });
 
 Deno.test("every task that a page names exists", () => {

@@ -23,9 +23,9 @@ export const questions: readonly Question[] = [
   { reader: "newcomer", question: "What does it cost in traffic?", page: "README.md", answer: "50 MB" },
   {
     reader: "newcomer",
-    question: "How is it different from Matrix or NATS?",
+    question: "How is it different from agents on NATS, or A2A with MLS?",
     page: "README.md",
-    answer: "NATS JetStream",
+    answer: "draft-chapman-a2a-mls",
   },
   { reader: "newcomer", question: "What is missing?", page: "README.md", answer: "Post-quantum cryptography" },
   {

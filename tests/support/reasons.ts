@@ -7,7 +7,7 @@ export interface OwnCode {
   readonly library: string;
   /** Each returns whether the reason still holds, and throws if it cannot tell. */
   readonly reasons: Readonly<Record<string, () => Promise<boolean>>>;
-  /** What to do when none holds: a sentence. */
+  /** The sentence for the day on which none holds. */
   readonly deletion: string;
 }
 
