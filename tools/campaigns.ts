@@ -43,6 +43,7 @@ export const campaigns: readonly Campaign[] = [
       "sdk/channel/stolen_state_test.ts",
       "sdk/mls/channel_rules_test.ts",
       "sdk/mls/group_test.ts",
+      "sdk/mls/interop_test.ts",
       "tests/scenario/chat_test.ts",
       "tests/scenario/large_recovery_test.ts",
       "tests/scenario/races_test.ts",

@@ -30,7 +30,7 @@ Deno.test("the README has at most 1,500 words, and each row of its comparison bu
   assert(/read on \d+ [A-Z][a-z]+ \d{4}\./.test(section), "the comparison has no date");
   const rows = section.split("\n## ")[0]?.match(/^\| [^|]+/gm)?.slice(2).map((cell) => cell.slice(2).trim()) ?? [];
   assertEquals(rows.length, 7);
-  const named = (cell: string): string | undefined => /^\[[^\]]+\]\[(\w+)\]/.exec(cell)?.[1];
+  const named = (cell: string): string | undefined => /\[[^\]]+\]\[(\w+)\]/.exec(cell)?.[1];
   const unsourced = rows.filter((cell) => !readme.includes(`\n[${named(cell)}]: https://`));
   assertEquals(unsourced, ["Static"]);
 });
