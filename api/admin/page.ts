@@ -14,6 +14,7 @@ import {
 
 const base = "/admin";
 const assets = `${base}/assets/`;
+const calls = `${base}/v1/`;
 const pages = [base, ...["limits", "health", "audit"].map((page) => `${base}/${page}`)];
 
 /** Returns undefined for a request that is about something else, and for one under another name than this machine's. */
@@ -27,15 +28,14 @@ export function createOperatorPage(files: ConsoleFiles): (request: Request) => P
     const { pathname, hostname } = new URL(request.url);
     if (!["GET", "HEAD"].includes(request.method) || !isLoopback(hostname)) return undefined;
     if (pathname === "/") return new Response(null, { status: 302, headers: { location: base } });
-    const file = pathname.startsWith(assets)
-      ? await files.find(pathname.slice(assets.length))
-      : pages.includes(pathname)
-      ? await shell
-      : undefined;
+    if (pathname !== base && (!pathname.startsWith(`${base}/`) || pathname.startsWith(calls))) return undefined;
+    const isAsset = pathname.startsWith(assets);
+    const file = isAsset ? await files.find(pathname.slice(assets.length)) : await shell;
     if (file === undefined) return undefined;
     const { status, headers, body } = answerFile(file, {
       encodings: request.headers.get("accept-encoding") ?? undefined,
       known: request.headers.get("if-none-match") ?? undefined,
+      isFound: isAsset || pages.includes(pathname),
     });
     return new Response(body, { status, headers: { ...policy, ...headers } });
   };

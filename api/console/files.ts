@@ -81,23 +81,28 @@ export async function createFile(type: string, text: string): Promise<ConsoleFil
 }
 
 export interface FileAnswer {
-  readonly status: 200 | 304;
+  readonly status: 200 | 304 | 404;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
+export interface FileQuestion {
+  readonly encodings: string | undefined;
+  readonly known: string | undefined;
+  /** False for an address that has no page: the file, which says so to its reader, comes with 404. */
+  readonly isFound?: boolean;
+}
+
 /** The form of a file that this browser takes, or that its copy is current. */
-export function answerFile(
-  file: ConsoleFile,
-  asked: { readonly encodings: string | undefined; readonly known: string | undefined },
-): FileAnswer {
+export function answerFile(file: ConsoleFile, asked: FileQuestion): FileAnswer {
+  const { isFound = true } = asked;
   const isZipped = acceptsGzip(asked.encodings ?? "");
   const { etag, bytes } = isZipped ? file.gzip : file.plain;
   // The runtime would compress it again in its own way, and make the ETag a weak one.
   const headers = { "cache-control": "no-cache, no-transform", etag, vary: "Accept-Encoding, Origin" };
-  if (isKnown(asked.known, etag)) return { status: 304, headers, body: null };
+  if (isFound && isKnown(asked.known, etag)) return { status: 304, headers, body: null };
   const encoding = isZipped ? { "content-encoding": "gzip" } : {};
-  return { status: 200, headers: { ...headers, "content-type": file.type, ...encoding }, body: bytes };
+  return { status: isFound ? 200 : 404, headers: { ...headers, "content-type": file.type, ...encoding }, body: bytes };
 }
 
 function isKnown(known: string | undefined, etag: Body["etag"]): boolean {

@@ -8,4 +8,5 @@ export {
   createFile,
   createOperatorFiles,
 } from "./files.ts";
+export { text as icon } from "./icon.ts";
 export { consoleHeaders, consolePolicy, renderShell } from "./shell.ts";

@@ -4,21 +4,25 @@ import type { AccountState } from "../domain/account_store.ts";
 import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
-import { email, id, isoTime, mailCode, newPassword, password, plan, timestamp } from "./fields.ts";
+import { accountId, createdAt, email, isoTime, mailCode, newPassword, password, plan, revokeKeys } from "./fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { limitMail, tryPassword, wrongPassword } from "./passwords.ts";
 
+const version = z.int().min(1);
+const ended = z.int().min(0).describe("How many sessions of the console have ended.");
 const accountBody = z.object({
-  id,
-  email: email.nullable(),
-  email_verified: z.boolean(),
-  pending_email: email.nullable(),
+  id: accountId,
+  email: email.nullable().describe("The address of the account; null when somebody else has proved to own it."),
+  email_verified: z.boolean().describe("Whether a code that was mailed to the address came back."),
+  pending_email: email.nullable().describe("An address that was asked for and is not proved yet."),
   plan,
-  created_at: timestamp,
-  suspended: z.boolean(),
-  notices: z.array(z.enum(["address_claimed"])),
-  version: z.int().min(1),
+  created_at: createdAt,
+  suspended: z.boolean().describe("Whether an operator has stopped the account."),
+  notices: z.array(z.enum(["address_claimed"])).describe(
+    "What its owner should know. `address_claimed`: give it an address.",
+  ),
+  version: version.describe("Grows with each change of the account."),
 }).openapi("Account");
 
 const example = {
@@ -36,7 +40,10 @@ const examplePassword = "correct horse battery staple";
 export const exampleCode = "7K3M-9Q2T-XW4B";
 
 const success = { status: 200, text: "The account.", schema: accountBody, example } as const;
-export const endingsBody = z.object({ sessions_ended: z.int().min(0), keys_revoked: z.int().min(0) });
+export const endingsBody = z.object({
+  sessions_ended: ended,
+  keys_revoked: z.int().min(0).describe("How many keys were revoked."),
+});
 const account = { tag: "Account", credential: "api_key", scope: "account" } as const;
 
 export function addOwnAccountRoutes(router: Router, deps: RouteDeps): void {
@@ -67,7 +74,11 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
       "A code is sent to the new address. It is the account's when POST /v1/account/verification/confirm has " +
       "brought the code back. With `version`, only if nothing was changed since that was read.",
     body: {
-      schema: z.strictObject({ email, password, version: z.int().min(1).optional() }),
+      schema: z.strictObject({
+        email,
+        password,
+        version: version.optional().describe("Refused with `conflict` if the account has another one."),
+      }),
       required: true,
       example: { email: "agent@example.com", password: examplePassword },
     },
@@ -125,7 +136,7 @@ function addVerification(router: Router, deps: RouteDeps): void {
     description: "The account's own address, or the one that it is to have. With another address all sessions end, " +
       "with `revoke_keys` all keys do too, the one that asks included, and the address before is written to.",
     body: {
-      schema: z.strictObject({ code: mailCode, revoke_keys: z.boolean().default(false) }),
+      schema: z.strictObject({ code: mailCode, revoke_keys: revokeKeys }),
       required: true,
       example: { code: exampleCode },
     },
@@ -155,7 +166,7 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
     description: "All sessions end. With `revoke_keys` all keys do too, the one that asks included; " +
       "POST /v1/accounts/keys gives a new one.",
     body: {
-      schema: z.strictObject({ password, new_password: newPassword, revoke_keys: z.boolean().default(false) }),
+      schema: z.strictObject({ password, new_password: newPassword, revoke_keys: revokeKeys }),
       required: true,
       example: { password: examplePassword, new_password: examplePassword },
     },
@@ -195,7 +206,7 @@ function addEndRoutes(router: Router, deps: RouteDeps): void {
     success: {
       status: 200,
       text: "How many there were.",
-      schema: z.object({ sessions_ended: z.int().min(0) }),
+      schema: z.object({ sessions_ended: ended }),
       example: { sessions_ended: 2 },
     },
     handle: async (c, { caller }) => c.json({ sessions_ended: await deps.sessions.endAll(caller()) }),

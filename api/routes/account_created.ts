@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Account } from "../domain/deps.ts";
 import type { IssuedKey } from "../domain/keys.ts";
-import { email, id, isoTime, keyPrefix, plan, secretKey, timestamp } from "./fields.ts";
+import { accountId, createdAt, email, isoTime, keyId, keyPrefix, plan, secretKey, shownKeyName } from "./fields.ts";
 
 export const exampleKey = {
   id: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11",
@@ -13,13 +13,13 @@ export const exampleApiKey = "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s
 const message = "Account created. Store the API key now; it is not shown again.";
 
 export const accountCreated = z.object({
-  id,
+  id: accountId,
   email,
   plan,
-  created_at: timestamp,
-  message: z.string(),
+  created_at: createdAt,
+  message: z.string().describe("What to do now, for people."),
   api_key: secretKey,
-  key: z.object({ id, key_prefix: keyPrefix, name: z.string() }),
+  key: z.object({ id: keyId, key_prefix: keyPrefix, name: shownKeyName }).describe("The same key, as lists show it."),
 }).openapi("AccountCreated");
 
 export const exampleCreated = {

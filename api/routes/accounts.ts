@@ -13,14 +13,25 @@ import { accountCreated, createdBody, exampleApiKey, exampleCreated, exampleKey 
 import { suspended } from "./authorization.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
-import { email, id, keyName, keyPrefix, newPassword, parseUuid, password, secretKey } from "./fields.ts";
+import {
+  accountId,
+  email,
+  keyId,
+  keyName,
+  keyPrefix,
+  newPassword,
+  parseUuid,
+  password,
+  secretKey,
+  shownKeyName,
+} from "./fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { tryPassword } from "./passwords.ts";
 
 const examplePassword = "correct horse battery staple";
 
-const recoveredKey = z.object({ id, key_prefix: keyPrefix, name: z.string(), api_key: secretKey }).openapi(
+const recoveredKey = z.object({ id: keyId, key_prefix: keyPrefix, name: shownKeyName, api_key: secretKey }).openapi(
   "RecoveredKey",
 );
 
@@ -104,7 +115,7 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     summary: "Create a key with account id and password",
     credential: "none",
     device: "given",
-    parameters: z.object({ id }),
+    parameters: z.object({ id: accountId }),
     body: {
       schema: z.strictObject({ password, name: keyName }),
       required: true,

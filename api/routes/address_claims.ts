@@ -4,7 +4,7 @@ import { accountCreated, createdBody, exampleCreated } from "./account_created.t
 import { codeInvalid, endingsBody, exampleCode } from "./account.ts";
 import type { RouteDeps } from "./context.ts";
 import { refuse } from "./errors.ts";
-import { email, id, mailCode, newPassword } from "./fields.ts";
+import { accountId, email, mailCode, newPassword, revokeKeys } from "./fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { limitMail, tryPassword } from "./passwords.ts";
@@ -59,7 +59,7 @@ function addReset(router: Router, deps: RouteDeps): void {
         email,
         code: mailCode,
         new_password: newPassword,
-        revoke_keys: z.boolean().default(false),
+        revoke_keys: revokeKeys,
       }),
       required: true,
       example: { email: exampleEmail, code: exampleCode, new_password: examplePassword },
@@ -67,7 +67,7 @@ function addReset(router: Router, deps: RouteDeps): void {
     success: {
       status: 200,
       text: "The account, and what ended with its password.",
-      schema: endingsBody.extend({ id }),
+      schema: endingsBody.extend({ id: accountId }),
       example: { id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", sessions_ended: 1, keys_revoked: 0 },
     },
     refusals: ["code_invalid", "rate_limited"],

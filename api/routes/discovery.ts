@@ -8,20 +8,29 @@ import type { Router } from "./operation.ts";
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 const discoveryBody = z.object({
-  version: z.string(),
-  environment: z.enum(["live", "test"]),
-  relay: z.object({ urls: z.array(z.string()), transports: z.array(z.string()) }),
-  ca: z.object({ pem: z.string(), sha256 }).nullable().openapi({
+  version: z.string().describe("The version of this service."),
+  environment: z.enum(["live", "test"]).describe("Which keys it takes: `sk_live_…` or `sk_test_…`."),
+  relay: z.object({
+    urls: z.array(z.string()).describe("Its addresses, the preferred one first."),
+    transports: z.array(z.string()).describe("Ways to talk with it."),
+  }).describe("The relay that agents connect to."),
+  ca: z.object({
+    pem: z.string().describe("Its certificate."),
+    sha256: sha256.describe("The SHA-256 of that certificate, in hexadecimal."),
+  }).nullable().openapi({
     description: "Of a private installation: what signed the relay's certificate.",
   }),
   certificate_hashes: z.array(sha256).openapi({ description: "SHA-256 of the relay's own certificate, for browsers." }),
   limits: z.object({
-    payload_bytes: count,
-    members_per_channel: count,
-    keys_per_account: count,
-    token_lifetime_seconds: count,
-  }),
-  mail: z.object({ by: z.enum(["smtp", "file"]), folder: z.string().optional() }),
+    payload_bytes: count.describe("The longest message."),
+    members_per_channel: count.describe("Agents in one channel."),
+    keys_per_account: count.describe("Active keys."),
+    token_lifetime_seconds: count.describe("How long a token is good."),
+  }).describe("What this installation allows at most."),
+  mail: z.object({
+    by: z.enum(["smtp", "file"]).describe("By which way codes leave; `file` is for one machine."),
+    folder: z.string().optional().describe("Where files with codes are."),
+  }).describe("How codes are mailed."),
 }).openapi("Discovery");
 
 const example = {

@@ -5,47 +5,51 @@
  */
 
 export const docsStyle = `
-:root { color-scheme: light dark; --text: #1f2328; --soft: #57606a; --line: #d0d7de; --back: #fff; --code: #f6f8fa; --link: #0550ae; --bad: #b3261e; --good: #1a7f37; }
+:root { color-scheme: light dark; --text: #131a22; --quiet: #515c69; --line: #d8dee5; --page: #fff; --code: #f5f7f9; --accent: #0b6b63; --bad: #b3261e; --good: #12693d; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e6edf3; --soft: #9da7b1; --line: #3d444d; --back: #0d1117; --code: #161b22; --link: #79b8ff; --bad: #ff9b94; --good: #56d364; }
+  :root { --text: #e8edf3; --quiet: #a5b1bf; --line: #2a3644; --page: #0c1219; --code: #141c26; --accent: #5eead4; --bad: #ff9a92; --good: #6fd39a; }
 }
+:root { --small: .875rem; --body: 1rem; --large: 1.125rem; --title: 1.5rem; }
+:root { --space-1: .25rem; --space-2: .5rem; --space-3: .75rem; --space-4: 1rem; --space-5: 1.5rem; --round: .5rem; }
 * { box-sizing: border-box; }
-html { scroll-padding-top: 1rem; }
-body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); }
-a { color: var(--link); }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.skip { position: absolute; left: -9999px; } .skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem; }
-nav { padding: 1rem; border-bottom: 1px solid var(--line); max-height: 45vh; overflow-y: auto; }
-nav h2 { font-size: .8rem; text-transform: uppercase; color: var(--soft); margin: 1rem 0 .25rem; }
-nav ul { list-style: none; margin: 0; padding: 0; } nav li { padding: .1rem 0; }
+html { scroll-padding-top: var(--space-4); }
+body { margin: 0; font: var(--body)/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); }
+a { color: var(--accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.skip { position: absolute; left: -9999px; } .skip:focus { left: var(--space-4); top: var(--space-4); background: var(--page); padding: var(--space-2); }
+nav { padding: var(--space-4); border-bottom: 1px solid var(--line); max-height: 45vh; overflow-y: auto; }
+nav h2 { font-size: var(--small); color: var(--quiet); margin: var(--space-4) 0 var(--space-1); }
+nav ul { list-style: none; margin: 0; padding: 0; } nav li { padding: var(--space-1) 0; font-size: var(--small); }
 nav a { text-decoration: none; } nav a:hover { text-decoration: underline; }
-main { padding: 1rem; max-width: 62rem; }
-section { border-top: 1px solid var(--line); padding: 1rem 0 2rem; }
-h3 { margin: 0 0 .25rem; font-size: 1.15rem; } h4 { margin: 1.25rem 0 .25rem; font-size: .95rem; }
-code, pre, textarea, input { font: .875rem/1.45 ui-monospace, monospace; }
-code { background: var(--code); border-radius: 4px; padding: 1px 4px; overflow-wrap: anywhere; }
-pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .75rem; overflow-x: auto; margin: .5rem 0; }
+main { padding: var(--space-4); max-width: 62rem; }
+section { border-top: 1px solid var(--line); padding: var(--space-4) 0 var(--space-5); }
+h1, main > h2 { font-size: var(--title); line-height: 1.2; margin: var(--space-5) 0 var(--space-4); }
+h3 { margin: 0 0 var(--space-1); font-size: var(--large); } h4 { margin: var(--space-5) 0 var(--space-1); font-size: var(--body); }
+code, pre, textarea, input { font: var(--small)/1.5 ui-monospace, monospace; }
+code { background: var(--code); border-radius: var(--space-1); padding: 0 var(--space-1); overflow-wrap: anywhere; }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: var(--round); padding: var(--space-3); overflow-x: auto; margin: var(--space-2) 0; }
 pre:not([role]) { white-space: pre-wrap; overflow-wrap: anywhere; }
-.method { font-weight: 700; text-transform: uppercase; font-size: .85em; }
+.method { font-weight: 700; text-transform: uppercase; }
 .wide { overflow-x: auto; } td:nth-child(-n+2) code { white-space: nowrap; overflow-wrap: normal; }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; }
-.soft { color: var(--soft); } .required { color: var(--bad); font-size: .85em; }
-input, textarea, button, select { color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: 6px; padding: .4rem .6rem; max-width: 100%; }
+table { border-collapse: collapse; width: 100%; font-size: var(--small); }
+th, td { text-align: left; vertical-align: top; padding: var(--space-2) var(--space-3) var(--space-2) 0; border-bottom: 1px solid var(--line); }
+td:last-child { min-width: 14rem; }
+th { color: var(--quiet); font-weight: 600; }
+.soft { color: var(--quiet); } .required { color: var(--bad); }
+input, textarea, button, select { color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: var(--round); padding: var(--space-2) var(--space-3); max-width: 100%; }
 textarea { width: 100%; min-height: 7rem; } button { cursor: pointer; font: inherit; }
-label { display: block; margin: .5rem 0; } label input { display: block; width: 100%; max-width: 34rem; }
-[role=tablist] button { border-radius: 6px 6px 0 0; border-bottom: none; } [role=tab][aria-selected=true] { background: var(--code); font-weight: 600; }
+label { display: block; margin: var(--space-2) 0; } label input { display: block; width: 100%; max-width: 34rem; }
+[role=tablist] button { border-radius: var(--round) var(--round) 0 0; border-bottom: none; } [role=tab][aria-selected=true] { background: var(--code); font-weight: 600; }
 .ok { color: var(--good); } .bad { color: var(--bad); }
 @media (min-width: 60rem) {
   body { display: grid; grid-template-columns: 19rem minmax(0, 1fr); max-width: 84rem; margin: 0 auto; }
   nav { position: sticky; top: 0; height: 100vh; max-height: none; border-right: 1px solid var(--line); border-bottom: none; }
-  main { padding: 1rem 2rem; }
+  main { padding: var(--space-4) var(--space-5); }
 }
 @media (max-width: 48rem) {
   thead { position: absolute; left: -9999px; }
   table, tbody, tr, td { display: block; } td { border: none; padding: 0; } td:empty { display: none; }
-  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } td:nth-child(-n+2) code { white-space: normal; overflow-wrap: anywhere; }
+  tr { border-bottom: 1px solid var(--line); padding: var(--space-2) 0; } td:nth-child(-n+2) code { white-space: normal; overflow-wrap: anywhere; }
 }
 @media (min-width: 120rem) { html { font-size: 125%; } }
 @media (min-width: 200rem) { html { font-size: 175%; } }

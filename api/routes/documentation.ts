@@ -1,6 +1,7 @@
 /** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read and to try. */
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../proto/mod.ts";
+import { icon } from "../console/mod.ts";
 import { type ConsoleDeps, consolePath } from "./console.ts";
 import { nameOverTls } from "./cookies.ts";
 import { docsScript, docsStyle } from "./docs_assets.ts";
@@ -11,7 +12,8 @@ const description = "Accounts, API keys, tokens and usage of Static, the service
   "between software agents. Every error response has the fields of `Error`. Programs should check `code`, not the text.";
 
 /** Nothing inline and nothing from elsewhere; calls go to this service only. */
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 
 /** Where there is a console, the page leads there. */
@@ -47,7 +49,7 @@ export function addDocumentationRoutes(router: Router, { consoleFiles }: Pick<Co
     success: {
       status: 200,
       text: "The document.",
-      schema: z.looseObject({ openapi: z.string() }),
+      schema: z.looseObject({ openapi: z.string().describe("The version of OpenAPI.") }),
       example: { openapi: "3.1.0" },
     },
     handle: (c) => c.json(document()),
@@ -74,6 +76,7 @@ function addAssets({ hono }: Router): void {
   const assets = {
     "/docs/page.css": ["text/css", docsStyle],
     "/docs/page.js": ["text/javascript", docsScript],
+    "/docs/icon.svg": ["image/svg+xml", icon],
   } as const;
   for (const [path, [type, text]] of Object.entries(assets)) {
     hono.get(path, (c) => {

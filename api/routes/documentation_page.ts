@@ -55,7 +55,9 @@ export function renderDocumentation(document: Document, consolePath?: string): s
   ).join("");
   const toConsole = consolePath === undefined ? "" : `<p><a href="${consolePath}">Console</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(document.info.title)}</title><link rel="stylesheet" href="/docs/page.css">
+<title>${
+    escape(document.info.title)
+  }</title><link rel="icon" href="/docs/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/docs/page.css">
 <script src="/docs/page.js" defer></script></head><body>
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Operations">${toConsole}<label>Filter <input id="filter" type="search" autocomplete="off"></label>${navigation}</nav>

@@ -24,7 +24,7 @@ export const email = z.string({ error: "must be a string" })
   .max(limits.emailBytes, `must have at most ${limits.emailBytes} characters`)
   .refine(isEmail, "must be an e-mail address")
   .refine(wellFormed, "must be valid Unicode")
-  .openapi({ example: "agent@example.com", format: "email" });
+  .openapi({ example: "agent@example.com", format: "email", description: "The address of the account." });
 
 /**
  * Length is bounded before normalisation, which takes time with the square of the marks on one letter: seconds for a whole
@@ -40,13 +40,14 @@ export const password = z.string({ error: "must be a string" })
     minLength: passwordMin,
     maxLength: passwordMax,
     format: "password",
+    description: "The password of the account.",
   });
 
 /** For a password that is being chosen. An account that has such a one already can still use it. */
 export const newPassword = password.refine(
   (text) => text.length > passwordMax || !isCommonPassword(text),
   "must not be one of the passwords that are guessed first",
-);
+).describe("The password that the account has from then on.");
 
 export const keyName = z.string({ error: "must be a string" })
   .max(16 * nameMax, `must have at most ${nameMax} characters`)
@@ -60,16 +61,26 @@ export const keyName = z.string({ error: "must be a string" })
       .refine(wellFormed, "must be valid Unicode"),
   )
   .default(defaultKeyName)
-  .openapi({ type: "string", minLength: 1, maxLength: nameMax, default: defaultKeyName, example: "ci" });
+  .openapi({ type: "string", minLength: 1, maxLength: nameMax, default: defaultKeyName, example: "ci" })
+  .describe("What people call the key.");
 
 /** As it was mailed; spaces and dashes do not matter. */
 export const mailCode = z.string({ error: "must be a string" }).max(64, "must have at most 64 characters")
   .refine((text) => /^[0-9A-Za-z\s-]+$/.test(text), "must be the letters and digits that were mailed")
-  .openapi({ example: "7K3M-9Q2T-XW4B" });
+  .openapi({ example: "7K3M-9Q2T-XW4B", description: "The code from the mail. Spaces and dashes do not matter." });
 
 export const id = z.uuid().openapi({ example: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11" });
 export const timestamp = z.iso.datetime().openapi({ example: "2026-11-15T08:30:00.000Z" });
-export const keyPrefix = z.string().openapi({ example: "sk_live_AAAAAAAA" });
+export const keyPrefix = z.string().openapi({
+  example: "sk_live_AAAAAAAA",
+  description: "The beginning of the key, by which people recognise it.",
+});
+export const shownKeyName = z.string().describe("What people call the key.");
+export const keyId = id.describe("The id of the key.");
+export const accountId = id.describe("The id of the account.");
+export const createdAt = timestamp.describe("When it was made.");
+export const revokeKeys = z.boolean().default(false).describe("Whether all keys of the account are revoked too.");
+export const token = z.string().describe("A token with which an agent connects to a relay, for one hour.");
 export const secretKey = z.string().openapi({
   description: "The full API key. Shown only here: store it now.",
   example: "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk",

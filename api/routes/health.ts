@@ -5,7 +5,7 @@ import type { RouteDeps } from "./context.ts";
 import { refuse } from "./errors.ts";
 import type { Router } from "./operation.ts";
 
-const status = z.object({ status: z.literal("ok") });
+const status = z.object({ status: z.literal("ok").describe("Nothing is wrong.") });
 
 export function addHealthRoutes(router: Router, { store }: RouteDeps): void {
   router.add<undefined>({

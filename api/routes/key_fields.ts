@@ -16,19 +16,24 @@ const isUnique = (items: readonly unknown[]): boolean => new Set(items).size ===
 
 export const channelPowers = z.array(z.strictObject({
   pattern: z.string().max(191).refine(isChannelPattern, "must be three components, each a name or *, or * alone")
-    .openapi({ example: "acme/ops/*" }),
-  allow: z.array(z.enum(channelRights)).min(1).max(channelRights.length).refine(isUnique, "must not repeat"),
+    .openapi({ example: "acme/ops/*", description: "A channel's name in three parts; `*` stands for any part." }),
+  allow: z.array(z.enum(channelRights)).min(1).max(channelRights.length).refine(isUnique, "must not repeat")
+    .describe("What agents may do in these channels."),
 })).min(1).max(maxTokenScopes).refine(fitsToken, "must be fewer or shorter: a token would pass 4 KiB")
   .openapi({
     description: "The rights of the key's tokens in each channel; all rights in every channel when left out.",
   });
 
 const shared = {
-  kind: z.enum(keyKinds),
-  expires_at: timestamp,
-  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).refine(isUnique, "must not repeat"),
+  kind: z.enum(keyKinds).describe("`secret` unless given. `publishable` may be public; `guest` is for one channel."),
+  expires_at: timestamp.describe("When the key stops working; never when left out."),
+  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).refine(isUnique, "must not repeat")
+    .describe("What the key may do with this API; everything when left out."),
   channels: channelPowers,
-  channel_id: z.string().regex(/^[\w-]{22}$/, "must be a channel's id").openapi({ example: "AAAAAAAAAAAAAAAAAAAAAA" }),
+  channel_id: z.string().regex(/^[\w-]{22}$/, "must be a channel's id").openapi({
+    example: "AAAAAAAAAAAAAAAAAAAAAA",
+    description: "The one channel of a guest pass.",
+  }),
   message_limit: z.int().min(1).max(maxMessages).openapi({
     description: "Messages a calendar month (UTC). A publishable key has 1,000 when it is left out.",
   }),

@@ -5,19 +5,33 @@ import type { IssuedKey } from "../domain/keys.ts";
 import { noKeyCreated } from "./accounts.ts";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
-import { id, isoTime, keyName, keyPrefix, parseUuid, secretKey, timestamp } from "./fields.ts";
+import {
+  createdAt,
+  isoTime,
+  keyId,
+  keyName,
+  keyPrefix,
+  parseUuid,
+  secretKey,
+  shownKeyName,
+  timestamp,
+} from "./fields.ts";
 import { newTraits, readTraits, traitFields, traitsBody } from "./key_fields.ts";
 import type { Router } from "./operation.ts";
 
-const createdFields = { id, key_prefix: keyPrefix, name: z.string(), key: secretKey, ...traitFields };
+const createdFields = { id: keyId, key_prefix: keyPrefix, name: shownKeyName, key: secretKey, ...traitFields };
 const created = z.object(createdFields).openapi("KeyCreated");
-const rotated = z.object({ ...createdFields, replaces: z.object({ id, expires_at: timestamp }) }).openapi("KeyRotated");
+const rotated = z.object({
+  ...createdFields,
+  replaces: z.object({ id: keyId, expires_at: timestamp.describe("Until when the old key works.") })
+    .describe("The old key."),
+}).openapi("KeyRotated");
 const listed = z.object({
-  id,
+  id: keyId,
   key_prefix: keyPrefix,
-  name: z.string(),
-  last_used_at: timestamp.nullable(),
-  created_at: timestamp,
+  name: shownKeyName,
+  last_used_at: timestamp.nullable().describe("When it was used last; null for never."),
+  created_at: createdAt,
   ...traitFields,
 }).openapi("Key");
 
@@ -75,7 +89,7 @@ function addList(router: Router, { keys }: RouteDeps): void {
     success: {
       status: 200,
       text: "Active keys. `last_used_at` follows the first use within two seconds, later ones within a minute.",
-      schema: z.object({ keys: z.array(listed) }),
+      schema: z.object({ keys: z.array(listed).describe("Those that work, newest first.") }),
       example: {
         keys: [{
           id: exampleId,
@@ -111,9 +125,12 @@ function addRotation(router: Router, { keys }: RouteDeps): void {
     description: "The old key goes on working for `overlap_seconds`. A key is rotated once: its successor is the next.",
     credential: "api_key",
     scope: "keys:write",
-    parameters: z.object({ id }),
+    parameters: z.object({ id: keyId }),
     body: {
-      schema: z.strictObject({ overlap_seconds: z.int().min(0).max(maxOverlapSeconds).default(daySeconds) }),
+      schema: z.strictObject({
+        overlap_seconds: z.int().min(0).max(maxOverlapSeconds).default(daySeconds)
+          .describe("How long the old key works beside the new one."),
+      }),
       required: false,
       example: { overlap_seconds: 3600 },
     },
@@ -149,7 +166,7 @@ function addRevocation(router: Router, { keys }: RouteDeps): void {
       "It stops working at once, everywhere. Tokens that were issued through it stay valid until they expire.",
     credential: "api_key",
     scope: "keys:write",
-    parameters: z.object({ id }),
+    parameters: z.object({ id: keyId }),
     success: { status: 204, text: "Revoked." },
     refusals: ["not_found"],
     handle: async (c, { caller }) => {

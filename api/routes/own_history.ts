@@ -2,12 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
-import { id, isoTime, parseUuid, timestamp } from "./fields.ts";
+import { createdAt, id, isoTime, parseUuid, timestamp } from "./fields.ts";
 import type { Router } from "./operation.ts";
 
 const maxEvents = 100;
 const exampleId = "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11";
 const exampleTime = "2026-11-15T08:30:00.000Z";
+const sessionId = id.describe("The id of the session.");
 const account = { tag: "Account", credential: "api_key", scope: "account" } as const;
 
 export function addOwnHistoryRoutes(router: Router, deps: RouteDeps): void {
@@ -25,7 +26,12 @@ function addSessions(router: Router, { sessions }: RouteDeps): void {
       status: 200,
       text: "Open sessions. `current` is the one that asks.",
       schema: z.object({
-        sessions: z.array(z.object({ id, created_at: timestamp, expires_at: timestamp, current: z.boolean() })),
+        sessions: z.array(z.object({
+          id: sessionId,
+          created_at: createdAt,
+          expires_at: timestamp.describe("When it ends by itself."),
+          current: z.boolean().describe("Whether it is the one that asks."),
+        })).describe("The newest first."),
       }),
       example: {
         sessions: [{
@@ -53,7 +59,7 @@ function addSessions(router: Router, { sessions }: RouteDeps): void {
     method: "delete",
     path: "/v1/account/sessions/{id}",
     summary: "End one session of the console",
-    parameters: z.object({ id }),
+    parameters: z.object({ id: sessionId }),
     success: { status: 204, text: "The session has ended." },
     refusals: ["not_found"],
     handle: async (c, { caller }) => {
@@ -71,18 +77,18 @@ function addEvents(router: Router, { store }: RouteDeps): void {
     path: "/v1/account/events",
     summary: "List what happened to the account, newest first",
     description: `At most ${maxEvents}. \`before\` gives those before a moment, for the next page.`,
-    query: z.object({ before: timestamp.optional() }),
+    query: z.object({ before: timestamp.optional().describe("Events before this moment.") }),
     success: {
       status: 200,
       text: "Events. `actor` is how it came: `password`, `key:<id>`, `session:<id>` or an operator.",
       schema: z.object({
         events: z.array(z.object({
-          at: timestamp,
-          event: z.string(),
-          actor: z.string(),
+          at: timestamp.describe("When it happened."),
+          event: z.string().describe("What happened, such as `key.created`."),
+          actor: z.string().describe("How it came: `password`, `key:<id>`, `session:<id>` or an operator."),
           subject: id.nullable().openapi({ description: "The key or session that it is about." }),
-          details: z.looseObject({}).nullable(),
-        })),
+          details: z.looseObject({}).nullable().describe("More about it, such as the old and the new plan."),
+        })).describe("The newest first."),
       }),
       example: {
         events: [{ at: exampleTime, event: "key.created", actor: "password", subject: exampleId, details: null }],

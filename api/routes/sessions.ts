@@ -5,7 +5,7 @@ import { foreignPage, isForeignPage, suspended } from "./authorization.ts";
 import type { RouteDeps } from "./context.ts";
 import { giveCookie, nameOverTls, readCookie, takeCookieBack } from "./cookies.ts";
 import { rateLimited, refuse } from "./errors.ts";
-import { email, id, isoTime, password, timestamp } from "./fields.ts";
+import { accountId, email, isoTime, password, timestamp, token } from "./fields.ts";
 import { channelPowers } from "./key_fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
@@ -14,9 +14,9 @@ import { tryPassword } from "./passwords.ts";
 const path = "/v1/session";
 const wrongLogin = "Unknown account or wrong password";
 const sessionBody = z.object({
-  account_id: id,
+  account_id: accountId,
   csrf: z.string().openapi({ description: "To be sent as `x-static-csrf` with every request that is not a GET." }),
-  expires_at: timestamp,
+  expires_at: timestamp.describe("When the session ends by itself."),
 }).openapi("Session");
 const example = {
   account_id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11",
@@ -114,7 +114,7 @@ function addToken(router: Router, { tokens }: RouteDeps): void {
     success: {
       status: 200,
       text: "The token.",
-      schema: z.object({ token: z.string() }),
+      schema: z.object({ token }),
       example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
     },
     handle: (c, { body, caller }) => c.json({ token: tokens.issue(caller(), { key: null, scopes: body.channels }) }),

@@ -3,15 +3,16 @@ import { z } from "@hono/zod-openapi";
 import { jwksMaxAgeSeconds } from "../domain/key_ring.ts";
 import { grantOf } from "../domain/powers.ts";
 import type { RouteDeps } from "./context.ts";
+import { token } from "./fields.ts";
 import type { Router } from "./operation.ts";
 
 const publicKey = z.object({
-  kty: z.literal("OKP"),
-  crv: z.literal("Ed25519"),
-  kid: z.string(),
-  x: z.string(),
-  alg: z.literal("EdDSA"),
-  use: z.literal("sig"),
+  kty: z.literal("OKP").describe("The kind of key (RFC 8037)."),
+  crv: z.literal("Ed25519").describe("The curve."),
+  kid: z.string().describe("The name of the key, as in the head of a token."),
+  x: z.string().describe("The public key, in base64url."),
+  alg: z.literal("EdDSA").describe("The algorithm."),
+  use: z.literal("sig").describe("It signs."),
 });
 
 export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
@@ -28,7 +29,7 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
     success: {
       status: 200,
       text: "The token.",
-      schema: z.object({ token: z.string() }).openapi("Token"),
+      schema: z.object({ token }).openapi("Token"),
       example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
     },
     handle: (c, { caller }) => {
@@ -46,7 +47,9 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
     success: {
       status: 200,
       text: "A JWK set. A key is published before it signs and until its last token has expired.",
-      schema: z.object({ keys: z.array(publicKey) }),
+      schema: z.object({
+        keys: z.array(publicKey).describe("Keys of which one has signed each token that is good now."),
+      }),
       example: {
         keys: [{
           kty: "OKP",

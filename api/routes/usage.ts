@@ -7,17 +7,33 @@ import { id, isoTime, plan, timestamp } from "./fields.ts";
 import type { Router } from "./operation.ts";
 
 const count = z.int().min(0);
-const bytes = z.object({ payload: count, padding: count, cover: count });
-const day = z.iso.date().openapi({ example: "2026-11-15" });
+const bytes = z.object({
+  payload: count.describe("What agents sent, encrypted."),
+  padding: count.describe("Added so that cells have one size."),
+  cover: count.describe("Cells without content."),
+}).describe("What went over the wire, in bytes.");
+const day = z.iso.date().openapi({ example: "2026-11-15", description: "A day, by UTC." });
 const dayMs = 24 * 3600 * 1000;
 const maxDays = 400;
 
 const usageBody = z.object({
   plan,
-  period: z.object({ start: timestamp, end: timestamp }),
-  messages: z.object({ used: count, limit: count.nullable(), remaining: count.nullable() }),
+  period: z.object({
+    start: timestamp.describe("Its first moment."),
+    end: timestamp.describe("When the next one begins."),
+  }).describe("The month."),
+  messages: z.object({
+    used: count.describe("Sent this month."),
+    limit: count.nullable().describe("How many the plan has; null for no limit."),
+    remaining: count.nullable().describe("How many are left; null for no limit."),
+  }).describe("Messages of the month."),
   bytes,
-  days: z.array(z.object({ day, key_id: id.nullable(), messages: count, bytes })).optional().openapi({
+  days: z.array(z.object({
+    day,
+    key_id: id.nullable().describe("The key; null for all plain keys together."),
+    messages: count.describe("Sent on that day."),
+    bytes,
+  })).optional().openapi({
     description: "With `from` and `to`: days with usage, by key. `key_id` is null for all plain keys together.",
   }),
 }).openapi("Usage");
@@ -32,7 +48,10 @@ export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
       `\`from\` and \`to\` add the days between them, both included, at most ${maxDays}.`,
     credential: "api_key",
     scope: "usage:read",
-    query: z.object({ from: day.optional(), to: day.optional() }),
+    query: z.object({
+      from: day.optional().describe("The first day that is wanted."),
+      to: day.optional().describe("The last one."),
+    }),
     success: {
       status: 200,
       text: "Usage as the relays have reported it.",

@@ -1,5 +1,5 @@
 // The console's files over HTTP: which headers they have, how browsers keep them, and that they can be off.
-import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const maxShellBytes = 60_000;
@@ -91,14 +91,37 @@ Deno.test("the console is served with its policy, and / leads to it", async (t) 
       const response = await fetch(`${api.url}/`, { redirect: "manual" });
       await response.body?.cancel();
       assertEquals([response.status, response.headers.get("location")], [302, "/console"]);
-      for (const path of ["/console/assets/x.js", "/console/assets/..%2f..%2fmod.ts", "/console/nowhere"]) {
+      for (const path of ["/console/assets/x.js", "/console/assets/..%2f..%2fmod.ts"]) {
         assertEquals((await api.call("GET", path)).status, 404, path);
+      }
+      // To people a page says it, also to a browser that has one kept.
+      for (const path of ["/console/nowhere", "/console/keys/nowhere"]) {
+        const known = { "if-none-match": (await api.call("GET", path)).headers.get("etag") ?? "" };
+        const { status, headers, text } = await api.call("GET", path, { headers: known });
+        assertEquals([status, headers.get("content-type")], [404, "text/html; charset=utf-8"], path);
+        assert(text.includes("console.js") && headers.has("content-security-policy"), path);
       }
       assertEquals((await api.call("POST", "/console", { body: {} })).status, 405);
       const document = await api.call("GET", "/openapi.json");
       assert(!document.text.includes("/console/assets"));
       assert((await api.call("GET", "/docs")).text.includes('href="/console"'));
     });
+  });
+});
+
+Deno.test("/docs says what every field, every constraint and every error means", async () => {
+  await withApi({}, async (api) => {
+    const { text } = await api.call("GET", "/docs");
+    const rows = Array.from(text.matchAll(/<tr>(<td>.*?)<\/tr>/gs), ([, row = ""]) => row.split("<td>").slice(1));
+    // The third column may be empty: not every field has a constraint. In the table of errors it is the meaning.
+    const isEmpty = (cells: readonly string[], column: number): boolean => cells[column] === "</td>";
+    const silent = rows.filter((cells) => isEmpty(cells, 3) || (/^\d/.test(cells[0] ?? "") && isEmpty(cells, 2)));
+    assertEquals(silent.map(([name]) => name), []);
+    assertGreater(rows.length, 200);
+    for (const part of ["page.css", "page.js", "icon.svg"]) {
+      assert(text.includes(`/docs/${part}`), part);
+      assertEquals((await api.call("GET", `/docs/${part}`)).status, 200, part);
+    }
   });
 });
 
