@@ -21,11 +21,14 @@ const holdBack = `(() => {
   };
 })()`;
 
+const adminSecret = `operator-secret-${crypto.randomUUID()}`;
+const isAtContent = `document.activeElement?.id === "main"`;
+
 testWhen(chromium, "a person at the console", async (t) => {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
-  const api = await startTestApi(backend.environment);
+  const api = await startTestApi({ ...backend.environment, STATIC_ADMIN_SECRET: adminSecret });
   opened.defer(() => api.close());
   const browser = opened.use(await openBrowser());
   const tab = await browser.openTab();
@@ -37,8 +40,16 @@ testWhen(chromium, "a person at the console", async (t) => {
     secrets.push(key);
     assertMatch(key, /^sk_live_/);
     assertEquals((await api.call("POST", "/v1/tokens", { key })).status, 200);
+    // It is the key of the lines below it: no other is offered. It does not follow its owner from page to page.
+    assertEquals(await tab.evaluate(shows("Make one now")), false);
+    await tab.until(`document.querySelector("pre[aria-label^=Command]").innerText.includes(${JSON.stringify(key)})`);
+    await tab.press("Keys");
+    await tab.until(titled("Keys"));
+    assertEquals(await tab.evaluate(shows(key)), false);
+    await tab.press("Home");
+    await tab.until(shows(key));
     await tab.press("I have kept it");
-    await tab.until(`!${shows(key)}`);
+    await tab.until(`!${shows(key)} && ${shows("Make one now")}`);
     await tab.open(`${api.url}/console`);
     await tab.until(titled("Home"));
     assertEquals(await tab.evaluate(shows(key)), false);
@@ -49,6 +60,24 @@ testWhen(chromium, "a person at the console", async (t) => {
     await tab.until(`document.querySelector(".plot canvas") !== null`);
     await tab.evaluate(`document.querySelector("summary").click()`);
     assertEquals(await tab.evaluate(`document.querySelectorAll("tbody tr").length`), 30);
+  });
+
+  await t.step("a plan without a limit says so", async () => {
+    const run = (...args: readonly string[]): Promise<Response> =>
+      fetch(`${api.adminUrl}/admin/v1/run`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${adminSecret}`, "content-type": "application/json" },
+        body: JSON.stringify({ args }),
+      });
+    const { headers } = await api.call("POST", "/v1/session", { body: visitor });
+    const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+    const { json } = await api.call("GET", "/v1/session", { headers: { cookie } });
+    const plans = async (plan: string): Promise<void> =>
+      void await (await run("set-plan", json.account_id, plan)).text();
+    await plans("enterprise");
+    await tab.open(`${api.url}/console`);
+    await tab.until(shows("0 so far. The plan enterprise has no limit."));
+    await plans("free");
   });
 
   await t.step("gets lines with this installation's address and a key made on the spot", async () => {
@@ -79,6 +108,16 @@ testWhen(chromium, "a person at the console", async (t) => {
     const other = newVisitor();
     await person.open(`${api.url}/console`);
     await person.press("Make an account");
+    // One password has one error, at its field, and the focus is there.
+    await person.fill("E-mail", other.email);
+    await person.fill("Password", "short");
+    await person.press("Make the account");
+    await person.until(
+      `document.querySelector("small.problem")?.innerText === "Password must have at least 8 characters"`,
+    );
+    assertEquals(await person.evaluate(`document.body.innerText.split("8 characters").length - 1`), 1);
+    assertEquals(await person.evaluate(`document.querySelector(".fault")`), null);
+    await person.until(`document.activeElement?.name === "password"`);
     await person.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
     await person.fill("E-mail", other.email);
     await person.fill("Password", other.password);
@@ -161,8 +200,22 @@ testWhen(chromium, "a person at the console", async (t) => {
     assertEquals(await tab.evaluate(titled("Account")), true);
     await tab.call("Network.setBlockedURLs", { urls: [] });
     await tab.press("Sign out");
-    await tab.until(shows("Make an account"));
+    await tab.until(`${shows("Make an account")} && ${isAtContent}`);
     await tab.open(`${api.url}/console/keys`);
+    await tab.until(shows("Make an account"));
+  });
+
+  await t.step("after a sign-in the focus is at the content, and an address without a page says so", async () => {
+    await tab.open(`${api.url}/console/nowhere`);
+    await tab.until(titled("Not found"));
+    await tab.press("To the console");
+    await tab.until(shows("Make an account"));
+    await logIn(tab, visitor);
+    await tab.until(`${titled("Home")} && ${isAtContent}`);
+    await tab.open(`${api.url}/console/nowhere`);
+    await tab.until(`${titled("Not found")} && ${shows("Sign out")}`);
+    await tab.press("Home");
+    await tab.press("Sign out");
     await tab.until(shows("Make an account"));
   });
 

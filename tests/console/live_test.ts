@@ -8,7 +8,17 @@ import { python } from "../support/python.ts";
 import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { choose, connect, connectBy, hears, makeLink, openChannel, say, untilConnected } from "./live_visitor.ts";
+import {
+  choose,
+  connect,
+  connectBy,
+  hears,
+  makeLink,
+  openChannel,
+  ownAgent,
+  say,
+  untilConnected,
+} from "./live_visitor.ts";
 import { startPythonAgent } from "./python_agent.ts";
 import {
   assertClean,
@@ -56,7 +66,7 @@ async function countCells(tab: Tab): Promise<{ sent: number; shown: number; lost
   const read = `(() => {
     const row = document.querySelector('[data-direction="sent"]');
     const [real, cover] = [row.querySelector("[data-real]").dataset.real, row.querySelector("[data-cover]").dataset.cover];
-    return { shown: Number(real) + Number(cover), lost: document.body.innerText.split("disconnected").length - 1 };
+    return { shown: Number(real) + Number(cover), lost: document.body.innerText.split("Disconnected").length - 1 };
   })()`;
   const { shown, lost } = await tab.evaluate(read) as { shown: number; lost: number }; // cast: as written above
   return { sent: tab.requests.filter(isCell).length, shown, lost };
@@ -71,7 +81,7 @@ function assertOnlyWorkers({ workers }: Tab, { api }: Stack): void {
 testWhen(chromium, "two tabs and a program in one channel", async (t) => {
   await using opened = new AsyncDisposableStack();
   const stack = opened.use(await startStack());
-  const browser = opened.use(await openBrowser("--ignore-certificate-errors"));
+  const browser = opened.use(await openBrowser("--ignore-certificate-errors", "--window-size=1440,900"));
   const [one, two] = [await browser.openTab(), await browser.openTab()];
   const visitor = newVisitor();
   const secrets: string[] = [visitor.password];
@@ -84,10 +94,8 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await connect(one, "webtransport", "webtransport");
     await two.open(`${stack.api.url}/console/live`);
     await connect(two, "cells", "cells");
-    const names = await Promise.all(
-      [one, two].map((tab) => tab.evaluate(`document.querySelector("#agent-title ~ p code").innerText`)),
-    );
-    assertEquals(names.map((name) => String(name).slice(0, 9)), ["console-1", "console-2"]);
+    const agents = [await ownAgent(one), await ownAgent(two)];
+    assertEquals(agents.map(({ name }) => name.slice(0, 9)), ["console-1", "console-2"]);
   });
 
   await t.step("one makes a channel and a link, the other joins by it, and they talk", async () => {
@@ -125,6 +133,22 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     assertEquals(await guest.evaluate(`${shows("Make a link")} || ${shows("Open or make it")}`), false);
   });
 
+  await t.step("on a phone a guest sees the conversation and nothing else, until asking for more", async () => {
+    const seen = (part: string): string => `document.querySelector("${part}")?.checkVisibility() === true`;
+    await guest.resize({ width: 360, height: 800 });
+    await guest.until(`${seen(".live-talk")} && !(${seen(".live-details")}) && !(${seen(".live-channels")})`);
+    // The newest message and the field for an answer are on the screen.
+    assertEquals(
+      await guest.evaluate(`[".theirs:last-of-type", "#message"].every((part) =>
+        document.querySelector(part).getBoundingClientRect().bottom <= 800)`),
+      true,
+    );
+    await guest.press("3 members");
+    await guest.until(`${seen(".live-details")} && !(${seen(".live-talk")}) && ${shows("Privacy meter")}`);
+    await guest.press("Back");
+    await guest.until(seen(".live-talk"));
+  });
+
   await t.step("a link without a pass asks for an account, and one that was changed is told", async () => {
     const stranger = await (await browser.newPerson()).openTab();
     const link = await makeLink(one, room);
@@ -152,13 +176,19 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     );
     await one.until(shows(`(cut here, of ${tooLong} characters)`));
     await choose(one, "addressee", program.agentId);
-    const request = `Request to ${program.agentId} unverified; calls itself ${quoted(markup, { max: 64 })}`;
+    const request = `Request to ${quoted(markup, { max: 64 })}`;
     await one.until(shows(request));
     await one.fill(request, "how long?");
     await one.press("Send");
-    await one.until(
-      `[...document.querySelectorAll(".reply .said-text")].some((line) => line.innerText === "9 letters")`,
-    );
+    // Joined: the reply stands in what was asked.
+    await one.until(`[...document.querySelectorAll(".asked")].some((asked) =>
+      asked.querySelector(".said-text").innerText === "how long?" &&
+      asked.querySelector(".reply .said-text")?.innerText === "9 letters")`);
+    // The claim of a name is in quotes, with what to think of it, and the id beside it.
+    assertEquals(await one.evaluate(`document.querySelector(".reply .chip").innerText`), "unverified");
+    assertEquals(await one.evaluate(`document.querySelector(".reply code").innerText`), program.agentId);
+    // Others in the channel see the same pair.
+    await two.until(`document.querySelector(".question .reply .said-text")?.innerText === "9 letters"`);
     await one.fill(request, "fail");
     await one.press("Send");
     await one.until(`document.querySelector(".asked .problem")?.innerText.includes("onerror") === true`);
@@ -182,12 +212,13 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
   }
 
   await t.step("a person answers a program", async () => {
-    const self = String(await one.evaluate(`document.querySelectorAll("#agent-title ~ p code")[1].innerText`));
+    const { id: self } = await ownAgent(one);
     const reply = (await program.channel(room)).request("yes or no?", { to: self, timeoutMs: 60_000 });
     await one.until(`document.querySelector(".question input") !== null`);
     await one.evaluate(`document.querySelector(".question input").value = "yes"`);
     await one.press("Answer");
     assertEquals((await reply).text(), "yes");
+    await one.until(`document.querySelector(".question:not(:has(form)) .reply .said-text")?.innerText === "yes"`);
   });
 
   await t.step("the meter counts cells, and shows what the relay sees", async () => {
@@ -208,12 +239,15 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("constant cover is sent by a worker from a file, and the meter counts each cell of it", async () => {
     const three = await browser.openTab();
+    // Then the agent uses the fallback from the beginning, and all its cells are requests.
+    await three.runFirst(`delete globalThis.WebTransport`);
     await three.open(`${stack.api.url}/console/live`);
-    await connectBy(three, "cells", "cells");
+    await untilConnected(three, "cells");
     assertEquals(three.workers.length, 0);
     await choose(three, "cover", "swift");
     await untilConnected(three, "cells");
     await three.until(`Number(document.querySelector('[data-direction="sent"] [data-cover]').dataset.cover) > 20`);
+    await three.press("Connection");
     await three.press("Disconnect");
     await three.until(shows("Not connected."));
     // Each cell is a request of its own, so the browser has counted them too. A connection that is lost takes one with it.
@@ -240,16 +274,16 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     stack.api.clock.aheadMs -= 3_601_000;
   });
 
-  await t.step("Channels shows members, owners and policy, and closes", async () => {
-    await one.press("Channels");
-    await one.until(shows(`${hasPython ? 5 : 4} members. Members let others in, members write.`));
-    assert(String(await one.evaluate(`document.querySelector("main").innerText`)).includes("owner"));
+  await t.step("members, owners and policy stand beside the conversation, and its owner closes it", async () => {
+    await one.until(`${shows(`${hasPython ? 5 : 4} members`)} && ${shows("Members let others in, members write.")}`);
+    assertEquals(await one.evaluate(`document.querySelectorAll(".members li").length`), hasPython ? 5 : 4);
+    assert(String(await one.evaluate(`document.querySelector(".members").innerText`)).includes("owner"));
     await one.press(`Close ${room}`);
     await one.press("Close it");
-    await one.until(shows("There is none yet"));
+    await one.until(shows("it is in no channel yet"));
   });
 
-  await t.step("Channels asks the relay for the account's other channels, and closes one of them", async () => {
+  await t.step("asks the relay for the account's other channels, and closes one of them", async () => {
     const other = "acme/ops/elsewhere";
     const elsewhere = await StaticClient.connect({
       endpoint: `${stack.quicUrl},${stack.grpcUrl}`,
@@ -261,6 +295,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     });
     opened.defer(() => elsewhere.close());
     await elsewhere.createChannel(other);
+    await one.press("Other channels of this account");
     await one.press("Ask the relay");
     await one.until(`${shows(other)} && ${shows("1 member")}`);
     await one.press(`Close ${other}`);

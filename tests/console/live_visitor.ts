@@ -7,9 +7,25 @@ export async function connect(tab: Tab, way: string, transport: string): Promise
   await connectBy(tab, way, transport);
 }
 
+/** Settings of the connection are behind a button. */
 export async function connectBy(tab: Tab, way: string, transport: string): Promise<void> {
+  await tab.press("Connection");
   await choose(tab, "way", way);
   await untilConnected(tab, transport);
+  await tab.press("Done");
+}
+
+/** Returns the name and the id of this tab's agent. */
+export async function ownAgent(tab: Tab): Promise<{ readonly name: string; readonly id: string }> {
+  await tab.press("Connection");
+  await tab.until(`document.getElementById("own-id") !== null`);
+  const [name, id] = [await textOf(tab, "own-name"), await textOf(tab, "own-id")];
+  await tab.press("Done");
+  return { name, id };
+}
+
+async function textOf(tab: Tab, id: string): Promise<string> {
+  return String(await tab.evaluate(`document.getElementById(${JSON.stringify(id)}).innerText`));
 }
 
 /** A relay on a busy machine may turn somebody away; people do what the page says. */

@@ -37,6 +37,17 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
       await tab.until(shows("That is not the operator's secret"));
     }
     await enter(tab, secret);
+    await tab.until(`${titled("Accounts")} && document.activeElement?.id === "main"`);
+  });
+
+  await t.step("an address without a page says so", async () => {
+    const { status, headers } = await fetch(`${api.adminUrl}/admin/nowhere`, { method: "HEAD" });
+    assertEquals([status, headers.get("content-type")], [404, "text/html; charset=utf-8"]);
+    await tab.open(`${api.adminUrl}/admin/nowhere`);
+    await enter(tab, secret);
+    await tab.until(titled("Not found"));
+    await tab.press("To the accounts");
+    await enter(tab, secret);
     await tab.until(titled("Accounts"));
   });
 
@@ -47,7 +58,7 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
     await tab.until(`${shows(user.email)} && !${shows(hostileEmail)}`);
     assertEquals(await tab.evaluate(`document.querySelector("tbody td:nth-child(4)").innerText`), "77");
     assertEquals(
-      await tab.evaluate(`[document.documentElement.dataset.hacked ?? "no", document.querySelector("svg")]`),
+      await tab.evaluate(`[document.documentElement.dataset.hacked ?? "no", document.querySelector("svg[onload]")]`),
       [
         "no",
         null,

@@ -7,7 +7,7 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab, type TabBrowser } from "../support/runtime/tab.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { judge, readAxe } from "./accessibility.ts";
-import { connect, hears, makeLink, openChannel, say } from "./live_visitor.ts";
+import { choose, hears, makeLink, openChannel, ownAgent, say, untilConnected } from "./live_visitor.ts";
 import { assertClean, newVisitor, shows, signUp, titled } from "./visitor.ts";
 
 const folder = Deno.env.get("STATIC_TEST_SCREENSHOTS");
@@ -57,7 +57,8 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
   const tab = await browser.openTab();
   await signUp(tab, stack.api, newVisitor());
   await tab.press("I have kept it");
-  await connect(tab, "webtransport", "webtransport");
+  await tab.press("Live");
+  await untilConnected(tab, "webtransport");
   await openChannel(tab, room);
   const guest = await (await browser.newPerson()).openTab();
   await guest.open(await makeLink(tab, room, "for a guest "));
@@ -72,6 +73,14 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
   await invited.press("Send");
   await hears(tab, "hello from a guest, who has a longer sentence to say than fits into one line of a phone");
   await say(tab, "hello");
+  await choose(tab, "addressee", (await ownAgent(invited)).id);
+  await tab.evaluate(`document.getElementById("message").value = "Can you review the migration by five?"`);
+  await tab.press("Send");
+  await invited.until(`document.querySelector(".question input") !== null`);
+  await invited.evaluate(`document.querySelector(".question input").value = "Yes, it is next on my list."`);
+  await invited.press("Answer");
+  await tab.until(shows("Yes, it is next on my list."));
+  await choose(tab, "addressee", "");
   const stranger = await (await browser.newPerson()).openTab();
   await stranger.open(`${stack.api.url}/console`);
   const door = await (await browser.newPerson()).openTab();
@@ -88,7 +97,7 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
   };
   return [
     { name: "entrance", tab: stranger, go: () => stranger.until(shows("Make an account")) },
-    ...["Home", "Keys", "Channels", "Live", "Account"].map((name) => page(tab, name)),
+    ...["Home", "Keys", "Live", "Account"].map((name) => page(tab, name)),
     { name: "guest", tab: guest, go: stay },
     { name: "guest-inside", tab: invited, go: stay },
     { name: "docs", tab: docs, go: () => docs.until(shows("/v1/tokens")) },

@@ -4,22 +4,22 @@
  */
 import { AccountPage } from "./account.ts";
 import { type ConsoleContext, ContextProvider, useConsole } from "./context.ts";
+import { Brand } from "./cells.ts";
 import { Action, Dialog } from "./elements.ts";
-import { Entrance, FirstKey, LogIn } from "./entrance.ts";
-import { follow, joinPath, skipTo, takeLink, useAnnouncement, usePath, useTitle } from "./frame.ts";
+import { Entrance, LogIn } from "./entrance.ts";
+import { follow, joinPath, skipTo, takeLink, useAnnouncement, useFocusThrough, usePath, useTitle } from "./frame.ts";
 import { GuestHost } from "./guest_host.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
-import { LiveHost, type LivePageName } from "./live_host.ts";
+import { LiveHost } from "./live_host.ts";
 import type { Service, SignIn } from "./service.ts";
 import { html, useCallback, useEffect, useMemo, useState, type VNode } from "./ui.ts";
 
 interface Page {
   readonly path: string;
   readonly name: string;
-  /** Undefined where this tab's agent is needed. */
+  /** Undefined for the chat of this tab's agent, which outlives its page. */
   readonly show?: () => VNode;
-  readonly live?: LivePageName;
   /** Not in the navigation: a link leads there. */
   readonly isHidden?: boolean;
 }
@@ -28,9 +28,8 @@ const base = "/console";
 const pages: readonly Page[] = [
   { path: base, name: "Home", show: () => html`<${HomePage} />` },
   { path: `${base}/keys`, name: "Keys", show: () => html`<${KeysPage} />` },
-  { path: `${base}/channels`, name: "Channels", live: "channels" },
-  { path: `${base}/live`, name: "Live", live: "live" },
-  { path: joinPath, name: "Join", live: "live", isHidden: true },
+  { path: `${base}/live`, name: "Live" },
+  { path: joinPath, name: "Join", isHidden: true },
   { path: `${base}/account`, name: "Account", show: () => html`<${AccountPage} />` },
 ];
 const noLink = "The invitation is no longer in this page: it is kept nowhere. Open the link again to join by it.";
@@ -42,62 +41,74 @@ export function App({ service, first }: { service: Service; first: string | unde
   const [said, say] = useAnnouncement();
   const link = useLink(first);
   const [firstKey, setFirstKey] = useState<string | undefined>(undefined);
-  const context = useMemo<ConsoleContext>(() => ({ service, say, go }), [service, say, go]);
   const keyKept = useCallback(() => setFirstKey(undefined), []);
-  const key = firstKey && html`<${FirstKey} secret=${firstKey} onDone=${keyKept} />`;
+  const context = useMemo<ConsoleContext>(
+    () => ({ service, say, go, firstKey, keyKept }),
+    [service, say, go, firstKey, keyKept],
+  );
+  useFocusThrough(signIn.state === "unknown" ? undefined : signIn.state);
+  // The next person at this browser is somebody else.
+  const isIn = signIn.state === "in" || signIn.state === "ended";
+  useEffect(() => isIn ? keyKept : undefined, [isIn, keyKept]);
   const inside = (): VNode => {
     switch (signIn.state) {
       case "unknown":
         return html`
           <main class="alone" id="main" aria-busy="true">
-            <h1>Static</h1>
+            <h1>
+              <${Brand} />
+            </h1>
           </main>
         `;
       case "unreachable":
         return html`<${Unreachable} text=${signIn.error.message} />`;
       case "out":
         if (path === joinPath && link !== undefined) {
-          return html`${key}<${GuestHost} key=${link} link=${link} onKey=${setFirstKey} />`;
+          return html`<${GuestHost} key=${link} link=${link} onKey=${setFirstKey} />`;
         }
-        return html`${key}<${Entrance} onKey=${setFirstKey} notice=${path === joinPath ? noLink : undefined} />`;
+        if (!pages.some((each) => each.path === path)) {
+          return html`
+            <main class="alone" id="main">
+              <${NotFound} />
+            </main>
+          `;
+        }
+        return html`<${Entrance} onKey=${setFirstKey} notice=${path === joinPath ? noLink : undefined} />`;
       case "in":
       case "ended":
         // The key makes sure that another account begins with an empty page.
-        return html`<${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} link=${
-          path === joinPath ? link : undefined
-        } ended=${signIn.state === "ended"} said=${said}>
-          ${key}
-        <//>`;
+        return html`
+          <${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} link=${path === joinPath
+            ? link
+            : undefined} ended=${signIn.state === "ended"}
+            said=${said} />
+        `;
     }
   };
   return html`<${ContextProvider} value=${context}>${inside()}<//>`;
 }
 
 function Inside(
-  { path, accountId, link, ended, said, children }: {
+  { path, accountId, link, ended, said }: {
     path: string;
     accountId: string;
     link: string | undefined;
     ended: boolean;
     said: string;
-    children?: VNode;
   },
 ): VNode {
   const page = pages.find((each) => each.path === path);
+  const isLive = page !== undefined && page.show === undefined;
   useTitle(page?.name ?? "Not found");
   return html`
     <a class="skip" href=${skipTo}>To the content</a>
     <${Header} path=${path} />
-    <div class=${page?.live === "live" ? "said wide" : "said"} role="status">${said}</div>
-    <main id="main" tabindex="-1" class=${page?.live === "live" ? "wide" : ""}>
-      ${children}
-      ${page === undefined && html`
-        <h1>Not found</h1>
-        <p>There is no such page.</p>
-      `}
+    <div class="said" role="status">${said}</div>
+    <main id="main" tabindex="-1" class=${isLive ? "full" : ""}>
+      ${page === undefined && html`<${NotFound} />`}
       ${page?.show?.()}
       ${path === joinPath && link === undefined && html`<p role="alert">${noLink}</p>`}
-      <${LiveHost} page=${page?.live} accountId=${accountId} link=${link} />
+      <${LiveHost} isShown=${isLive} accountId=${accountId} link=${link} />
     </main>
     ${ended && html`
       <${Dialog} title="Your session has ended" required>
@@ -108,11 +119,18 @@ function Inside(
   `;
 }
 
+function NotFound(): VNode {
+  return html`
+    <h1>Not found</h1>
+    <p>There is no page at this address. <a href=${base}>To the console</a></p>
+  `;
+}
+
 function Header({ path }: { path: string }): VNode {
   const { service, go } = useConsole();
   return html`
     <header>
-      <span class="brand">Static</span>
+      <${Brand} />
       <nav aria-label="Pages">
         <ul>
         ${pages.filter(({ isHidden }) => isHidden !== true).map((page) =>
@@ -131,7 +149,9 @@ function Unreachable({ text }: { text: string }): VNode {
   const { service } = useConsole();
   return html`
     <main class="alone" id="main">
-      <h1>Static</h1>
+      <h1>
+        <${Brand} />
+      </h1>
       <p role="alert">${text}</p>
       <p>
         <${Action} work=${() => service.begin()}>Try again<//></p></main>

@@ -1,6 +1,7 @@
 /** "Connect your first agent": lines that work as they stand, with this installation's addresses and a key made on the spot. */
 import { useConsole } from "./context.ts";
 import { Action, Copy, SecretOnce } from "./elements.ts";
+import { firstKeyText } from "./entrance.ts";
 import { html, useState, type VNode } from "./ui.ts";
 
 interface Runtime {
@@ -97,20 +98,26 @@ const runtimes: readonly Runtime[] = [
 ];
 
 export function Connect(): VNode {
-  const { service } = useConsole();
+  const { service, firstKey, keyKept } = useConsole();
   const [chosen, setChosen] = useState("Deno");
-  const [key, setKey] = useState<string | undefined>(undefined);
+  const [made, setMade] = useState<string | undefined>(undefined);
+  const key = firstKey ?? made;
   const runtime = runtimes.find(({ name }) => name === chosen);
   const make = async (): Promise<void> => {
     const made = await service.send<{ key: string }>("POST", "/v1/keys", { name: "first agent" });
-    setKey(made.key);
+    setMade(made.key);
   };
   return html`
     <section class="card" aria-labelledby="connect-title">
       <h2 id="connect-title">Connect your first agent</h2>
-      ${key === undefined
-        ? html`<p>It needs a key. <${Action} work=${make}>Make one now<//></p>`
-        : html`<${SecretOnce} secret=${key} what="This is the agent's API key" onDone=${() => setKey(undefined)} />`}
+      ${firstKey && html`<${SecretOnce} secret=${firstKey} what=${firstKeyText} onDone=${keyKept} />`}
+      ${made &&
+        html`<${SecretOnce} secret=${made} what="This is the agent's API key" onDone=${() => setMade(undefined)} />`}
+      ${key === undefined && html`
+        <p>It needs a key: put yours where "${noKey}" stands, or make a new one.</p>
+        <p>
+          <${Action} work=${make}>Make one now<//></p>
+      `}
       <fieldset class="segments"><legend>Where does it run?</legend>
         ${runtimes.map(({ name }) =>
           html`<label key=${name}><input type="radio" name="runtime" value=${name} checked=${name === chosen}

@@ -7,6 +7,9 @@ export interface ConsoleContext {
   /** Shown for a while at the top, and read out. */
   say(text: string): void;
   go(path: string): void;
+  /** The key that came with a new account, until its owner has kept it. */
+  readonly firstKey: string | undefined;
+  keyKept(): void;
 }
 
 const context = createContext<ConsoleContext | undefined>(undefined);

@@ -16,14 +16,14 @@ export interface FieldProps {
 /** A labelled input; what the service says about this field stands below it. */
 export function Field({ label, name, id = `field-${name}`, type = "text", hint, error, ...more }: FieldProps): VNode {
   const problem = error?.details.find(({ field }) => field === name)?.problem;
-  const notes = [hint === undefined ? "" : `${id}-hint`, problem === undefined ? "" : `${id}-problem`].join(" ").trim();
+  // A problem says what the hint said, and more.
+  const note = problem === undefined ? hint : `${label} ${problem}`;
   return html`
     <p class="field">
       <label for=${id}>${label}</label>
-      <input id=${id} name=${name} type=${type} aria-describedby=${notes || undefined}
+      <input id=${id} name=${name} type=${type} aria-describedby=${note && `${id}-note`}
         aria-invalid=${problem === undefined ? undefined : "true"} autocapitalize="off" spellcheck="false" ...${more} />
-      ${hint && html`<small id=${`${id}-hint`}>${hint}</small>`}
-      ${problem && html`<small id=${`${id}-problem`} class="problem">${label} ${problem}</small>`}
+      ${note && html`<small id=${`${id}-note`} class=${problem === undefined ? "" : "problem"}>${note}</small>`}
     </p>
   `;
 }
@@ -31,6 +31,8 @@ export function Field({ label, name, id = `field-${name}`, type = "text", hint, 
 export interface FormState {
   readonly busy: boolean;
   readonly error: ServiceError | undefined;
+  /** Every problem stands below its field. */
+  readonly isToldByFields: boolean;
   readonly run: (event: Event) => void;
 }
 
@@ -38,22 +40,33 @@ export interface FormState {
 export function useForm(work: (fields: Readonly<Record<string, string>>) => Promise<void>): FormState {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
+  const [isToldByFields, setToldByFields] = useState(false);
+  const ref = useRef<HTMLFormElement | undefined>(undefined);
+  // A field that was refused is where its person goes on.
+  useEffect(() => {
+    if (error !== undefined) ref.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   const run = useCallback((event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement; // cast: it is the form's own event
+    ref.current = form;
     if (form.dataset["busy"] === "yes") return;
     form.dataset["busy"] = "yes";
     const entries = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
     setBusy(true);
     setError(undefined);
     work(Object.fromEntries(entries))
-      .then(() => form.reset(), (fault) => setError(asServiceError(fault)))
+      .then(() => form.reset(), (fault) => {
+        const { details } = asServiceError(fault);
+        setToldByFields(details.length > 0 && details.every(({ field }) => form.elements.namedItem(field) !== null));
+        setError(asServiceError(fault));
+      })
       .finally(() => {
         delete form.dataset["busy"];
         setBusy(false);
       });
   }, [work]);
-  return { busy, error, run };
+  return { busy, error, isToldByFields, run };
 }
 
 /** `method=post`: were a script ever to fail, no field may end up in an address. */
@@ -65,11 +78,11 @@ export function Form(
     danger?: boolean;
   },
 ): VNode {
-  const { busy, error, run } = state;
+  const { busy, error, isToldByFields, run } = state;
   return html`
     <form method="post" onSubmit=${run} aria-busy=${busy} novalidate>
       ${children}
-      <${Fault} error=${error} />
+      <${Fault} error=${isToldByFields ? undefined : error} />
       <p><button type="submit" class=${danger ? "danger" : "main"} disabled=${busy}>${busy
         ? "One moment …"
         : submit}</button></p>
@@ -146,7 +159,7 @@ export function SecretOnce(
 }
 
 /** Where the focused element has gone, the page goes on at its content, not at its top. */
-function keepFocus(): void {
+export function keepFocus(): void {
   if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
 }
 

@@ -1,7 +1,11 @@
 /** Before somebody is signed in: sign in, sign up, a new password by mail. */
 import { useConsole } from "./context.ts";
+import { Brand } from "./cells.ts";
 import { Field, Form, SecretOnce, useForm } from "./elements.ts";
 import { html, useCallback, useEffect, useRef, useState, type VNode } from "./ui.ts";
+
+/** Of the key that comes with a new account. */
+export const firstKeyText = "This is your first API key";
 
 type Way = "in" | "up" | "reset" | "code";
 
@@ -10,6 +14,8 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
   const [way, setWay] = useState<Way>("in");
   const [email, setEmail] = useState("");
   const [said, setSaid] = useState("");
+  // There is one here while the sign-in after a sign-up fails.
+  const { firstKey } = useConsole();
   const ref = useFirstField(way);
   const link = (to: Way, text: string): VNode =>
     html`<button type="button" class="link" onClick=${() => {
@@ -25,11 +31,12 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
     setSaid("The password is changed. Sign in with it.");
   }, []);
   return html`
-    <main class="alone" id="main" ref=${ref}>
-      <h1>Static</h1>
+    <main class="alone" id="main" tabindex="-1" ref=${ref}>
+      <h1><${Brand} /></h1>
       <p class="quiet">End-to-end encrypted channels for software agents.</p>
       ${notice && html`<p class="text">${notice}</p>`}
       <p role="status">${said}</p>
+      ${firstKey && html`<${SecretOnce} secret=${firstKey} what=${firstKeyText} />`}
       ${way === "in" && html`
         <${LogIn} />
         <p>${link("up", "Make an account")} ${link("reset", "Forgot the password?")}</p>
@@ -133,15 +140,5 @@ function NewPassword({ email, onDone }: { email: string; onDone: () => void }): 
       <${Field} label="New password" name="new_password" type="password" autocomplete="new-password" required
         hint="At least 8 characters." error=${form.error} />
       <//>
-  `;
-}
-
-/** The key that came with a new account. */
-export function FirstKey({ secret, onDone }: { secret: string; onDone: () => void }): VNode {
-  return html`
-    <section class="card">
-      <h2>Welcome</h2>
-      <${SecretOnce} secret=${secret} what="This is your first API key" onDone=${onDone} />
-    </section>
   `;
 }

@@ -1,4 +1,5 @@
 /** Addresses, titles and announcements, for the frames of the console and of the operator's page. */
+import { keepFocus } from "./elements.ts";
 import { useCallback, useEffect, useRef, useState } from "./ui.ts";
 
 const saidMs = 8_000;
@@ -42,6 +43,18 @@ export function useTitle(name: string): void {
   useEffect(() => {
     document.title = `${name} · Static`;
   }, [name]);
+}
+
+/**
+ * The button that led in or out is gone then: the focus goes on at the content. `state` is undefined until it is known; a page
+ * that is just opened leaves the focus where it is.
+ */
+export function useFocusThrough(state: string | undefined): void {
+  const before = useRef(state);
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== state) keepFocus();
+    before.current = state;
+  }, [state]);
 }
 
 /** Where the link for keyboards leads that skips the navigation. */

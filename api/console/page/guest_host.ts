@@ -3,6 +3,7 @@
  * one it takes an account of one's own. The link is in the page's memory alone.
  */
 import { useConsole } from "./context.ts";
+import { Brand } from "./cells.ts";
 import { Fault } from "./elements.ts";
 import { Entrance } from "./entrance.ts";
 import type { Invitation, TabAgent } from "./live/live.ts";
@@ -41,7 +42,9 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
   if (error !== undefined) {
     return html`
       <main class="alone" id="main">
-        <h1>Static</h1>
+        <h1>
+          <${Brand} />
+        </h1>
         <${Fault} error=${error} />
         <p><a href="/console">To the console</a></p>
       </main>
@@ -50,7 +53,9 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
   if (loaded === undefined) {
     return html`
       <main class="alone" id="main" aria-busy="true">
-        <h1>Static</h1>
+        <h1>
+          <${Brand} />
+        </h1>
         <p>Loading …</p>
       </main>
     `;
@@ -62,11 +67,11 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
   const { LiveView } = loaded.module;
   return html`
     <header>
-      <span class="brand">Static</span>
-      <span class="grow quiet">You are a guest</span>
+      <${Brand} />
+      <span class="grow quiet roomy">You are a guest</span>
       <button type="button" onClick=${() => setLeaving(true)}>Sign in instead</button>
     </header>
-    <main id="main" class="wide">
+    <main id="main" tabindex="-1" class="full">
       <${LiveView} agent=${loaded.agent} link=${link} />
     </main>
   `;

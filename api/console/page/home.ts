@@ -23,14 +23,17 @@ const shownDays = 30;
 const number = new Intl.NumberFormat();
 
 export function HomePage(): VNode {
-  const { service, go } = useConsole();
+  const { service, go, firstKey } = useConsole();
   const { value: usage, error } = useReading(useCallback(() => {
     const [from, to] = [isoDay(Date.now() - (shownDays - 1) * dayMs), isoDay(Date.now())];
     return service.get<Usage>(`/v1/usage?from=${from}&to=${to}`);
   }, [service]));
+  // A new account has nothing to look at yet, and something to do.
+  const isNew = firstKey !== undefined || (usage !== undefined && (usage.days ?? []).length === 0);
   return html`
     <h1>Home</h1>
     <${Fault} error=${error} />
+    ${isNew && html`<${Connect} key="connect" />`}
     <section class="card" aria-labelledby="quota-title">
       <h2 id="quota-title">Messages this month</h2>
       ${usage === undefined ? html`<p class="quiet">Loading …</p>` : html`<${Quota} usage=${usage} />`}
@@ -41,7 +44,7 @@ export function HomePage(): VNode {
         ? html`<p class="quiet">Loading …</p>`
         : html`<${Days} days=${fillDays(usage.days ?? [])} />`}
     </section>
-    <${Connect} />
+    ${!isNew && html`<${Connect} key="connect" />`}
     <section class="card" aria-labelledby="try-title">
       <h2 id="try-title">No program at hand?</h2>
       <p>This tab can be an agent, too: make a channel, invite others by a link, and watch what the relay sees of it.</p>
@@ -53,7 +56,9 @@ export function HomePage(): VNode {
 
 function Quota({ usage: { plan, period, messages: { used, limit } } }: { usage: Usage }): VNode {
   const until = new Date(period.end).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
-  if (limit === null) return html`<p><strong>${number.format(used)}</strong> of any number. Plan ${plan}.</p>`;
+  if (limit === null) {
+    return html`<p><strong>${number.format(used)}</strong> so far. The plan ${plan} has no limit.</p>`;
+  }
   const share = limit === 0 ? 1 : used / limit;
   return html`
     <progress class=${share >= 0.8 ? "near" : ""} max=${Math.max(1, limit)} value=${Math.min(used, limit)}

@@ -26,15 +26,12 @@ export function KeysPage(): VNode {
   };
   return html`
     <h1>Keys</h1>
-    ${made && html`
-      <section class="card">
-        <${SecretOnce} key=${made.id} secret=${made.key}
-          what=${`This is the key "${made.name}"`} onDone=${() => setMade(undefined)} />
-      </section>
-    `}
     <section class="card" aria-labelledby="new-title">
       <h2 id="new-title">New key</h2>
-      <${NewKey} onMade=${onMade} />
+      ${made === undefined ? html`<${NewKey} onMade=${onMade} />` : html`
+        <${SecretOnce} key=${made.id} secret=${made.key}
+          what=${`This is the key "${made.name}"`} onDone=${() => setMade(undefined)} />
+      `}
     </section>
     <section class="card" aria-labelledby="list-title">
       <h2 id="list-title">Active keys</h2>

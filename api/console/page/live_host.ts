@@ -8,7 +8,6 @@ import type { TabAgent } from "./live/live.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
 import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
-export type LivePageName = "live" | "channels";
 type Module = typeof import("./live/live.ts");
 
 interface Loaded {
@@ -17,34 +16,33 @@ interface Loaded {
 }
 
 export function LiveHost(
-  { page, accountId, link }: { page: LivePageName | undefined; accountId: string; link: string | undefined },
+  { isShown, accountId, link }: { isShown: boolean; accountId: string; link: string | undefined },
 ): VNode {
   const { service } = useConsole();
   const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
   const agent = useRef<TabAgent | undefined>(undefined);
-  const isWanted = page !== undefined && loaded === undefined;
+  const isWanted = isShown && loaded === undefined;
   useEffect(() => {
     if (!isWanted) return;
     const turn = { over: false };
     import("./live/live.ts").then((module) => {
       if (turn.over) return;
       agent.current = new module.TabAgent(service, { accountId });
+      void agent.current.start(agent.current.options);
       setLoaded({ module, agent: agent.current });
     }, (fault) => setError(asServiceError(fault)));
     return () => void (turn.over = true);
   }, [isWanted, service, accountId]);
   useEffect(() => () => void agent.current?.stop(), []);
-  if (page === undefined) return html``;
+  if (!isShown) return html``;
   if (loaded === undefined) {
     return html`
-      <h1>${page === "live" ? "Live" : "Channels"}</h1>
+      <h1>Live</h1>
       <p>Loading …</p>
       <${Fault} error=${error} />
     `;
   }
-  const { LiveView, ChannelsView } = loaded.module;
-  return page === "live"
-    ? html`<${LiveView} agent=${loaded.agent} link=${link} />`
-    : html`<${ChannelsView} agent=${loaded.agent} />`;
+  const { LiveView } = loaded.module;
+  return html`<${LiveView} agent=${loaded.agent} link=${link} />`;
 }

@@ -76,7 +76,7 @@ export function NewKey({ onMade }: { onMade: (key: CreatedKey) => Promise<void> 
 function Scopes({ error }: { error: ServiceError | undefined }): VNode {
   const problem = error?.details.find(({ field }) => field === "scopes")?.problem;
   return html`
-    <fieldset><legend>It may</legend>
+    <fieldset name="scopes"><legend>It may</legend>
       ${scopes.map(([scope, text]) =>
         html`<label key=${scope} class="check"><input type="checkbox" name=${`scope ${scope}`}
           defaultChecked=${scope === "tokens"} /> ${text} <code>${scope}</code></label>`

@@ -20,16 +20,18 @@ export function InvitationCard(
   if (agent.rooms.some(({ name }) => name === invitation?.name)) return html``;
   const join = async (): Promise<void> => onRoom(await agent.enter(link));
   return html`
-    <section class="card" aria-labelledby="invitation-title">
-      <h2 id="invitation-title">You are invited</h2>
+    <section class="empty" aria-label="Invitation">
       <${Fault} error=${error} />
       ${invitation && html`
-        <p>The channel is <strong class="text">${invitation.name}</strong>. ${agent.isGuest
+        <p>You are invited to <strong class="text">${invitation.name}</strong>.</p>
+        <p>${agent.isGuest
           ? "You are a guest: what you send counts on the inviter's account."
           : "What you send counts on your account."} ${invitation.expiresAtMs !== undefined &&
           html`The invitation ends <${Time} at=${new Date(invitation.expiresAtMs).toISOString()} />.`}</p>
         <p>
           <${Action} main work=${join}>Join the channel<//></p>
+        <p class="quiet">What is said there is encrypted in this tab and decrypted by the others' programs; the service between
+          them has no key.</p>
       `}
     </section>
   `;

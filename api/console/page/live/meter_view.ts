@@ -16,7 +16,7 @@ export function MeterView({ agent }: { agent: TabAgent }): VNode {
     return () => clearInterval(timer);
   }, [meter]);
   return html`
-    <section class="card" aria-labelledby="meter-title">
+    <section aria-labelledby="meter-title">
       <h2 id="meter-title">Privacy meter</h2>
       <${Cover} agent=${agent} />
       <div class="scroll" tabindex="0" role="region" aria-labelledby="meter-title">

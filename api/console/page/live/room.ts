@@ -1,26 +1,12 @@
 /**
- * A channel as it stands on the page: what was said, what waits for an answer. It outlives connections. A message is on the page
- * from the moment it is typed, and one that could not be sent stays there, to be sent again.
+ * A channel of this tab's agent. It outlives connections: what was said stays. It carries out what its reader does, and turns
+ * what comes in into turns of the conversation; `conversation.ts` decides what becomes of them.
  */
-import { agentInWords, failureInWords } from "../../../../proto/mod.ts";
-import type { Channel, ChannelMember, Envelope, IncomingRequest } from "static-sdk";
+import { failureInWords } from "../../../../proto/mod.ts";
+import type { Channel, Envelope, IncomingRequest } from "static-sdk";
+import { type Conversation, converse, silence, type Speaker, type Turn } from "./conversation.ts";
+import { inWords } from "./who.ts";
 
-export interface Line {
-  readonly id: number;
-  readonly kind: "mine" | "theirs" | "asked" | "reply" | "question";
-  /** The author. */
-  readonly who: string;
-  readonly text: string;
-  readonly atMs: number;
-  readonly state: "sending" | "sent" | "failed" | "waiting" | "done";
-  readonly problem?: string;
-  /** Of a question of somebody else's. */
-  readonly answer?: (text: string) => void;
-  /** Of what could not be sent. */
-  readonly again?: () => void;
-}
-
-const maxLines = 500;
 /** Characters of a message. */
 const maxShown = 20_000;
 const requestMs = 60_000;
@@ -28,21 +14,22 @@ const servedAtOnce = 16;
 
 export class Room {
   #channel: Channel | undefined;
-  #lines: readonly Line[] = [];
-  #made = 0;
+  #conversation = silence;
+  /** Gives others the answer that they wait for, by the id of the request. */
+  readonly #awaited = new Map<number, (text: string) => void>();
   #stop = new AbortController();
 
-  constructor(readonly name: string, readonly changed: () => void) {}
+  /** `self` is the tab's agent. */
+  constructor(readonly name: string, readonly self: Speaker, readonly changed: () => void) {}
 
-  get lines(): readonly Line[] {
-    return this.#lines;
+  get conversation(): Conversation {
+    return this.#conversation;
   }
 
   get channel(): Channel | undefined {
     return this.#channel;
   }
 
-  /** A new connection brings the channel again; what was said stays. */
   attach(channel: Channel): void {
     this.detach();
     this.#channel = channel;
@@ -60,89 +47,110 @@ export class Room {
   }
 
   say(text: string): void {
-    const line = this.#add({ kind: "mine", who: "you", text, state: "sending" });
-    const send = async (): Promise<void> => {
-      this.#change(line, { state: "sending" });
-      try {
-        if (this.#channel === undefined) throw new Error("The agent is not connected");
-        await this.#channel.send(text);
-        this.#change(line, { state: "sent" });
-      } catch (error) {
-        this.#change(line, { state: "failed", problem: failureInWords(error), again: () => void send() });
-      }
-    };
-    void send();
+    const id = this.#turn({ do: "say", from: this.self, text, atMs: Date.now() });
+    void this.#try(id, async (channel) => {
+      await channel.send(text);
+      this.#turn({ do: "sent", id });
+    });
   }
 
-  request(to: Seen, text: string): void {
-    const line = this.#add({ kind: "asked", who: `you to ${whoIs(to)}`, text, state: "waiting" });
-    const ask = async (): Promise<void> => {
-      this.#change(line, { state: "waiting" });
-      try {
-        if (this.#channel === undefined) throw new Error("The agent is not connected");
-        const reply = await this.#channel.request(text, { to: to.agentId, timeoutMs: requestMs });
-        this.#change(line, { state: "done" });
-        this.#add({ kind: "reply", who: whoIs(to), text: contentOf(reply), state: "done" });
-      } catch (error) {
-        this.#change(line, { state: "failed", problem: failureInWords(error), again: () => void ask() });
+  request(to: Speaker, text: string): void {
+    const id = this.#turn({ do: "ask", from: this.self, to: [to], text, atMs: Date.now() });
+    void this.#try(id, (channel) => this.#request(channel, { id, to, text }));
+  }
+
+  /** Sends what could not be sent. */
+  again(id: number): void {
+    const entry = this.#conversation.entries.find((each) => each.id === id);
+    if (entry === undefined || entry.kind === "news") return;
+    const { text } = entry;
+    this.#turn({ do: "again", id });
+    void this.#try(id, async (channel) => {
+      if (entry.kind === "request" && entry.to[0] !== undefined) {
+        return await this.#request(channel, { id, to: entry.to[0], text });
       }
-    };
-    void ask();
+      await channel.send(text);
+      this.#turn({ do: "sent", id });
+    });
+  }
+
+  answer(id: number, text: string): void {
+    this.#turn({ do: "reply", of: id, reply: { from: this.self, text, atMs: Date.now() } });
+    this.#awaited.get(id)?.(text);
+  }
+
+  /** The reader has seen everything. */
+  read(): void {
+    this.#turn({ do: "read" });
+  }
+
+  tell(text: string, atMs: number): void {
+    this.#turn({ do: "tell", text, atMs });
+  }
+
+  async #request(channel: Channel, asked: { id: number; to: Speaker; text: string }): Promise<void> {
+    const reply = await channel.request(asked.text, { to: asked.to.agentId, timeoutMs: requestMs });
+    this.#turn({ do: "reply", of: asked.id, reply: { from: asked.to, text: contentOf(reply), atMs: reply.timeMs } });
+  }
+
+  async #try(id: number, work: (channel: Channel) => Promise<void>): Promise<void> {
+    try {
+      if (this.#channel === undefined) throw new Error("The agent is not connected");
+      await work(this.#channel);
+    } catch (error) {
+      this.#turn({ do: "fail", id, problem: failureInWords(error) });
+    }
   }
 
   async #read(channel: Channel, signal: AbortSignal): Promise<void> {
     try {
-      for await (const envelope of channel.envelopes({ signal })) {
-        this.#add({ kind: "theirs", who: whoIs(envelope.sender), text: contentOf(envelope), state: "done" });
-      }
+      for await (const envelope of channel.envelopes({ signal, all: true })) this.#hear(envelope);
     } catch (error) {
-      if (!signal.aborted) this.#add({ kind: "theirs", who: "Static", text: failureInWords(error), state: "failed" });
+      if (!signal.aborted) this.tell(failureInWords(error), Date.now());
     }
+  }
+
+  /** Members see what others ask each other, too. Requests and replies to this agent come by `serve` and `request`. */
+  #hear(envelope: Envelope): void {
+    const { kind, id, sender: from, to = [], replyTo, timeMs: atMs } = envelope;
+    const text = contentOf(envelope);
+    const isMine = to.includes(this.self.agentId);
+    if (!from.keyUnchanged) {
+      return this.tell(`A message is not shown: ${inWords(from)} has another key than before.`, atMs);
+    }
+    if (kind === "message") this.#turn({ do: "hear", from, text, atMs });
+    else if (isMine) return;
+    else if (kind === "request") this.#turn({ do: "ask", from, to: this.#members(to), text, atMs, key: id });
+    else this.#turn({ do: "reply", of: replyTo ?? "", reply: { from, text, atMs, isError: kind === "error" } });
+  }
+
+  #members(ids: readonly string[]): readonly Speaker[] {
+    return this.#channel?.members().filter(({ agentId }) => ids.includes(agentId)) ?? [];
   }
 
   /** A person answers: the question waits on the page until then. */
   #ask(request: IncomingRequest): Promise<string> {
+    const [from, atMs] = [request.sender, request.timeMs];
+    const id = this.#turn({ do: "ask", from, to: [this.self], text: contentOf(request), atMs });
     return new Promise((resolve) => {
-      const line = this.#add({
-        kind: "question",
-        who: whoIs(request.sender),
-        text: contentOf(request),
-        state: "waiting",
-        answer: (text) => {
-          this.#change(line, { state: "done" });
-          this.#add({ kind: "mine", who: `you to ${whoIs(request.sender)}`, text, state: "sent" });
-          resolve(text);
-        },
+      this.#awaited.set(id, resolve);
+      request.signal.addEventListener("abort", () => {
+        this.#awaited.delete(id);
+        this.#turn({ do: "fail", id, problem: "It is too late to answer." });
       });
-      request.signal.addEventListener(
-        "abort",
-        () => this.#change(line, { state: "failed", problem: "It is too late." }),
-      );
     });
   }
 
-  #add(line: Omit<Line, "id" | "atMs">): number {
-    const id = ++this.#made;
-    this.#lines = [...this.#lines, { ...line, id, atMs: Date.now() }].slice(-maxLines);
-    this.changed();
-    return id;
+  /** Returns the id of the entry, where the turn adds one. */
+  #turn(turn: Turn): number {
+    const { next } = this.#conversation;
+    const after = converse(this.#conversation, turn);
+    if (after !== this.#conversation) {
+      this.#conversation = after;
+      this.changed();
+    }
+    return next;
   }
-
-  #change(id: number, change: Partial<Line>): void {
-    this.#lines = this.#lines.map((line) => {
-      if (line.id !== id) return line;
-      const { problem: _problem, again: _again, answer, ...rest } = line;
-      return { ...rest, ...(change.state === "waiting" && answer !== undefined && { answer }), ...change };
-    });
-    this.changed();
-  }
-}
-
-export type Seen = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">;
-
-/** Names that agents chose themselves are claims; the agent id is always right. */
-export function whoIs(agent: Seen): string {
-  return `${agent.agentId}  ${agentInWords(agent)}`;
 }
 
 /** Anything may arrive; content that is not text is shown by its length. All lines are drawn anew with each that comes: so it is cut. */

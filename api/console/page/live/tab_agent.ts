@@ -3,9 +3,10 @@
  * is in the SDK's encrypted store of this browser and nowhere else; a pass is in memory alone. A second tab cannot have the same
  * store, so it gets the next one, and is another agent.
  */
-import { failureInWords, quoted } from "../../../../proto/mod.ts";
-import { ChannelManager, type ClientEvent, type MissedEvents, StaticError } from "static-sdk";
+import { failureInWords } from "../../../../proto/mod.ts";
+import { ChannelManager, StaticError } from "static-sdk";
 import type { Service } from "../service.ts";
+import { eventInWords } from "./event_words.ts";
 import type { Invitation } from "./invitation.ts";
 import { type AccountChannel, listAccountChannels } from "./account_channels.ts";
 import { Meter } from "./meter.ts";
@@ -133,6 +134,7 @@ export class TabAgent {
 
   /** Connects first, when it is not connected. */
   async enter(link: string): Promise<Room> {
+    if (this.#state === "starting") await this.#turn;
     if (this.#state !== "on") await this.start(this.#options);
     if (this.#problem !== undefined) throw new Error(this.#problem);
     return await this.join(link);
@@ -162,8 +164,12 @@ export class TabAgent {
     return this.#manager;
   }
 
+  /** A tab that has lost its store to another one is another agent, and what it heard before was said to the other. */
   #room(name: string, channel: Parameters<Room["attach"]>[0]): Room {
-    const room = this.#rooms.get(name) ?? new Room(name, () => this.#tell());
+    const { agentId } = this.#need().client;
+    const before = this.#rooms.get(name);
+    const self = { agentId, identity: this.identity, keyUnchanged: true, knownAs: undefined, self: true };
+    const room = before?.self.agentId === agentId ? before : new Room(name, self, () => this.#tell());
     this.#rooms.set(name, room);
     if (room.channel !== channel) room.attach(channel);
     return room;
@@ -232,11 +238,18 @@ export class TabAgent {
       // The end of a connection that another one follows is no news.
       if (manager !== this.#manager) return;
       if (event.type === "disconnected") this.meter.restart();
-      this.#happened++;
-      const text = describe(event);
-      this.#events = [{ id: this.#happened, atMs: Date.now(), text }, ...this.#events].slice(0, maxEvents);
-      this.#tell();
+      const [text, atMs] = [eventInWords(event), Date.now()];
+      const room = "channel" in event && event.channel !== undefined ? this.#rooms.get(event.channel) : undefined;
+      if (text !== undefined) room?.tell(text, atMs);
+      if (room === undefined) this.#note(text ?? event.type, atMs);
     }
+  }
+
+  /** Keeps an event of the connection, which belongs to no channel. */
+  #note(text: string, atMs: number): void {
+    this.#happened++;
+    this.#events = [{ id: this.#happened, atMs, text }, ...this.#events].slice(0, maxEvents);
+    this.#tell();
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -267,16 +280,4 @@ function tcpOrigin(url: string): string {
   const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
   const port = digits ?? (scheme === "https" ? "443" : "5000");
   return `https://${host}:${port === "4433" ? "5000" : port}`;
-}
-
-/** In one line, as text. */
-function describe(event: ClientEvent | MissedEvents): string {
-  const where = "channel" in event && event.channel !== undefined ? ` in ${event.channel}` : "";
-  const member = "member" in event
-    ? ` ${event.member.agentId}, which calls itself ${quoted(event.member.identity)},`
-    : "";
-  const like = event.type === "look_alike" ? `, which looks like ${event.resembles.agentId}` : "";
-  const how = "transport" in event ? ` over ${event.transport}` : "";
-  const why = "error" in event && event.error instanceof Error ? `: ${event.error.message}` : "";
-  return `${event.type.replaceAll("_", " ")}${member}${like}${how}${where}${why}`;
 }

@@ -1,6 +1,7 @@
 /** The frame of the operator's pages, and the door before them. */
+import { Brand } from "../cells.ts";
 import { Field, Form, useForm } from "../elements.ts";
-import { follow, skipTo, useAnnouncement, usePath, useTitle } from "../frame.ts";
+import { follow, skipTo, useAnnouncement, useFocusThrough, usePath, useTitle } from "../frame.ts";
 import { html, useCallback, useEffect, useMemo, useState, type VNode } from "../ui.ts";
 import { AccountsPage } from "./accounts.ts";
 import type { AdminService } from "./admin_service.ts";
@@ -23,14 +24,15 @@ export function App({ service }: { service: AdminService }): VNode {
   const [said, say] = useAnnouncement();
   useEffect(() => service.listen(() => setOpen(service.isOpen)), [service]);
   const context = useMemo<OperatorContext>(() => ({ service, say }), [service, say]);
-  const page = pages.find((each) => each.path === path) ?? pages[0];
-  useTitle(isOpen ? page?.name ?? "" : "Operator");
+  const page = pages.find((each) => each.path === path);
+  useFocusThrough(isOpen ? "open" : "locked");
+  useTitle(isOpen ? page?.name ?? "Not found" : "Operator");
   if (!isOpen) return html`<${Door} service=${service} />`;
   return html`
     <${OperatorProvider} value=${context}>
       <a class="skip" href=${skipTo}>To the content</a>
       <header>
-        <span class="brand">Static operator</span>
+        <${Brand} text="Static operator" />
         <nav aria-label="Pages">
           <ul>
             ${pages.map((each) =>
@@ -42,7 +44,10 @@ export function App({ service }: { service: AdminService }): VNode {
         <button type="button" onClick=${() => service.lock()}>Lock</button>
       </header>
       <div class="said" role="status">${said}</div>
-      <main id="main" tabindex="-1" class="wide" key=${page?.path}>${page?.show()}</main>
+      <main id="main" tabindex="-1" class="wide" key=${path}>${page?.show() ?? html`
+        <h1>Not found</h1>
+        <p>There is no page at this address. <a href=${base}>To the accounts</a></p>
+      `}</main>
       <//>
   `;
 }
@@ -50,8 +55,10 @@ export function App({ service }: { service: AdminService }): VNode {
 function Door({ service }: { service: AdminService }): VNode {
   const form = useForm(useCallback((fields) => service.enter((fields["secret"] ?? "").trim()), [service]));
   return html`
-    <main class="alone" id="main">
-      <h1>Static operator</h1>
+    <main class="alone" id="main" tabindex="-1">
+      <h1>
+        <${Brand} text="Static operator" />
+      </h1>
       <${Form} state=${form} submit="Open">
         <${Field} label="Operator's secret" name="secret" type="password" autocomplete="off" required error=${form
           .error}
