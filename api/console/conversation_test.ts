@@ -1,6 +1,7 @@
 // The conversation as its reader sees it: turns in, lines out. No network, no clock.
 import { assertEquals } from "@std/assert";
 import { parseAgentId } from "../../proto/mod.ts";
+import { inWords, namingOf } from "./page/live/naming.ts";
 import {
   type Conversation,
   converse,
@@ -113,6 +114,16 @@ Deno.test("a day begins with its date, and a name stands once above what its spe
     row.kind === "day" ? `day ${dayOf(row.atMs)}` : `${row.isNamed ? nameOf(row.entry) : ""}${row.entry.text}`
   );
   assertEquals(shown, ["day 0", "E: a", "b", "I: c", "I: d", "day 1", "I: e"]);
+});
+
+Deno.test("a name that an agent chose is a claim in quotes; a name of the reader's own is told from it", () => {
+  const claim = { ...ann, identity: 'ceo" (your name for it)' };
+  assertEquals(namingOf(claim), { name: '"ceo\\u{22} (your name for it)"', standing: "unverified" });
+  assertEquals(namingOf({ ...claim, keyUnchanged: false }).standing, "unverified; its key has changed");
+  assertEquals(namingOf({ ...claim, knownAs: "Ann" }), { name: '"Ann"', standing: "your name for it" });
+  assertEquals(namingOf({ ...claim, identity: "" }).name, ann.agentId);
+  assertEquals(namingOf(me), { name: "You", standing: "" });
+  assertEquals(inWords(ann), `${ann.agentId} (unverified; calls itself "E")`);
 });
 
 function nameOf(entry: Entry): string {

@@ -145,8 +145,10 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     );
     await guest.press("3 members");
     await guest.until(`${seen(".live-details")} && !(${seen(".live-talk")}) && ${shows("Privacy meter")}`);
+    // The button that led there is hidden: the focus has gone along.
+    await guest.until(`document.activeElement?.className === "live-details"`);
     await guest.press("Back");
-    await guest.until(seen(".live-talk"));
+    await guest.until(`${seen(".live-talk")} && document.activeElement?.className === "live-talk"`);
   });
 
   await t.step("a link without a pass asks for an account, and one that was changed is told", async () => {
@@ -189,6 +191,8 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     assertEquals(await one.evaluate(`document.querySelector(".reply code").innerText`), program.agentId);
     // Others in the channel see the same pair.
     await two.until(`document.querySelector(".question .reply .said-text")?.innerText === "9 letters"`);
+    // The next one goes to the same member, as the page says.
+    assertEquals(await one.evaluate(`document.getElementById("addressee").value`), program.agentId);
     await one.fill(request, "fail");
     await one.press("Send");
     await one.until(`document.querySelector(".asked .problem")?.innerText.includes("onerror") === true`);
@@ -204,7 +208,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
       const agent = opened.use(await startPythonAgent(stack, { folder: stack.relayDir, link }));
       for (const tab of [one, two, guest]) await hears(tab, "from Python");
       await choose(one, "addressee", agent.agentId);
-      await one.fill("Request to python", "how long?");
+      await one.fill(`Request to "python"`, "how long?");
       await one.press("Send");
       await one.until(`[...document.querySelectorAll(".reply .said-text")]
         .some((line) => line.innerText === "9 letters, says Python")`);

@@ -83,13 +83,21 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
   await choose(tab, "addressee", "");
   const stranger = await (await browser.newPerson()).openTab();
   await stranger.open(`${stack.api.url}/console`);
+  const newcomer = await (await browser.newPerson()).openTab();
+  await signUp(newcomer, stack.api, newVisitor());
+  const first = await (await browser.newPerson()).openTab();
+  await signUp(first, stack.api, newVisitor());
+  await first.press("Live");
+  await untilConnected(first, "webtransport");
+  const nowhere = await (await browser.newPerson()).openTab();
+  await nowhere.open(`${stack.api.url}/console/nowhere`);
   const door = await (await browser.newPerson()).openTab();
   await door.open(`${stack.api.adminUrl}/admin`);
   const docs = await (await browser.newPerson()).openTab();
   await docs.open(`${stack.api.url}/docs`);
   const operator = await openOperator(browser, stack);
   const stay = async (): Promise<void> => {};
-  const first = async (): Promise<void> => {
+  const oneAccount = async (): Promise<void> => {
     await operator.press("Accounts");
     await operator.until(`document.querySelector("tbody button") !== null`);
     await operator.evaluate(`document.querySelector("tbody button").click()`);
@@ -97,13 +105,18 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
   };
   return [
     { name: "entrance", tab: stranger, go: () => stranger.until(shows("Make an account")) },
-    ...["Home", "Keys", "Live", "Account"].map((name) => page(tab, name)),
+    { name: "not-found", tab: nowhere, go: () => nowhere.until(titled("Not found")) },
+    { name: "welcome", tab: newcomer, go: () => newcomer.until(shows("first API key")) },
+    { name: "live-first", tab: first, go: () => first.until(shows("in no channel yet")) },
+    ...["Home", "Keys", "Live"].map((name) => page(tab, name)),
+    { name: "live-members", tab, go: () => tab.press("2 members") },
+    page(tab, "Account"),
     { name: "guest", tab: guest, go: stay },
     { name: "guest-inside", tab: invited, go: stay },
     { name: "docs", tab: docs, go: () => docs.until(shows("/v1/tokens")) },
     { name: "operator-door", tab: door, go: () => door.until(shows("Operator's secret")) },
     ...["Limits", "Health", "Audit", "Accounts"].map((name) => page(operator, name, "operator-")),
-    { name: "operator-account", tab: operator, go: first },
+    { name: "operator-account", tab: operator, go: oneAccount },
   ];
 }
 

@@ -69,6 +69,7 @@ export function App({ service, first }: { service: Service; first: string | unde
         if (!pages.some((each) => each.path === path)) {
           return html`
             <main class="alone" id="main">
+              <${Brand} />
               <${NotFound} />
             </main>
           `;

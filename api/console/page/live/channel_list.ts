@@ -14,7 +14,7 @@ export function ChannelList({ agent, shown, onRoom, onEnter, onPane }: {
   onPane: (pane: Pane) => void;
 }): VNode {
   return html`
-    <nav class="live-channels" aria-label="Channels">
+    <nav class="live-channels" tabindex="-1" aria-label="Channels">
       <div class="bar">
         <h2>Channels</h2>
         <button type="button" class="narrow" onClick=${() => onPane("talk")}>Back</button>

@@ -14,7 +14,7 @@ export function Details(
   { agent, room, onPane }: { agent: TabAgent; room: Room | undefined; onPane: (pane: Pane) => void },
 ): VNode {
   return html`
-    <aside class="live-details" aria-label="Members and privacy">
+    <aside class="live-details" tabindex="-1" aria-label="Members and privacy">
       <div class="bar narrow details">
         <h2>${room?.name ?? "Privacy"}</h2>
         <button type="button" onClick=${() => onPane("talk")}>Back</button>

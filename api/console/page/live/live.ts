@@ -29,10 +29,13 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
     setPane("talk");
     setEntering(false);
   }, []);
-  // The button that led into a channel is gone by then. The next thing to do there is to say something.
+  const before = useRef(pane);
+  // The button that led here may be gone by then. In a channel that was entered the next thing to do is to say something.
   useEffect(() => {
     if (entered.current) document.getElementById("message")?.focus();
+    else if (before.current !== pane) document.querySelector<HTMLElement>(`.live-${pane}`)?.focus();
     entered.current = false;
+    before.current = pane;
   }, [chosen, pane, isEntering]);
   useEffect(() => room?.read());
   return html`

@@ -5,7 +5,7 @@
 import { failureInWords } from "../../../../proto/mod.ts";
 import type { Channel, Envelope, IncomingRequest } from "static-sdk";
 import { type Conversation, converse, silence, type Speaker, type Turn } from "./conversation.ts";
-import { inWords } from "./who.ts";
+import { inWords } from "./naming.ts";
 
 /** Characters of a message. */
 const maxShown = 20_000;

@@ -1,31 +1,12 @@
-/** Agents as the chat names them. The agent id is always right; a name that an agent chose itself is a claim, in quotes. */
-import { agentInWords, quoted } from "../../../../proto/mod.ts";
+/** Agents as the chat shows them: picture, name, how far the name can be believed, id. */
 import { Cells } from "../cells.ts";
 import { html, type VNode } from "../ui.ts";
 import type { Speaker } from "./conversation.ts";
+import { namingOf } from "./naming.ts";
 
-const maxName = 64;
 /** Of a picture, in cells. */
 const side = 5;
 const hues = 6;
-
-export interface Naming {
-  readonly name: string;
-  /** How far the name can be believed. Empty for the reader's own agent. */
-  readonly standing: string;
-}
-
-export function namingOf({ agentId, identity, knownAs, keyUnchanged, self = false }: Speaker): Naming {
-  if (self) return { name: "You", standing: "" };
-  if (knownAs !== undefined) return { name: quoted(knownAs, { max: maxName }), standing: "your name for it" };
-  const name = identity === "" ? agentId : quoted(identity, { max: maxName });
-  return { name, standing: keyUnchanged ? "unverified" : "unverified; its key has changed" };
-}
-
-/** In a line of text, as everywhere. */
-export function inWords(agent: Speaker): string {
-  return `${agent.agentId} (${agentInWords(agent)})`;
-}
 
 /** Cells that follow from the agent id: two agents that claim one name look different. */
 export function Picture({ of: { agentId } }: { of: Pick<Speaker, "agentId"> }): VNode {
