@@ -84,6 +84,10 @@ export async function walkByKeyboard(tab: Tab, api: Pick<TestApi, "url">): Promi
   assertEquals(await stopOf(tab), { name: "To the content", isSeen: true });
   await press(tab, "Enter");
   await tab.until(isAtContent);
+  // A button that worked has the focus again.
+  await goTo(tab, "Send another code");
+  await press(tab, "Enter");
+  await tab.until(`${shows("A new code is on its way.")} && document.activeElement?.innerText === "Send another code"`);
 }
 
 async function signUp(tab: Tab): Promise<void> {

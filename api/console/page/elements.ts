@@ -79,11 +79,12 @@ export function Form(
   },
 ): VNode {
   const { busy, error, isToldByFields, run } = state;
+  const ref = useHeldFocus(busy);
   return html`
     <form method="post" onSubmit=${run} aria-busy=${busy} novalidate>
       ${children}
       <${Fault} error=${isToldByFields ? undefined : error} />
-      <p><button type="submit" class=${danger ? "danger" : "main"} disabled=${busy}>${busy
+      <p><button type="submit" ref=${ref} class=${danger ? "danger" : "main"} disabled=${busy}>${busy
         ? "One moment …"
         : submit}</button></p>
     </form>
@@ -106,13 +107,14 @@ export function Action(
 ): VNode {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
+  const ref = useHeldFocus(busy);
   const run = (): void => {
     setBusy(true);
     setError(undefined);
     work().catch((fault) => setError(asServiceError(fault))).finally(() => setBusy(false));
   };
   return html`
-    <span class="action"><button type="button" class=${danger
+    <span class="action"><button type="button" ref=${ref} class=${danger
       ? "danger"
       : main
       ? "main"
@@ -161,6 +163,20 @@ export function SecretOnce(
 /** Where the focused element has gone, the page goes on at its content, not at its top. */
 export function keepFocus(): void {
   if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+/** A button that cannot be pressed has no focus. It gets it back afterwards; if it is gone then, the content does. */
+function useHeldFocus(busy: boolean): { current: HTMLButtonElement | null } {
+  const ref = useRef<HTMLButtonElement>(null);
+  const wasBusy = useRef(false);
+  useEffect(() => {
+    if (wasBusy.current && !busy && isFocusLost()) ref.current?.focus({ preventScroll: true });
+    wasBusy.current = busy;
+  }, [busy]);
+  useEffect(() => () => {
+    if (wasBusy.current) requestAnimationFrame(keepFocus);
+  }, []);
+  return ref;
 }
 
 function isFocusLost(): boolean {

@@ -5,6 +5,7 @@
 import { useConsole } from "./context.ts";
 import { Brand } from "./cells.ts";
 import { Fault } from "./elements.ts";
+import { useFocusThrough } from "./frame.ts";
 import { Entrance } from "./entrance.ts";
 import type { Invitation, TabAgent } from "./live/live.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
@@ -25,6 +26,7 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
   const [error, setError] = useState<ServiceError | undefined>(undefined);
   const [isLeaving, setLeaving] = useState(false);
   const agent = useRef<TabAgent | undefined>(undefined);
+  useFocusThrough(isLeaving ? "leaving" : "guest");
   useEffect(() => {
     const turn = { over: false };
     import("./live/live.ts").then((module) => {
