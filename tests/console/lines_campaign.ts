@@ -33,11 +33,11 @@ testWhen(chromium, "the lines on Home connect an agent as they stand", async (t)
   await tab.until(shows("This is the agent's API key"));
   const folder = await Deno.makeTempDir({ prefix: "static-lines-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
-  /** The settings of the user who runs the tests are not those of a new user. */
+  /** Settings and agents of the user who runs the tests are not those of a new user. */
   const run = (commands: string, env: Record<string, string> = {}): Promise<string> =>
     runCommand("sh", ["-e", "-c", commands], {
       cwd: folder,
-      env: { XDG_CONFIG_HOME: folder, STATIC_HOST: "off", ...env },
+      env: { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, STATIC_HOST: "off", ...env },
     });
 
   await t.step("Deno", async () => {

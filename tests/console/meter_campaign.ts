@@ -68,7 +68,7 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
     `without cover, ${messages} messages are as many cells on the page as on the wire, exactly`,
     async () => {
       // Then the agent uses the fallback from the beginning.
-      await tab.evaluate(`delete globalThis.WebTransport`);
+      await tab.evaluate(`globalThis.usualTransport = WebTransport; delete globalThis.WebTransport`);
       await tab.press("Live");
       await untilConnected(tab, "cells");
       await choose(tab, "cover", "off");
@@ -110,6 +110,7 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
   });
 
   await t.step("over WebTransport the wire has the bytes of the meter's cells, and little more", async () => {
+    await tab.evaluate(`globalThis.WebTransport = usualTransport; undefined`);
     await connectBy(tab, "webtransport", "webtransport");
     await watchCover(tab, 8);
     const [pageBefore, bytesBefore] = [await cellsShown(tab), bytesOn(wire)];
