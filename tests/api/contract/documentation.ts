@@ -103,11 +103,12 @@ export const documentationGuarantees: Guarantees = {
     assertEquals(status, 200);
     assertMatch(headers.get("content-type") ?? "", /^text\/html/);
     const policy = headers.get("content-security-policy") ?? "";
-    assertStringIncludes(policy, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+    const own = ["script-src", "style-src", "img-src", "connect-src"].map((each) => `; ${each} 'self'`).join("");
+    assertStringIncludes(policy, `default-src 'none'${own}; `);
     assert(!/unsafe|\*|https?:/.test(policy), policy);
     for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
     const loaded = Array.from(text.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g), ([, path = ""]) => path);
-    assertEquals(loaded, ["/docs/page.css", "/docs/page.js"]);
+    assertEquals(loaded, ["/docs/icon.svg", "/docs/page.css", "/docs/page.js"]);
     assert(!/https?:\/\/|<style|\sstyle=|\son\w+=|<script(?! src=)/.test(text));
     for (const [path, type] of [["/docs/page.css", "text/css"], ["/docs/page.js", "text/javascript"]] as const) {
       const asset = await api.call("GET", path);
