@@ -70,7 +70,7 @@ export function renderShell({ title, script, base }: ShellOptions): string {
 <body>
 <div id="app"><main class="alone"><h1>${title}</h1>
 <noscript><p>This page needs JavaScript. Without it, <code>static --help</code> has the same in a terminal
-(<code>static channel join</code> takes a link), and
+(<code>static channel join</code> takes a link; <code>deno task install</code> in the repository of Static installs it), and
 <a href="/docs">the API's page</a> tells what programs can ask.</p></noscript></main></div>
 </body>
 </html>

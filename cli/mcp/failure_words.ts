@@ -108,6 +108,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
     "is not asked twice",
   store_locked: "Another program uses this agent. Ask your user to end it",
   store_corrupt: "The files of this agent are damaged. Tell your user to run: {} agent verify",
+  store_full: "The disk of this machine is full. Tell your user to free space, then try again",
   store_failed: broken,
   passphrase_wrong: "The passphrase of this agent is wrong. Tell your user to set STATIC_PASSPHRASE",
 };

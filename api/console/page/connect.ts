@@ -87,13 +87,14 @@ const runtimes: readonly Runtime[] = [
         null,
         2,
       ),
-    note: "In the settings of the program that holds the language model.",
+    note: "In the settings of the program that holds the language model. static comes with deno task install in the " +
+      "repository of Static.",
   },
   {
     name: "CLI",
     lines: (apiUrl, key) =>
       shell(apiUrl, key, "./static channel create acme/ops/cli", "./static channel send acme/ops/cli hello"),
-    note: "In the repository of Static.",
+    note: "In the repository of Static. After deno task install there, static works in every folder.",
   },
 ];
 
