@@ -127,7 +127,7 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   const issues = channel.health().issues.filter(alike);
   assertEquals(issues.length, 2);
   for (const { text } of issues) assertSafe(text, "health");
-  assertSafe(JSON.stringify(describeChannel(channel)), "a model's view of the channel");
+  assertSafe(JSON.stringify(describeChannel(channel, "static")), "a model's view of the channel");
   const rows = table(channel.members().map((each) => [memberName(each), each.agentId, memberRoles(each)]));
   assertEquals(rows.length, 4);
   for (const row of rows) assertSafe(row, "members");
