@@ -81,7 +81,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "refused":
       return refused(run, event);
     case "started":
-      return started(run, event.tag);
+      return started(run, event.tag) ? fetchAgain(run, run.facts.jitter(retryMs)) : undefined;
     case "delivered":
       return delivered(run, event);
     case "read":

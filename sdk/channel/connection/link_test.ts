@@ -225,6 +225,7 @@ Deno.test("link: a stream that does not begin is asked for again", () => {
   assertEquals(new Agent().step({ type: "connected" }).answer().time().at, "fetching");
   assertEquals(listening().time().at, "pausing");
   assertEquals(reading().time().at, "reading", "it has begun");
+  assertEquals(reading().step({ type: "started", tag: 1_000 }).at, "fetching_later", "another one has begun in it");
 });
 
 Deno.test("link: out of step, a founding without a permit, and a founding that cannot be asked for", () => {

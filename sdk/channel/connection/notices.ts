@@ -13,12 +13,15 @@ export function dropEntries<N>(state: LinkState<N>): void {
   state.isOverrun = false;
 }
 
-export function started<N>(run: Run<N>, tag: number): void {
+/** Returns whether another stream begins in ours: what follows is none of it. */
+export function started<N>(run: Run<N>, tag: number): boolean {
   const { link } = run.state;
-  if (!("stream" in link) || link.stream?.tag !== tag) return;
+  if (!("stream" in link) || link.stream === undefined) return false;
+  if (link.stream.tag !== tag) return link.stream.begun;
   link.stream.begun = true;
   if ("timer" in link) link.timer = undefined;
   arriving(run);
+  return false;
 }
 
 export function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { type: "delivered" }>): void {
