@@ -1,0 +1,274 @@
+/**
+ * Tries every order of events of a small world, breadth first: a state is visited once, and a fault comes with its shortest story.
+ * Of a visited state its hash is kept, the state that led to it and the name of the event; the whole only until it is its turn.
+ */
+import { copyOf, hashOf, textOf } from "./plain_state.ts";
+
+/** `time`, `program` and `fault` have a pace or a budget of their own; answers and notices come as fast as a relay sends them. */
+export type Kind = "answer" | "notice" | "time" | "program" | "fault";
+
+export interface Move<S> {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Changes a copy of the state. */
+  readonly act: (state: S) => void;
+}
+
+export interface World<S> {
+  readonly start: S;
+  /** Everything that may happen next. */
+  readonly moves: (state: S) => readonly Move<S>[];
+  /** The part of a state by which it differs from others. */
+  readonly view?: (state: S) => unknown;
+  /** The promise that a state breaks, if it does: nothing follows on such a state. */
+  readonly broken: (state: S) => string | undefined;
+  /** From every state there is a way to one of these. */
+  readonly isGood: (state: S) => boolean;
+}
+
+export interface Story {
+  readonly why: string;
+  readonly events: readonly string[];
+}
+
+export interface Explored {
+  readonly states: number;
+  readonly transitions: number;
+  readonly depth: number;
+  /** Every state was visited. */
+  readonly isComplete: boolean;
+  /** The shortest story of each promise that is broken. */
+  readonly faults: readonly Story[];
+  /** States from which no good one can be reached, and the shortest story to one of them. */
+  readonly stuck: number;
+  readonly stuckStory: Story | undefined;
+  /** A circle of answers and notices alone: the channel and the relay talk without a pause for ever. */
+  readonly hotLoop: Story | undefined;
+}
+
+export function explore<S>(world: World<S>, maxStates = 5_000_000): Explored {
+  const search = new Search(world);
+  search.run(maxStates);
+  return search.result();
+}
+
+/** For the words of a failed test. */
+export function told({ why, events }: Story): string {
+  return `${why}, after ${events.length} events:\n${events.map((event) => `  ${event}`).join("\n")}`;
+}
+
+class Search<S> {
+  readonly #world: World<S>;
+  readonly #ids = new StateIds();
+  readonly #names: string[] = [];
+  readonly #nameIds = new Map<string, number>();
+  readonly #parents = new Numbers();
+  readonly #events = new Numbers();
+  readonly #from = new Numbers();
+  readonly #to = new Numbers();
+  /** Of each transition, whether it is an answer or a notice. */
+  readonly #isFast = new Numbers();
+  readonly #good: number[] = [];
+  readonly #brokenIds = new Set<number>();
+  readonly #faults = new Map<string, Story>();
+  #level: { readonly id: number; readonly state: S }[] = [];
+  #next: { readonly id: number; readonly state: S }[] = [];
+  #depth = 0;
+  #isComplete = true;
+
+  constructor(world: World<S>) {
+    this.#world = world;
+  }
+
+  run(maxStates: number): void {
+    this.#add(copyOf(this.#world.start), 0, "");
+    while (this.#next.length > 0) {
+      [this.#level, this.#next] = [this.#next, []];
+      if (this.#ids.size > maxStates) return void (this.#isComplete = false);
+      for (const { id, state } of this.#level) this.#visit(id, state);
+      this.#depth++;
+    }
+  }
+
+  #visit(id: number, state: S): void {
+    if (this.#brokenIds.has(id)) return;
+    const moves = this.#world.moves(state);
+    moves.forEach(({ name, kind, act }, at) => {
+      // The last one may have the state itself.
+      const after = at === moves.length - 1 ? state : copyOf(state);
+      act(after);
+      const to = this.#add(after, id, name);
+      this.#from.push(id);
+      this.#to.push(to);
+      this.#isFast.push(kind === "answer" || kind === "notice" ? 1 : 0);
+    });
+  }
+
+  #add(state: S, parent: number, event: string): number {
+    const { view, broken, isGood } = this.#world;
+    const { id, isNew } = this.#ids.of(textOf(view === undefined ? state : view(state)));
+    if (!isNew) return id;
+    this.#parents.push(parent);
+    this.#events.push(this.#nameId(event));
+    const why = broken(state);
+    if (why !== undefined) {
+      this.#brokenIds.add(id);
+      if (!this.#faults.has(why)) this.#faults.set(why, this.#story(why, id));
+    } else {
+      if (isGood(state)) this.#good.push(id);
+      this.#next.push({ id, state });
+    }
+    return id;
+  }
+
+  #nameId(name: string): number {
+    const id = this.#nameIds.get(name) ?? this.#names.push(name) - 1;
+    this.#nameIds.set(name, id);
+    return id;
+  }
+
+  #story(why: string, id: number): Story {
+    const events: string[] = [];
+    for (let at = id; at > 0; at = this.#parents.at(at)) events.unshift(this.#names[this.#events.at(at)] ?? "");
+    return { why, events };
+  }
+
+  result(): Explored {
+    const { stuck, stuckStory } = this.#stuck();
+    return {
+      states: this.#ids.size,
+      transitions: this.#from.length,
+      depth: this.#depth,
+      isComplete: this.#isComplete,
+      faults: [...this.#faults.values()],
+      stuck,
+      stuckStory,
+      hotLoop: this.#hotLoop(),
+    };
+  }
+
+  /** Backwards from the good ones. */
+  #stuck(): Pick<Explored, "stuck" | "stuckStory"> {
+    if (!this.#isComplete) return { stuck: 0, stuckStory: undefined };
+    const { size } = this.#ids;
+    const into = listsOf(this.#to, this.#from, size);
+    const reached = new Uint8Array(size);
+    const todo = [...this.#good];
+    for (const id of todo) reached[id] = 1;
+    for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
+      for (const from of into(id)) {
+        if (reached[from] === 1) continue;
+        reached[from] = 1;
+        todo.push(from);
+      }
+    }
+    let [stuck, first] = [0, -1];
+    for (let id = 0; id < size; id++) {
+      if (reached[id] === 1 || this.#brokenIds.has(id)) continue;
+      stuck++;
+      if (first < 0) first = id;
+    }
+    return { stuck, stuckStory: first < 0 ? undefined : this.#story("no way to a good state", first) };
+  }
+
+  /** States are taken away that no fast event leads to: those that are left are on a circle, or behind one. */
+  #hotLoop(): Story | undefined {
+    const { size } = this.#ids;
+    const [from, to] = [new Numbers(), new Numbers()];
+    const entering = new Int32Array(size);
+    for (let at = 0; at < this.#from.length; at++) {
+      if (this.#isFast.at(at) === 0) continue;
+      from.push(this.#from.at(at));
+      to.push(this.#to.at(at));
+      entering[this.#to.at(at)]!++;
+    }
+    const out = listsOf(from, to, size);
+    const todo: number[] = [];
+    for (let id = 0; id < size; id++) if (entering[id] === 0) todo.push(id);
+    let left = size;
+    for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
+      left--;
+      for (const next of out(id)) if (--entering[next]! === 0) todo.push(next);
+    }
+    if (left === 0) return undefined;
+    for (let id = 0; id < size; id++) {
+      if (entering[id]! > 0) return this.#story("answers and notices follow each other without end", id);
+    }
+    return undefined;
+  }
+}
+
+/** Returns, for each state, the other ends of its transitions. */
+function listsOf(keys: Numbers, values: Numbers, size: number): (id: number) => Int32Array {
+  const starts = new Int32Array(size + 1);
+  for (let at = 0; at < keys.length; at++) starts[keys.at(at) + 1]!++;
+  for (let id = 0; id < size; id++) starts[id + 1]! += starts[id]!;
+  const places = starts.slice();
+  const lists = new Int32Array(keys.length);
+  for (let at = 0; at < keys.length; at++) lists[places[keys.at(at)]!++] = values.at(at);
+  return (id) => lists.subarray(starts[id], starts[id + 1]);
+}
+
+/** A list of numbers that grows, four bytes each. */
+class Numbers {
+  #numbers = new Int32Array(1024);
+  length = 0;
+
+  at(index: number): number {
+    return this.#numbers[index]!;
+  }
+
+  push(value: number): void {
+    if (this.length === this.#numbers.length) {
+      const larger = new Int32Array(this.length * 2);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[this.length++] = value;
+  }
+}
+
+/** Numbers of states by their hashes, twelve bytes each, in a table with free places. */
+class StateIds {
+  #mask = 2 ** 16 - 1;
+  #high = new Uint32Array(this.#mask + 1);
+  #low = new Uint32Array(this.#mask + 1);
+  /** One more than the number; 0 for a free place. */
+  #ids = new Int32Array(this.#mask + 1);
+  size = 0;
+
+  of(text: string): { readonly id: number; readonly isNew: boolean } {
+    const [high, low] = hashOf(text);
+    const place = this.#place(high, low);
+    const known = this.#ids[place]!;
+    if (known > 0) return { id: known - 1, isNew: false };
+    this.#put(place, high, low, ++this.size);
+    if (this.size * 2 > this.#mask) this.#grow();
+    return { id: this.size - 1, isNew: true };
+  }
+
+  #place(high: number, low: number): number {
+    let place = (high ^ low) & this.#mask;
+    while (this.#ids[place] !== 0 && (this.#high[place] !== high || this.#low[place] !== low)) {
+      place = (place + 1) & this.#mask;
+    }
+    return place;
+  }
+
+  #put(place: number, high: number, low: number, id: number): void {
+    this.#high[place] = high;
+    this.#low[place] = low;
+    this.#ids[place] = id;
+  }
+
+  #grow(): void {
+    const [high, low, ids] = [this.#high, this.#low, this.#ids];
+    this.#mask = this.#mask * 2 + 1;
+    this.#high = new Uint32Array(this.#mask + 1);
+    this.#low = new Uint32Array(this.#mask + 1);
+    this.#ids = new Int32Array(this.#mask + 1);
+    ids.forEach((id, at) => {
+      if (id > 0) this.#put(this.#place(high[at]!, low[at]!), high[at]!, low[at]!, id);
+    });
+  }
+}

@@ -1,0 +1,376 @@
+/**
+ * A small world: one agent whose connection is the real machine, an honest relay of letters, another member that lets it in
+ * again, and budgets for everything that may go wrong. Every order of what may happen is tried.
+ */
+import { type Agent, type Call, type Disk, forget, permit, placeOf, reachedBy, restore } from "./agent_of_letters.ts";
+import type { Move, World } from "./explore.ts";
+import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
+import { copyOf, textOf } from "./plain_state.ts";
+import { append, callRelay, connect, disconnect, leafIn, type Note, type Refused, type Relay } from "./relay_of_letters.ts";
+import { generationOf } from "../../proto/mod.ts";
+
+/** How often each may still happen. */
+export interface Budgets {
+  /** The relay refuses a call. */
+  busy: number;
+  /** A connection breaks. */
+  broken: number;
+  /** The beginning of a subscription takes too long. */
+  late: number;
+  /** The program calls `recover()`, sends, changes the channel. */
+  recover: number;
+  send: number;
+  change: number;
+  /** The process is killed. */
+  kill: number;
+  /** An older copy of the directory is put back. */
+  copy: number;
+  /** The other member sends, commits, or asks to rejoin. */
+  message: number;
+  commit: number;
+  ask: number;
+}
+
+const none: Budgets = {
+  busy: 0,
+  broken: 0,
+  late: 0,
+  recover: 0,
+  send: 0,
+  change: 0,
+  kill: 0,
+  copy: 0,
+  message: 0,
+  commit: 0,
+  ask: 0,
+};
+
+export interface SmallState extends HostState {
+  readonly left: Budgets;
+  connections: number;
+  /** A copy of the directory that somebody has made. */
+  copy: Disk | undefined;
+}
+
+/** The other member. */
+export const other = "bob";
+
+export interface Setting {
+  readonly relay: Relay;
+  readonly name: string;
+  readonly disk: Disk;
+  readonly sealed?: Record<string, string>;
+  readonly left: Partial<Budgets>;
+  readonly guards?: Partial<Guards>;
+  readonly step?: Step;
+  readonly isGood?: (state: SmallState) => boolean;
+}
+
+export function smallWorld({ relay, name, disk, sealed = {}, left, guards, step, isGood }: Setting): World<SmallState> {
+  const start: SmallState = {
+    relay,
+    agent: restore(name, disk),
+    sealed,
+    left: { ...none, ...left },
+    fault: undefined,
+    compared: undefined,
+    lastRead: undefined,
+    operations: 0,
+    connections: 0,
+    copy: undefined,
+  };
+  const host = (state: SmallState): Host => new Host(state, { ...allGuards, ...guards }, step);
+  return {
+    start,
+    view,
+    moves: (state) => new Moves(state, host).all(),
+    broken: (state) => state.fault ?? forgotten(state),
+    isGood: isGood ?? isInStep,
+  };
+}
+
+/** The agent works, and everything that the program asked for has returned. */
+export function isInStep({ agent }: SmallState): boolean {
+  const { link } = agent.link;
+  return link.at === "reading" && link.stream.begun && placeOf(agent).at === "in_step" && agent.isSending &&
+    agent.operations.length === 0;
+}
+
+/** A process that starts knows as much as its disk, and its disk all that is needed. */
+function forgotten({ agent }: SmallState): string | undefined {
+  const isSame = textOf(restore(agent.name, agent.disk)) === textOf(forget(agent));
+  return isSame ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
+}
+
+/** Of a waiter, whether something has come since it began to wait. Of connections, which are the same. */
+function view(state: SmallState): unknown {
+  const { agent, relay, connections: _, operations: __, ...rest } = state;
+  const { link } = agent;
+  const { arrival } = link;
+  const waiting = arrival.waiting.map(({ seen, ...waiter }) => ({ ...waiter, isSeen: seen === arrival.events }));
+  const viewed = { ...link, asked: link.asked === agent.disk.own, arrival: { isOver: arrival.isOver, waiting } };
+  return { ...rest, relay, agent: { ...agent, link: viewed } };
+}
+
+type Acting = (state: SmallState) => Host;
+
+class Moves {
+  readonly #state: SmallState;
+  readonly #host: Acting;
+  readonly #moves: Move<SmallState>[] = [];
+
+  constructor(state: SmallState, host: Acting) {
+    this.#state = state;
+    this.#host = host;
+  }
+
+  all(): readonly Move<SmallState>[] {
+    if (this.#state.agent.ended !== undefined) return [];
+    this.#connecting();
+    this.#answering();
+    this.#delivering();
+    this.#passingTime();
+    this.#program();
+    this.#others();
+    this.#killing();
+    return this.#moves;
+  }
+
+  #add(name: string, kind: Move<SmallState>["kind"], act: Move<SmallState>["act"], budget?: keyof Budgets): void {
+    if (budget === undefined) return void this.#moves.push({ name, kind, act });
+    if (this.#state.left[budget] === 0) return;
+    this.#moves.push({
+      name,
+      kind,
+      act: (state) => {
+        state.left[budget]--;
+        act(state);
+      },
+    });
+  }
+
+  #connecting(): void {
+    const { agent } = this.#state;
+    if (agent.connection === 0) {
+      return this.#add("a connection is made", "time", (state) => {
+        connect(state.relay, state.agent.name, ++state.connections);
+        this.#host(state).connection(state.connections);
+      });
+    }
+    this.#add("the connection breaks", "fault", (state) => this.#break(state, "first"), "broken");
+    if (agent.calls.length === 0) return;
+    this.#add("the connection breaks, calls end before it", "fault", (state) => this.#break(state, "last"), "broken");
+    agent.calls.forEach(({ request: { op } }, at) => {
+      if (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration" && op !== "RequestRejoin") return;
+      this.#add(`the relay acts on ${op}, and the connection breaks`, "fault", (state) => {
+        take(state, at);
+        this.#break(state, "first");
+      }, "broken");
+    });
+  }
+
+  /** Calls that were on their way end with the connection, before the channel hears of it or after. */
+  #break(state: SmallState, told: "first" | "last"): void {
+    const { agent, relay } = state;
+    const host = this.#host(state);
+    const calls = agent.calls.splice(0);
+    disconnect(relay, agent.name);
+    const lost = (): void => calls.forEach((call) => host.answer(call, { refused: "transport_error" }));
+    if (told === "last") lost();
+    host.connection(0);
+    if (told === "first") lost();
+  }
+
+  #answering(): void {
+    const { agent } = this.#state;
+    if (agent.connection === 0) return;
+    agent.calls.forEach(({ request, reply }, at) => {
+      const { op } = request;
+      const name = "epoch" in request ? `${op} of epoch ${epochName(request.epoch)}` : op;
+      // What a Subscribe starts may be here before its answer.
+      if (op === "Subscribe" && reply === undefined) this.#add(`the relay takes ${name}`, "answer", (state) => void take(state, at));
+      this.#add(`the answer to ${name}`, "answer", (state) => {
+        const answered = take(state, at);
+        const [call] = state.agent.calls.splice(at, 1);
+        if (call !== undefined) this.#host(state).answer(call, answered);
+      });
+      if (reply !== undefined) return;
+      this.#add(`the relay is busy: ${name}`, "fault", (state) => {
+        const [call] = state.agent.calls.splice(at, 1);
+        if (call !== undefined) this.#host(state).answer(call, { refused: "overloaded" });
+      }, "busy");
+    });
+  }
+
+  #delivering(): void {
+    const { agent, relay } = this.#state;
+    const [note] = relay.sessions[agent.name]?.pipe ?? [];
+    if (note === undefined) return;
+    this.#add(`delivered: ${noteName(note)}`, "notice", (state) => {
+      state.relay.sessions[state.agent.name]?.pipe.shift();
+      deliver(this.#host(state), note);
+    });
+  }
+
+  #passingTime(): void {
+    const { agent } = this.#state;
+    const { link, window, calm, waiting, arrival } = agent.link;
+    const wake = (name: string, timer: number | undefined, budget?: "late"): void => {
+      if (timer === undefined) return;
+      this.#add(name, "time", (state) => {
+        const host = this.#host(state);
+        host.push({ type: "time", timer });
+        host.run();
+      }, budget);
+    };
+    if (link.at === "pausing") wake("the pause is over", link.timer);
+    if (link.at === "fetching_later") wake("the pause before the fetch is over", link.timer);
+    if (link.at === "reading" || link.at === "listening") wake("the beginning is late", link.timer, "late");
+    wake("time to acknowledge", window.timer);
+    wake("asked back: time has passed", calm);
+    for (const { timer } of waiting) wake("a change has waited for too long", timer);
+    for (const { timer } of arrival.waiting) wake("recover() has waited for an entry", timer);
+    if (reachedBy(agent) > agent.disk.position || agent.notedLog !== undefined && agent.notedLog !== agent.disk.log) {
+      this.#add("the place is written", "time", (state) => {
+        const host = this.#host(state);
+        host.writePlace();
+        host.run();
+      });
+    }
+    const at = agent.rejoin?.at;
+    if ((at === "waiting" && agent.connection > 0 && !this.#isAnswered()) || at === "pausing" || at === "proof_later") {
+      this.#add("the agent asks to rejoin again", "time", (state) => this.#host(state).rejoinAgain());
+    }
+    if (agent.disk.candidate !== undefined && !agent.isUnderWay && permit(agent) !== undefined) {
+      this.#add("an open commit is sent again", "time", (state) => this.#host(state).commitAgain());
+    }
+    for (const { operation, at } of agent.operations) {
+      if (at !== "following") continue;
+      this.#add("recover() has waited for the generation", "time", (state) => this.#host(state).followingLate(operation));
+    }
+  }
+
+  /** Somebody has let the agent in, or is about to: it would ask in vain. */
+  #isAnswered(): boolean {
+    const { agent: { name, tasks, link }, relay } = this.#state;
+    const isAnswer = ({ type }: Note): boolean => type === "welcome" || type === "leaf";
+    return relay.asking.some(({ agent }) => agent === name) || relay.sessions[name]?.pipe.some(isAnswer) === true ||
+      link.arrived.some(({ content }) => isAnswer(content)) ||
+      tasks.some((task) => task.kind === "read" && isAnswer(task.note));
+  }
+
+  #program(): void {
+    const { agent } = this.#state;
+    if (agent.unread.length > 0) this.#add("the program reads", "program", (state) => this.#host(state).programReads());
+    if (agent.disk.stop !== undefined) {
+      this.#add("recover()", "program", (state) => this.#host(state).recover(), "recover");
+    }
+    if (agent.isSending) this.#add("send()", "program", (state) => this.#host(state).send(), "send");
+    if (placeOf(agent).at === "in_step") this.#add("add()", "program", (state) => this.#host(state).change(), "change");
+  }
+
+  #others(): void {
+    const { relay, agent: { name } } = this.#state;
+    if (relay.members[other] === undefined) return;
+    const asking = relay.asking.find(({ agent }) => agent === name);
+    if (asking !== undefined && asking.leaf !== leafIn(relay, name)) {
+      this.#add(`${other} tells the agent its leaf`, "program", ({ relay }) => {
+        relay.asking = [];
+        relay.sessions[name]?.pipe.push({ type: "leaf", leaf: leafIn(relay, name) });
+      });
+    } else if (asking !== undefined) {
+      this.#add(`${other} lets the agent in`, "program", ({ relay }) => {
+        const { epoch } = relay;
+        const hash = `commit of ${other} in ${epoch} for ${name}`;
+        callRelay(relay, other, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
+      });
+    }
+    this.#add(`${other} sends`, "program", ({ relay }) => {
+      const hash = `of ${other}, ${relay.entries.length + 1}`;
+      append(relay, { kind: "message", sender: other, epoch: relay.epoch, hash, counter: 1, keyNumber: 1 });
+    }, "message");
+    this.#add(`${other} commits`, "program", ({ relay }) => {
+      const { epoch } = relay;
+      callRelay(relay, other, { op: "SendCommit", epoch, hash: `commit of ${other} in ${epoch}` });
+    }, "commit");
+    this.#add(`${other} asks to rejoin`, "program", ({ relay }) => {
+      relay.sessions[name]?.pipe.push({ type: "rejoin", agent: other });
+    }, "ask");
+  }
+
+  #killing(): void {
+    const { agent, copy } = this.#state;
+    this.#add("kill -9", "fault", (state) => restart(state, state.agent.disk), "kill");
+    agent.calls.forEach(({ request: { op } }, at) => {
+      if (agent.connection === 0 || (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration")) return;
+      this.#add(`the relay acts on ${op}; kill -9`, "fault", (state) => {
+        take(state, at);
+        restart(state, state.agent.disk);
+      }, "kill");
+    });
+    if (copy === undefined) {
+      this.#add("the directory is copied", "fault", (state) => void (state.copy = copyOf(state.agent.disk)), "copy");
+    } else {
+      this.#add("the copy is put back", "fault", (state) => {
+        restart(state, copy);
+        state.copy = undefined;
+      });
+    }
+  }
+}
+
+/** The relay acts on a call, once. */
+function take(state: SmallState, at: number): ReturnType<typeof callRelay> {
+  const call = state.agent.calls[at];
+  if (call === undefined) return { refused: "transport_error" };
+  if (call.reply !== undefined) return call.reply;
+  const answered = callRelay(state.relay, state.agent.name, call.request);
+  if (!isRefused(answered)) call.reply = answered;
+  return answered;
+}
+
+function isRefused(reply: NonNullable<Call["reply"]> | Refused): reply is Refused {
+  return "refused" in reply;
+}
+
+function restart(state: SmallState, disk: Disk): void {
+  disconnect(state.relay, state.agent.name);
+  state.relay.asking = state.relay.asking.filter(({ agent }) => agent !== state.agent.name);
+  state.agent = restore(state.agent.name, copyOf(disk));
+  state.compared = state.lastRead = undefined;
+}
+
+function deliver(host: Host, note: Note): void {
+  if (note.type === "welcome") return host.welcomed(note);
+  if (note.type === "start") host.push({ type: "started", tag: note.tag });
+  else {
+    const kind = note.type === "entry" ? "entry" : "word";
+    host.push({ type: "delivered", notice: { kind, content: note, bytes: 1 } });
+  }
+  host.run();
+}
+
+function noteName(note: Note): string {
+  switch (note.type) {
+    case "entry":
+      return `entry ${note.entry.sequence}, a ${note.entry.kind}`;
+    case "start":
+      return `the beginning, after entry ${note.after}`;
+    case "welcome":
+      return `a Welcome into epoch ${epochName(note.epoch)}`;
+    case "leaf":
+      return "the agent's leaf";
+    case "rejoin":
+      return `${note.agent} asks to rejoin`;
+    case "end":
+      return `the end: ${note.reason}`;
+  }
+}
+
+/** With its generation. */
+function epochName(epoch: number): string {
+  const generation = generationOf(epoch);
+  return generation === 0 ? String(epoch) : `${epoch - generation * 2 ** 32} of generation ${generation}`;
+}
+
+export type { Agent };
