@@ -10,7 +10,7 @@ import type { Facts, LinkState, Place, Question } from "../../sdk/channel/connec
 import type { Permit } from "../../sdk/channel/connection/permit.ts";
 import type { OwnCommit } from "../../sdk/channel/log_place.ts";
 import { bytesOf, type Group } from "./group_of_letters.ts";
-import type { Note, Reply, Request } from "./relay_of_letters.ts";
+import type { Note, Refused, Reply, Request } from "./relay_of_letters.ts";
 
 /** The commit at which the agent is stopped. */
 export interface Stop {
@@ -81,7 +81,7 @@ export interface Call {
   readonly asker: Asker;
   readonly request: Request;
   /** The relay has acted on it, and its answer is on its way. */
-  reply?: Reply;
+  reply?: Reply | Refused;
 }
 
 export interface Rejoin {

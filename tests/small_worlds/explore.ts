@@ -66,6 +66,7 @@ class Search<S> {
   readonly #events = new Numbers();
   readonly #from = new Numbers();
   readonly #to = new Numbers();
+  readonly #named = new Numbers();
   /** Of each transition, whether it is an answer or a notice. */
   readonly #isFast = new Numbers();
   readonly #good: number[] = [];
@@ -100,6 +101,7 @@ class Search<S> {
       const to = this.#add(after, id, name);
       this.#from.push(id);
       this.#to.push(to);
+      this.#named.push(this.#nameId(name));
       this.#isFast.push(kind === "answer" || kind === "notice" ? 1 : 0);
     });
   }
@@ -174,27 +176,47 @@ class Search<S> {
   /** States are taken away that no fast event leads to: those that are left are on a circle, or behind one. */
   #hotLoop(): Story | undefined {
     const { size } = this.#ids;
-    const [from, to] = [new Numbers(), new Numbers()];
+    const [from, to, names] = [new Numbers(), new Numbers(), new Numbers()];
     const entering = new Int32Array(size);
     for (let at = 0; at < this.#from.length; at++) {
       if (this.#isFast.at(at) === 0) continue;
       from.push(this.#from.at(at));
       to.push(this.#to.at(at));
+      names.push(this.#named.at(at));
       entering[this.#to.at(at)]!++;
     }
     const out = listsOf(from, to, size);
     const todo: number[] = [];
     for (let id = 0; id < size; id++) if (entering[id] === 0) todo.push(id);
-    let left = size;
     for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
-      left--;
       for (const next of out(id)) if (--entering[next]! === 0) todo.push(next);
     }
-    if (left === 0) return undefined;
-    for (let id = 0; id < size; id++) {
-      if (entering[id]! > 0) return this.#story("answers and notices follow each other without end", id);
+    const first = entering.findIndex((left) => left > 0);
+    return first < 0 ? undefined : this.#circle(first, { from, to, names }, entering);
+  }
+
+  /** Backwards from one of them, until a state comes a second time. */
+  #circle(
+    first: number,
+    { from, to, names }: { readonly from: Numbers; readonly to: Numbers; readonly names: Numbers },
+    left: Int32Array,
+  ): Story {
+    const before = new Map<number, { readonly id: number; readonly name: number }>();
+    for (let at = 0; at < from.length; at++) {
+      if (left[from.at(at)]! > 0 && left[to.at(at)]! > 0) before.set(to.at(at), { id: from.at(at), name: names.at(at) });
     }
-    return undefined;
+    const seen = new Set<number>();
+    let at = first;
+    for (; !seen.has(at); at = before.get(at)?.id ?? at) seen.add(at);
+    const circle: string[] = [];
+    let back = at;
+    do {
+      const { id, name } = before.get(back) ?? { id: at, name: 0 };
+      circle.unshift(this.#names[name] ?? "");
+      back = id;
+    } while (back !== at);
+    const { events } = this.#story("", at);
+    return { why: "answers and notices follow each other without end", events: [...events, "then, without end:", ...circle] };
   }
 }
 

@@ -25,14 +25,14 @@ export function copyOf<T>(value: T): T {
 
 function copy(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint8Array || Object.isFrozen(value)) return value;
   if (Array.isArray(value)) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) list[i] = copy(value[i]);
     return list;
   }
-  if (value instanceof Uint8Array || Object.isFrozen(value)) return value;
   const made: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(value)) made[key] = copy(field);
+  for (const key in value) made[key] = copy(value[key as keyof typeof value]); // cast: one of its own keys
   return made;
 }
 
@@ -42,20 +42,45 @@ export function textOf(state: unknown): string {
 }
 
 const decoder = new TextDecoder();
+/** Of frozen values in which no number is a name: a short word for each text. */
+const known = new WeakMap<object, string>();
+const words = new Map<string, string>();
+/** In their order, of each list of keys. */
+const sorted = new Map<string, readonly string[]>();
 
 class Writer {
-  readonly #names = new Map<string, number>();
+  readonly #names = new Map<number, number>();
+  readonly #operations = new Map<number, number>();
+  #named = 0;
 
   write(value: unknown, key: string): string {
     if (typeof value === "number") return this.#number(value, key);
     if (typeof value === "string") return `"${value}"`;
     if (typeof value !== "object" || value === null) return String(value);
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const named = this.#named;
+    const text = this.#object(value, key);
+    if (this.#named === named && (value instanceof Uint8Array || Object.isFrozen(value))) {
+      const word = words.get(text) ?? `@${words.size}`;
+      words.set(text, word);
+      known.set(value, word);
+      return word;
+    }
+    return text;
+  }
+
+  #object(value: object, key: string): string {
     if (value instanceof Uint8Array) return `<${decoder.decode(value)}>`;
-    if (Array.isArray(value)) return `[${value.map((item) => this.write(item, key)).join()}]`;
+    if (Array.isArray(value)) {
+      let text = "[";
+      for (const item of value) text += `${this.write(item, key)},`;
+      return `${text}]`;
+    }
     let text = "{";
     // cast: the fields of any object
     const fields = value as Readonly<Record<string, unknown>>;
-    for (const name of Object.keys(value).sort()) {
+    for (const name of keysOf(value)) {
       const field = fields[name];
       if (field !== undefined && !counters.has(name)) text += `${name}:${this.write(field, name)},`;
     }
@@ -65,11 +90,21 @@ class Writer {
   #number(value: number, key: string): string {
     const group = groups[key];
     if (group === undefined) return String(value);
-    const name = group + value;
-    const known = this.#names.get(name) ?? this.#names.size + 1;
-    this.#names.set(name, known);
-    return `#${known}`;
+    this.#named++;
+    const names = group === "n" ? this.#names : this.#operations;
+    const name = names.get(value) ?? names.size + 1;
+    names.set(value, name);
+    return `#${name}`;
   }
+}
+
+function keysOf(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  const joined = keys.join();
+  const before = sorted.get(joined);
+  if (before !== undefined) return before;
+  sorted.set(joined, keys.sort());
+  return keys;
 }
 
 /** Two numbers of 32 bits: among ten million states, two that are not equal have the same ones with a chance of 3 in a million. */

@@ -47,6 +47,18 @@ interface Session {
   pipe: Note[];
 }
 
+interface Former {
+  readonly joined: number;
+  readonly end: number;
+  readonly reason: "removed" | "recovered";
+}
+
+interface Welcome {
+  readonly joined: number;
+  readonly epoch: number;
+  readonly led: string;
+}
+
 interface Cursor {
   readonly consumed: number;
   readonly acknowledged: number;
@@ -54,18 +66,18 @@ interface Cursor {
 
 export interface Relay {
   log: string;
-  entries: Entry[];
+  entries: readonly Entry[];
   epoch: number;
-  members: Record<string, Member>;
+  members: Readonly<Record<string, Member>>;
   /** Those that an entry removed, until they are told: the last entry that they read. */
-  former: Record<string, { readonly joined: number; readonly end: number; readonly reason: "removed" | "recovered" }>;
+  former: Readonly<Record<string, Former>>;
   owners: readonly string[];
-  cursors: Record<string, Cursor>;
+  cursors: Readonly<Record<string, Cursor>>;
   sessions: Record<string, Session>;
   /** Agents that ask to be let in, with the leaves that they signed about. */
-  asking: { readonly agent: string; readonly leaf: string }[];
+  asking: readonly { readonly agent: string; readonly leaf: string }[];
   /** Those that were not taken. */
-  welcomes: Record<string, { readonly joined: number; readonly epoch: number; readonly led: string }>;
+  welcomes: Readonly<Record<string, Welcome>>;
 }
 
 export interface Founding {
@@ -129,18 +141,27 @@ export interface Replies {
 
 export type Reply = Replies[keyof Replies];
 
+const none = Object.freeze({});
+const nobody = Object.freeze([]);
+
+/** Parts of it are frozen, so that copies share them. */
+function set<T>(record: Readonly<Record<string, T>>, name: string, value: T | undefined): Readonly<Record<string, T>> {
+  const { [name]: _, ...others } = record;
+  return Object.freeze(value === undefined ? others : { ...others, [name]: value });
+}
+
 export function newRelay(creator: string): Relay {
   return {
     log: "log",
     entries: [],
     epoch: 0,
-    members: { [creator]: Object.freeze({ joined: 0 }) },
-    former: {},
-    owners: [creator],
-    cursors: { [creator]: Object.freeze({ consumed: 0, acknowledged: 0 }) },
+    members: Object.freeze({ [creator]: { joined: 0 } }),
+    former: none,
+    owners: Object.freeze([creator]),
+    cursors: Object.freeze({ [creator]: { consumed: 0, acknowledged: 0 } }),
     sessions: {},
-    asking: [],
-    welcomes: {},
+    asking: nobody,
+    welcomes: none,
   };
 }
 
@@ -232,8 +253,8 @@ function pump(relay: Relay, agent: string): void {
   if (former === undefined) return;
   session.tag = undefined;
   session.pipe.push({ type: "end", reason: former.reason });
-  delete relay.former[agent];
-  delete relay.cursors[agent];
+  relay.former = set(relay.former, agent, undefined);
+  relay.cursors = set(relay.cursors, agent, undefined);
 }
 
 function acknowledge(relay: Relay, agent: string, consumed: number): Replies["Acknowledge"] | Refused {
@@ -245,9 +266,9 @@ function acknowledge(relay: Relay, agent: string, consumed: number): Replies["Ac
     consumed: Math.max(cursor.consumed, consumed),
     acknowledged: consumed < joined ? cursor.acknowledged : Math.max(cursor.acknowledged, consumed),
   };
-  relay.cursors[agent] = Object.freeze(moved);
+  relay.cursors = set(relay.cursors, agent, moved);
   const welcome = relay.welcomes[agent];
-  if (welcome !== undefined && moved.consumed >= welcome.joined) delete relay.welcomes[agent];
+  if (welcome !== undefined && moved.consumed >= welcome.joined) relay.welcomes = set(relay.welcomes, agent, undefined);
   return { consumed: moved.consumed };
 }
 
@@ -309,7 +330,7 @@ function requestRejoin(
 ): Replies["RequestRejoin"] | Refused {
   if (relay.members[agent] === undefined) return { refused: "not_found" };
   if (generation !== generationOf(relay.epoch)) return { refused: "epoch_conflict", epoch: relay.epoch };
-  relay.asking = [...relay.asking.filter((request) => request.agent !== agent), Object.freeze({ agent, leaf })];
+  relay.asking = Object.freeze([...relay.asking.filter((request) => request.agent !== agent), { agent, leaf }]);
   for (const [reader, { tag, pipe }] of Object.entries(relay.sessions)) {
     if (reader !== agent && tag !== undefined) pipe.push({ type: "rejoin", agent });
   }
@@ -332,7 +353,7 @@ function found(
   const removed = Object.keys(relay.members).filter((member) => !members.includes(member));
   const epoch = foundingEpoch(generation);
   const sequence = append(relay, { kind: "founding", sender: agent, epoch, hash, removed });
-  relay.asking = [];
+  relay.asking = nobody;
   return { sequence, epoch: epoch + 1, duplicate: false };
 }
 
@@ -342,7 +363,7 @@ export function append(relay: Relay, entry: NewEntry): number {
   const sequence = relay.entries.length + 1;
   const { added = [], removed = [] } = entry;
   const made: Entry = Object.freeze({ ...entry, sequence, added, removed });
-  relay.entries.push(made);
+  relay.entries = Object.freeze([...relay.entries, made]);
   apply(relay, made);
   for (const agent of Object.keys(relay.sessions)) {
     pump(relay, agent);
@@ -352,35 +373,33 @@ export function append(relay: Relay, entry: NewEntry): number {
 }
 
 function apply(relay: Relay, { kind, sequence, sender, epoch, hash, added, removed, counter, keyNumber }: Entry): void {
-  const { members } = relay;
-  const member = members[sender];
+  const member = relay.members[sender];
   if (member !== undefined && kind !== "founding") {
-    members[sender] = Object.freeze({
-      ...member,
-      sent: sentAfter(member.sent, { sequence, epoch, counter, keyNumber, hash, isCommit: kind === "commit" }),
-    });
+    const sent = sentAfter(member.sent, { sequence, epoch, counter, keyNumber, hash, isCommit: kind === "commit" });
+    relay.members = set(relay.members, sender, { ...member, sent });
   }
   if (kind === "message") return;
   relay.epoch = epoch + 1;
   for (const agent of removed) {
-    const { joined } = members[agent] ?? { joined: 0 };
-    delete members[agent];
-    delete relay.welcomes[agent];
-    relay.former[agent] = { joined, end: sequence, reason: kind === "founding" ? "recovered" : "removed" };
+    const { joined } = relay.members[agent] ?? { joined: 0 };
+    relay.members = set(relay.members, agent, undefined);
+    relay.welcomes = set(relay.welcomes, agent, undefined);
+    const reason = kind === "founding" ? "recovered" : "removed";
+    relay.former = set<Former>(relay.former, agent, { joined, end: sequence, reason });
   }
   for (const agent of added) {
-    members[agent] = Object.freeze({ joined: sequence });
-    delete relay.former[agent];
-    const before = relay.cursors[agent]?.acknowledged ?? 0;
-    relay.cursors[agent] = Object.freeze({ consumed: sequence - 1, acknowledged: before });
-    relay.welcomes[agent] = Object.freeze({ joined: sequence, epoch: epoch + 1, led: hash });
+    relay.members = set<Member>(relay.members, agent, { joined: sequence });
+    relay.former = set(relay.former, agent, undefined);
+    const { acknowledged } = relay.cursors[agent] ?? { acknowledged: 0 };
+    relay.cursors = set(relay.cursors, agent, { consumed: sequence - 1, acknowledged });
+    relay.welcomes = set(relay.welcomes, agent, { joined: sequence, epoch: epoch + 1, led: hash });
   }
-  relay.asking = relay.asking.filter(({ agent }) => !added.includes(agent));
-  relay.owners = relay.owners.filter((owner) => members[owner] !== undefined);
-  if (kind === "founding" && members[sender]?.lapsed) {
-    const { lapsed: _, ...active } = members[sender];
-    members[sender] = Object.freeze(active);
-  }
+  relay.asking = Object.freeze(relay.asking.filter(({ agent }) => !added.includes(agent)));
+  relay.owners = Object.freeze(relay.owners.filter((owner) => relay.members[owner] !== undefined));
+  const founder = relay.members[sender];
+  if (kind !== "founding" || founder?.lapsed === undefined) return;
+  const { lapsed: _, ...active } = founder;
+  relay.members = set<Member>(relay.members, sender, active);
 }
 
 interface NewSent {
@@ -429,5 +448,5 @@ export function welcomedLeaf(agent: string, joined: number): string {
 export function lapse(relay: Relay, agent: string): void {
   const member = relay.members[agent];
   if (member === undefined) return;
-  relay.members[agent] = Object.freeze({ ...member, lapsed: true });
+  relay.members = set<Member>(relay.members, agent, { ...member, lapsed: true });
 }

@@ -40,9 +40,9 @@ export function restoredOwner(
   });
   const sealed: Sealed = {};
   if (isRestored) sendOfNewer(relay, sealed);
-  delete relay.former[blamed];
+  relay.former = {};
   const consumed = isRead ? 3 : 2;
-  relay.cursors[owner] = Object.freeze({ consumed, acknowledged: consumed });
+  relay.cursors = Object.freeze({ ...relay.cursors, [owner]: { consumed, acknowledged: consumed } });
   const disk = newDisk(groupOf({ epoch: 1, led: "commit a", leaf: owner }), {
     stop: { sequence: 4, epoch: 1, hash: "commit bad", sender: blamed },
     founding,

@@ -2,11 +2,11 @@
  * A small world: one agent whose connection is the real machine, an honest relay of letters, another member that lets it in
  * again, and budgets for everything that may go wrong. Every order of what may happen is tried.
  */
-import { type Agent, type Call, type Disk, forget, permit, placeOf, reachedBy, restore } from "./agent_of_letters.ts";
+import { type Agent, type Disk, forget, permit, placeOf, reachedBy, restore } from "./agent_of_letters.ts";
 import type { Move, World } from "./explore.ts";
 import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
 import { copyOf, textOf } from "./plain_state.ts";
-import { append, callRelay, connect, disconnect, leafIn, type Note, type Refused, type Relay } from "./relay_of_letters.ts";
+import { append, callRelay, connect, disconnect, leafIn, type Note, type Relay } from "./relay_of_letters.ts";
 import { generationOf } from "../../proto/mod.ts";
 
 /** How often each may still happen. */
@@ -96,9 +96,9 @@ export function isInStep({ agent }: SmallState): boolean {
     agent.operations.length === 0;
 }
 
-/** A process that starts knows as much as its disk, and its disk all that is needed. */
+/** A process that starts knows as much as its disk: of the link, the log's id is all that lasts. */
 function forgotten({ agent }: SmallState): string | undefined {
-  const isSame = textOf(restore(agent.name, agent.disk)) === textOf(forget(agent));
+  const isSame = textOf(restore(agent.name, agent.disk).link) === textOf(forget(agent).link);
   return isSame ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
 }
 
@@ -275,7 +275,7 @@ class Moves {
     const asking = relay.asking.find(({ agent }) => agent === name);
     if (asking !== undefined && asking.leaf !== leafIn(relay, name)) {
       this.#add(`${other} tells the agent its leaf`, "program", ({ relay }) => {
-        relay.asking = [];
+        relay.asking = Object.freeze([]);
         relay.sessions[name]?.pipe.push({ type: "leaf", leaf: leafIn(relay, name) });
       });
     } else if (asking !== undefined) {
@@ -323,19 +323,12 @@ class Moves {
 function take(state: SmallState, at: number): ReturnType<typeof callRelay> {
   const call = state.agent.calls[at];
   if (call === undefined) return { refused: "transport_error" };
-  if (call.reply !== undefined) return call.reply;
-  const answered = callRelay(state.relay, state.agent.name, call.request);
-  if (!isRefused(answered)) call.reply = answered;
-  return answered;
-}
-
-function isRefused(reply: NonNullable<Call["reply"]> | Refused): reply is Refused {
-  return "refused" in reply;
+  return call.reply ??= callRelay(state.relay, state.agent.name, call.request);
 }
 
 function restart(state: SmallState, disk: Disk): void {
   disconnect(state.relay, state.agent.name);
-  state.relay.asking = state.relay.asking.filter(({ agent }) => agent !== state.agent.name);
+  state.relay.asking = Object.freeze(state.relay.asking.filter(({ agent }) => agent !== state.agent.name));
   state.agent = restore(state.agent.name, copyOf(disk));
   state.compared = state.lastRead = undefined;
 }
