@@ -72,7 +72,7 @@ export type Asker =
   | { readonly by: "subscribe"; readonly call: number; readonly tag: number }
   | { readonly by: "question"; readonly call: number; readonly question: Question }
   | { readonly by: "commit"; readonly isFate: boolean }
-  | { readonly by: "message" }
+  | { readonly by: "message"; readonly group: Group }
   | { readonly by: "proof" }
   | { readonly by: "rejoin" }
   | { readonly by: "recover"; readonly operation: number };
@@ -225,6 +225,12 @@ export function factsOf(agent: Agent): Facts {
 /** The program is done with everything up to here. */
 export function reachedBy({ unread: [oldest], received, disk: { position } }: Agent): number {
   return Math.max(position, oldest === undefined ? received ?? 0 : oldest - 1);
+}
+
+/** There is something to write of it. */
+export function isPlaceNew(agent: Agent): boolean {
+  const { notedLog, disk } = agent;
+  return reachedBy(agent) > disk.position || (notedLog !== undefined && notedLog !== disk.log);
 }
 
 export function nextFounding({ disk: { group } }: Agent): number {

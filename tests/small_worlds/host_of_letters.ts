@@ -20,10 +20,11 @@ import {
   type Operation,
   permit,
   placeOf,
+  isPlaceNew,
   reachedBy,
   type Task,
 } from "./agent_of_letters.ts";
-import { afterCommit, afterFounding, bytesOf, groupOf, seal, type Sealed } from "./group_of_letters.ts";
+import { afterCommit, afterFounding, bytesOf, groupOf, type Sealed } from "./group_of_letters.ts";
 import {
   callRelay,
   type Entry,
@@ -63,11 +64,19 @@ export interface HostState {
   lastRead: { readonly tag: number; readonly sequence: number } | undefined;
   /** Of operations of the program. */
   operations: number;
+  /** That were made, over all copies of the store. */
+  messages: number;
 }
 
 type Event = LinkEvent<Note>;
 type Effect = LinkEffect<Note>;
 export type Step = typeof stepLink<Note>;
+
+interface HostOptions {
+  readonly step: Step | undefined;
+  /** The place is written as soon as it is reached. */
+  readonly isDiskFast: boolean;
+}
 
 /** A circle that takes no time at all. */
 const maxSteps = 200;
@@ -78,14 +87,16 @@ export class Host {
   readonly #world: HostState;
   readonly #guards: Guards;
   readonly #step: Step;
+  readonly #isDiskFast: boolean;
   readonly #queue: Event[] = [];
   #isStepping = false;
   #steps = 0;
 
-  constructor(world: HostState, guards: Guards = allGuards, step: Step = stepLink) {
+  constructor(world: HostState, guards: Guards, { step = stepLink, isDiskFast }: HostOptions) {
     this.#world = world;
     this.#guards = guards;
     this.#step = step;
+    this.#isDiskFast = isDiskFast;
   }
 
   get #agent(): Agent {
@@ -247,7 +258,9 @@ export class Host {
       this.#endTurn();
       this.#endFollowing();
       const [task] = this.#agent.tasks;
-      if (task === undefined || task.isWaiting || this.#agent.ended !== undefined) return;
+      if (this.#agent.ended !== undefined) return;
+      if (this.#isDiskFast && isPlaceNew(this.#agent)) this.writePlace();
+      if (task === undefined || task.isWaiting) return;
       task.isWaiting = true;
       this.#runTask(task);
     }
@@ -836,17 +849,13 @@ export class Host {
   // Messages and commits
 
   send(): void {
-    const { relay: _, sealed } = this.#world;
-    const agent = this.#agent;
-    const { disk } = agent;
+    const { disk } = this.#agent;
     this.#checkCompared("sent");
     disk.counter++;
     disk.usedKeys++;
-    const content = `message ${Object.keys(sealed).length}`;
-    const fault = seal(sealed, disk.group, disk.usedKeys, content);
-    if (fault !== undefined) this.#broken(fault);
-    const { counter, usedKeys: keyNumber, group: { epoch } } = disk;
-    this.#call({ by: "message" }, { op: "SendMessage", epoch, id: content, counter, keyNumber });
+    const { counter, usedKeys: keyNumber, group } = disk;
+    const id = `message ${++this.#world.messages}`;
+    this.#call({ by: "message", group }, { op: "SendMessage", epoch: group.epoch, id, counter, keyNumber });
   }
 
   /** The program wants to change the channel. */

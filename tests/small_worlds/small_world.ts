@@ -2,9 +2,10 @@
  * A small world: one agent whose connection is the real machine, an honest relay of letters, another member that lets it in
  * again, and budgets for everything that may go wrong. Every order of what may happen is tried.
  */
-import { type Agent, type Disk, forget, permit, placeOf, reachedBy, restore } from "./agent_of_letters.ts";
+import { type Agent, type Disk, forget, isPlaceNew, permit, placeOf, restore } from "./agent_of_letters.ts";
 import type { Move, World } from "./explore.ts";
 import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
+import { seal } from "./group_of_letters.ts";
 import { copyOf, textOf } from "./plain_state.ts";
 import { append, callRelay, connect, disconnect, leafIn, type Note, type Relay } from "./relay_of_letters.ts";
 import { generationOf } from "../../proto/mod.ts";
@@ -29,6 +30,8 @@ export interface Budgets {
   message: number;
   commit: number;
   ask: number;
+  /** The log is read again from where the reader is. */
+  fetch: number;
 }
 
 const none: Budgets = {
@@ -43,6 +46,7 @@ const none: Budgets = {
   message: 0,
   commit: 0,
   ask: 0,
+  fetch: 0,
 };
 
 export interface SmallState extends HostState {
@@ -63,10 +67,13 @@ export interface Setting {
   readonly left: Partial<Budgets>;
   readonly guards?: Partial<Guards>;
   readonly step?: Step;
+  /** The disk is slow, and a broken connection ends calls before the channel hears of it, or after: ten times as many states. */
+  readonly isThorough?: boolean;
   readonly isGood?: (state: SmallState) => boolean;
 }
 
-export function smallWorld({ relay, name, disk, sealed = {}, left, guards, step, isGood }: Setting): World<SmallState> {
+export function smallWorld(setting: Setting): World<SmallState> {
+  const { relay, name, disk, sealed = {}, left, guards, step, isGood, isThorough = false } = setting;
   const start: SmallState = {
     relay,
     agent: restore(name, disk),
@@ -76,14 +83,15 @@ export function smallWorld({ relay, name, disk, sealed = {}, left, guards, step,
     compared: undefined,
     lastRead: undefined,
     operations: 0,
+    messages: 0,
     connections: 0,
     copy: undefined,
   };
-  const host = (state: SmallState): Host => new Host(state, { ...allGuards, ...guards }, step);
+  const host = (state: SmallState): Host => new Host(state, { ...allGuards, ...guards }, { step, isDiskFast: !isThorough });
   return {
     start,
     view,
-    moves: (state) => new Moves(state, host).all(),
+    moves: (state) => new Moves(state, host, isThorough).all(),
     broken: (state) => state.fault ?? forgotten(state),
     isGood: isGood ?? isInStep,
   };
@@ -117,10 +125,12 @@ type Acting = (state: SmallState) => Host;
 class Moves {
   readonly #state: SmallState;
   readonly #host: Acting;
+  readonly #isThorough: boolean;
   readonly #moves: Move<SmallState>[] = [];
 
-  constructor(state: SmallState, host: Acting) {
+  constructor(state: SmallState, host: Acting, isThorough: boolean) {
     this.#state = state;
+    this.#isThorough = isThorough;
     this.#host = host;
   }
 
@@ -159,7 +169,9 @@ class Moves {
     }
     this.#add("the connection breaks", "fault", (state) => this.#break(state, "first"), "broken");
     if (agent.calls.length === 0) return;
-    this.#add("the connection breaks, calls end before it", "fault", (state) => this.#break(state, "last"), "broken");
+    if (this.#isThorough) {
+      this.#add("the connection breaks, calls end before it", "fault", (state) => this.#break(state, "last"), "broken");
+    }
     agent.calls.forEach(({ request: { op } }, at) => {
       if (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration" && op !== "RequestRejoin") return;
       this.#add(`the relay acts on ${op}, and the connection breaks`, "fault", (state) => {
@@ -191,6 +203,8 @@ class Moves {
       if (op === "Subscribe" && reply === undefined) this.#add(`the relay takes ${name}`, "answer", (state) => void take(state, at));
       this.#add(`the answer to ${name}`, "answer", (state) => {
         const answered = take(state, at);
+        // A member that answers at once: the answer itself may still take its time.
+        if (op === "RequestRejoin" && !this.#isThorough) letIn(state.relay, state.agent.name);
         const [call] = state.agent.calls.splice(at, 1);
         if (call !== undefined) this.#host(state).answer(call, answered);
       });
@@ -230,7 +244,7 @@ class Moves {
     wake("asked back: time has passed", calm);
     for (const { timer } of waiting) wake("a change has waited for too long", timer);
     for (const { timer } of arrival.waiting) wake("recover() has waited for an entry", timer);
-    if (reachedBy(agent) > agent.disk.position || agent.notedLog !== undefined && agent.notedLog !== agent.disk.log) {
+    if (isPlaceNew(agent)) {
       this.#add("the place is written", "time", (state) => {
         const host = this.#host(state);
         host.writePlace();
@@ -265,6 +279,11 @@ class Moves {
     if (agent.disk.stop !== undefined) {
       this.#add("recover()", "program", (state) => this.#host(state).recover(), "recover");
     }
+    this.#add("the log is fetched again", "program", (state) => {
+      const host = this.#host(state);
+      host.push({ type: "fetch", afterMs: 0 });
+      host.run();
+    }, "fetch");
     if (agent.isSending) this.#add("send()", "program", (state) => this.#host(state).send(), "send");
     if (placeOf(agent).at === "in_step") this.#add("add()", "program", (state) => this.#host(state).change(), "change");
   }
@@ -272,18 +291,8 @@ class Moves {
   #others(): void {
     const { relay, agent: { name } } = this.#state;
     if (relay.members[other] === undefined) return;
-    const asking = relay.asking.find(({ agent }) => agent === name);
-    if (asking !== undefined && asking.leaf !== leafIn(relay, name)) {
-      this.#add(`${other} tells the agent its leaf`, "program", ({ relay }) => {
-        relay.asking = Object.freeze([]);
-        relay.sessions[name]?.pipe.push({ type: "leaf", leaf: leafIn(relay, name) });
-      });
-    } else if (asking !== undefined) {
-      this.#add(`${other} lets the agent in`, "program", ({ relay }) => {
-        const { epoch } = relay;
-        const hash = `commit of ${other} in ${epoch} for ${name}`;
-        callRelay(relay, other, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
-      });
+    if (relay.asking.some(({ agent }) => agent === name)) {
+      this.#add(`${other} answers the agent`, "program", ({ relay }) => letIn(relay, name));
     }
     this.#add(`${other} sends`, "program", ({ relay }) => {
       const hash = `of ${other}, ${relay.entries.length + 1}`;
@@ -323,7 +332,29 @@ class Moves {
 function take(state: SmallState, at: number): ReturnType<typeof callRelay> {
   const call = state.agent.calls[at];
   if (call === undefined) return { refused: "transport_error" };
-  return call.reply ??= callRelay(state.relay, state.agent.name, call.request);
+  const { asker, request } = call;
+  const isNew = call.reply === undefined;
+  const reply = call.reply ??= callRelay(state.relay, state.agent.name, request);
+  // A content that never came to the relay is known to nobody.
+  if (isNew && asker.by === "message" && request.op === "SendMessage" && !("refused" in reply)) {
+    state.fault ??= seal(state.sealed, asker.group, request.keyNumber, request.id);
+  }
+  return reply;
+}
+
+/** The other member lets an agent in that signed about its present leaf; else it tells it the leaf. */
+function letIn(relay: Relay, name: string): void {
+  const request = relay.asking.find(({ agent }) => agent === name);
+  if (request === undefined || relay.members[other] === undefined) return;
+  const leaf = leafIn(relay, name);
+  if (request.leaf === leaf) {
+    const { epoch } = relay;
+    const hash = `commit of ${other} in ${epoch} for ${name}`;
+    callRelay(relay, other, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
+  } else {
+    relay.asking = Object.freeze([]);
+    relay.sessions[name]?.pipe.push({ type: "leaf", leaf });
+  }
 }
 
 function restart(state: SmallState, disk: Disk): void {
