@@ -37,6 +37,11 @@ export const campaigns: readonly Campaign[] = [
     ],
   },
   {
+    name: "small-worlds",
+    what: "every order of events around a channel's connection: no key is used twice, nobody is stuck",
+    paths: ["tests/small_worlds/member_in_step_test.ts", "tests/small_worlds/restored_owner_test.ts"],
+  },
+  {
     name: "groups",
     what: "large channels, races of commits and thefts of state at full length",
     paths: [

@@ -33,6 +33,7 @@ const ownSuites = [
   "relay",
   "scenario",
   "sdk",
+  "small_worlds",
   "story",
   "traffic",
 ].map((name) => `tests/${name}`);
@@ -52,6 +53,7 @@ export const suites: readonly Suite[] = [
   tests("relay-processes", ["tests/relay"], { lanes: 2 }),
   tests("relay", ["relay"], { lanes: 2 }),
   tests("sdk", ["sdk"], { without: ["sdk/platform"] }),
+  tests("small-worlds", ["tests/small_worlds"]),
   tests("http2", ["tests/http2"]),
   tests("project", ["tests"], { without: ownSuites }),
   tests("python", ["tests/python"]),

@@ -18,6 +18,11 @@ const stopsReader =
   /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )(Answers (?=the |when |whether |what |where )|Who |Whose |What (?!follows|remains))/;
 const plainAdvice = "say it with the thing itself as the subject; functions return";
 
+/** Rooms of the channel whose control is a machine: promises and timers stand in a folder `runner`. */
+const machineRooms = /^sdk\/channel\/connection\/(?!(?:.*\/)?runner\/)/;
+const waits = /\b(?:async|await|Promise|setTimeout|setInterval|queueMicrotask)\b/g;
+const permitMaker = "sdk/channel/connection/judge_connection.ts";
+
 type Finding = { readonly index: number; readonly what: string };
 type Rule = {
   readonly name: string;
@@ -95,6 +100,16 @@ const rules: readonly Rule[] = [
         .filter(({ index }) => !explained(file.text, index, "// wait: ")),
   },
   { name: "wait", applies: product, find: unlimitedWaits },
+  {
+    name: "machine_wait",
+    applies: (file) => product(file) && machineRooms.test(file.path),
+    find: ({ code }) => matches(code, waits, "a machine never waits: say it as an effect, the runner carries it out"),
+  },
+  {
+    name: "permit",
+    applies: (file) => typescript(file) && file.path !== permitMaker,
+    find: ({ code }) => matches(code, /\bas\s+Permit\b|<Permit>\s*[\w({[]/g, `${permitMaker} alone makes a permit`),
+  },
   {
     name: "unfinished",
     applies: (file) => typescript(file) || python(file),

@@ -38,6 +38,11 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["wait", "api/a.ts", `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(3_000) });\n`],
   ["wait", "relay/a.ts", `${doc}const ms = 3_000;\nawait within(ms, work);\n`],
   ["wait", "relay/a.ts", `${doc}const ms = 3_000;\nconst a = jetstream(connection, { timeout: ms });\n`],
+  ["machine_wait", "sdk/channel/connection/a.ts", `${doc}export async function a(): void {}\n`],
+  ["machine_wait", "sdk/channel/connection/deep/a.ts", `${doc}export const a = (): Promise<void> => b;\n`],
+  ["machine_wait", "sdk/channel/connection/a.ts", `${doc}setTimeout(a, 5);\n`],
+  ["permit", "sdk/channel/a.ts", `${doc}// cast: none\nconst a = { number: 1 } as Permit;\n`],
+  ["permit", "tests/a_test.ts", "const a = { number: 1 } as Permit;\n"],
   ["unfinished", "proto/cell.ts", `${doc}// TO${"DO"}: later\n`],
   ["prose", "proto/a.ts", `${doc}/** Who owns nothing removes nobody. */\nexport const a = 1;\n`],
   ["prose", "server/a.ts", `/**\n * Whose turn it is.\n */\nexport const a = 1;\n`],
@@ -58,6 +63,9 @@ for (const [rule, path, text] of violations) {
 }
 
 const accepted: readonly [path: string, text: string][] = [
+  ["sdk/channel/connection/runner/a.ts", `${doc}export async function a(): Promise<void> {}\n`],
+  ["sdk/channel/connection/a_test.ts", "Deno.test(name, async () => await b());\n"],
+  ["sdk/channel/connection/judge_connection.ts", `${doc}// cast: the one place\nconst a = { number: 1 } as Permit;\n`],
   ["tools/fetch/sources.ts", `${doc}const host = "deb.deb${"ian"}.org";\n`],
   ["proto/cell.ts", `${doc}const a = b as string; // cast: checked above\n`],
   ["relay/a.ts", `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(waits.apiAnswer.ms) });\n`],

@@ -52,6 +52,20 @@ export function explore<S>(world: World<S>, maxStates = 5_000_000): Explored {
   return search.result();
 }
 
+/** Throws with the shortest story when a promise is broken; returns the counts. */
+export function checkAll<S>(name: string, world: World<S>, maxStates?: number): Explored {
+  const explored = explore(world, maxStates);
+  const { faults, stuckStory, hotLoop, isComplete, states } = explored;
+  const stories = [
+    ...faults,
+    ...(stuckStory === undefined ? [] : [stuckStory]),
+    ...(hotLoop === undefined ? [] : [hotLoop]),
+  ];
+  if (stories.length > 0) throw new Error(`${name}: ${stories.map(told).join("\n")}`);
+  if (!isComplete) throw new Error(`${name}: more than ${states} states`);
+  return explored;
+}
+
 /** For the words of a failed test. */
 export function told({ why, events }: Story): string {
   return `${why}, after ${events.length} events:\n${events.map((event) => `  ${event}`).join("\n")}`;
@@ -203,7 +217,9 @@ class Search<S> {
   ): Story {
     const before = new Map<number, { readonly id: number; readonly name: number }>();
     for (let at = 0; at < from.length; at++) {
-      if (left[from.at(at)]! > 0 && left[to.at(at)]! > 0) before.set(to.at(at), { id: from.at(at), name: names.at(at) });
+      if (left[from.at(at)]! > 0 && left[to.at(at)]! > 0) {
+        before.set(to.at(at), { id: from.at(at), name: names.at(at) });
+      }
     }
     const seen = new Set<number>();
     let at = first;
@@ -216,7 +232,10 @@ class Search<S> {
       back = id;
     } while (back !== at);
     const { events } = this.#story("", at);
-    return { why: "answers and notices follow each other without end", events: [...events, "then, without end:", ...circle] };
+    return {
+      why: "answers and notices follow each other without end",
+      events: [...events, "then, without end:", ...circle],
+    };
   }
 }
 

@@ -29,7 +29,12 @@ export function groupOf(group: Group): Group {
 }
 
 /** Returns the fault, if the key has sealed something else before. */
-export function seal(sealed: Sealed, { epoch, led, leaf }: Group, keyNumber: number, content: string): string | undefined {
+export function seal(
+  sealed: Sealed,
+  { epoch, led, leaf }: Group,
+  keyNumber: number,
+  content: string,
+): string | undefined {
   const key = `${led} ${epoch} ${leaf} ${keyNumber}`;
   const before = sealed[key];
   sealed[key] = content;

@@ -7,7 +7,14 @@
 import { generationOf } from "../../proto/mod.ts";
 import { newAnchor, withDiscarded } from "../../sdk/channel/anchor.ts";
 import { stepLink } from "../../sdk/channel/connection/link.ts";
-import type { Answer, Begins, Found, LinkEffect, LinkEvent, Subscribed } from "../../sdk/channel/connection/link_state.ts";
+import type {
+  Answer,
+  Begins,
+  Found,
+  LinkEffect,
+  LinkEvent,
+  Subscribed,
+} from "../../sdk/channel/connection/link_state.ts";
 import type { Doubt, Permit } from "../../sdk/channel/connection/permit.ts";
 import {
   type Agent,
@@ -15,12 +22,12 @@ import {
   type Call,
   factsOf,
   isAllHere,
+  isPlaceNew,
   memberOf,
   nextFounding,
   type Operation,
   permit,
   placeOf,
-  isPlaceNew,
   reachedBy,
   type Task,
 } from "./agent_of_letters.ts";
@@ -172,7 +179,9 @@ export class Host {
     const { link } = this.#agent.link;
     if (content.connection !== this.#agent.connection) this.#broken("an entry of a connection that is over is read");
     if (!("stream" in link) || link.stream?.tag !== tag) this.#broken("an entry of an earlier subscription is read");
-    if (lastRead?.tag === tag && lastRead.sequence >= sequence) this.#broken("an entry is read twice, or before another");
+    if (lastRead?.tag === tag && lastRead.sequence >= sequence) {
+      this.#broken("an entry is read twice, or before another");
+    }
     this.#world.lastRead = { tag, sequence };
   }
 
@@ -187,7 +196,9 @@ export class Host {
         return this.push({ type: "answered", call, answer: { question, reply: { commits: 0, own: 0, sequence: 0 } } });
       case "open_commit":
         // One that is under way settles itself.
-        if (disk.candidate === undefined || isUnderWay) return this.push({ type: "answered", call, answer: { question } });
+        if (disk.candidate === undefined || isUnderWay) {
+          return this.push({ type: "answered", call, answer: { question } });
+        }
         return this.#call({ by: "question", call, question }, { op: "FindCommit", epoch: disk.candidate.epoch });
       default:
         return this.#call({ by: "question", call, question }, { op: "FindCommit", epoch: about.epoch ?? 0 });
@@ -240,7 +251,9 @@ export class Host {
     agent.received ??= after;
     agent.notedLog = log === undefined ? undefined : new TextDecoder().decode(log);
     if (disk.stop === undefined) this.#goOn(given);
-    else if (agent.received >= disk.stop.sequence - 1) agent.tasks.push({ kind: "settle", permit: given, isWaiting: false });
+    else if (agent.received >= disk.stop.sequence - 1) {
+      agent.tasks.push({ kind: "settle", permit: given, isWaiting: false });
+    }
     this.push({ type: "moved" });
   }
 
@@ -561,7 +574,9 @@ export class Host {
     const { disk, name } = this.#agent;
     if (entry.removed.includes(name)) {
       if (this.#agent.reason !== undefined) return;
-      return entry.added.includes(name) ? this.#comeBack("it was removed and added again", false) : this.#end("removed");
+      return entry.added.includes(name)
+        ? this.#comeBack("it was removed and added again", false)
+        : this.#end("removed");
     }
     disk.group = afterCommit(disk.group, entry.hash);
     disk.usedKeys = 0;
@@ -699,7 +714,11 @@ export class Host {
     if (agent.reason === undefined) return;
     disk.group = groupOf({ epoch, led, leaf: welcomedLeaf(agent.name, joined) });
     disk.welcomed = joined;
-    disk.stop = disk.founding = disk.candidate = disk.own = undefined;
+    disk.stop =
+      disk.founding =
+      disk.candidate =
+      disk.own =
+        undefined;
     disk.anchor = newAnchor(joined);
     disk.usedKeys = 0;
     disk.position = agent.received = joined;
@@ -713,7 +732,13 @@ export class Host {
 
   recover(): void {
     const operation = ++this.#world.operations;
-    this.#agent.operations.push({ operation, what: "recover", at: "find", waits: 1, until: nextFounding(this.#agent) + 1 });
+    this.#agent.operations.push({
+      operation,
+      what: "recover",
+      at: "find",
+      waits: 1,
+      until: nextFounding(this.#agent) + 1,
+    });
     this.#awaitArrival(operation);
     this.run();
   }
@@ -905,7 +930,9 @@ export class Host {
       return this.#endCommit();
     }
     const isOpen = reply.refused === "transport_error" || reply.refused === "epoch_conflict";
-    if (isOpen && !isFate) return this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch: candidate.epoch });
+    if (isOpen && !isFate) {
+      return this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch: candidate.epoch });
+    }
     if (!isOpen && !isFate) this.#giveUp();
     this.#endCommit();
   }
@@ -931,7 +958,9 @@ export class Host {
     const { candidate } = disk;
     if (candidate === undefined) return;
     disk.candidate = undefined;
-    if (disk.group.epoch !== candidate.epoch) return this.#comeBack("another commit of that epoch was delivered", false);
+    if (disk.group.epoch !== candidate.epoch) {
+      return this.#comeBack("another commit of that epoch was delivered", false);
+    }
     disk.group = afterCommit(disk.group, candidate.hash);
     disk.usedKeys = 0;
     disk.own = Object.freeze({ sequence, epoch: candidate.epoch, hash: bytesOf(candidate.hash) });
@@ -948,7 +977,9 @@ export class Host {
 
 function subscribedOf({ log, sent, ...reply }: Replies["Subscribe"]): Subscribed {
   const { commitHash, ...entry } = sent ?? {};
-  const known = sent === undefined ? {} : { sent: { ...entry, ...(commitHash && { commitHash: bytesOf(commitHash) }) } };
+  const known = sent === undefined
+    ? {}
+    : { sent: { ...entry, ...(commitHash && { commitHash: bytesOf(commitHash) }) } };
   // cast: a reply as the relay's, in letters
   return { ...reply, log: bytesOf(log), ...known } as Subscribed;
 }

@@ -7,7 +7,7 @@ import { newDisk } from "./agent_of_letters.ts";
 import type { World } from "./explore.ts";
 import { bytesOf, groupOf } from "./group_of_letters.ts";
 import { append, newRelay } from "./relay_of_letters.ts";
-import { type Budgets, other, type Setting, smallWorld, type SmallState } from "./small_world.ts";
+import { type Budgets, other, type Setting, type SmallState, smallWorld } from "./small_world.ts";
 
 const member = "alice";
 const open = `commit open of ${member}`;

@@ -131,7 +131,10 @@ export interface Refused {
 export interface Replies {
   readonly Subscribe: SubscribeReply;
   readonly Acknowledge: { readonly consumed: number };
-  readonly FindCommit: { readonly epoch: number; readonly commit?: { readonly sequence: number; readonly hash: string } };
+  readonly FindCommit: {
+    readonly epoch: number;
+    readonly commit?: { readonly sequence: number; readonly hash: string };
+  };
   readonly ReadOwn: { readonly entry?: Entry };
   readonly SendMessage: { readonly sequence: number; readonly duplicate: boolean };
   readonly SendCommit: { readonly sequence: number; readonly epoch: number; readonly duplicate: boolean };
@@ -412,7 +415,10 @@ interface NewSent {
 }
 
 /** The highest counter, and of the newest entry's epoch the highest key. */
-function sentAfter(before: Sent | undefined, { sequence, epoch, counter = 0, keyNumber = 0, hash, isCommit }: NewSent): Sent {
+function sentAfter(
+  before: Sent | undefined,
+  { sequence, epoch, counter = 0, keyNumber = 0, hash, isCommit }: NewSent,
+): Sent {
   const keys = Math.max(keyNumber, before?.epoch === epoch ? before.keyNumber ?? 0 : 0);
   return Object.freeze({
     sequence,

@@ -9,7 +9,7 @@ import { newDisk } from "./agent_of_letters.ts";
 import type { World } from "./explore.ts";
 import { afterFounding, groupOf, seal, type Sealed } from "./group_of_letters.ts";
 import { append, newRelay, type Relay } from "./relay_of_letters.ts";
-import { type Budgets, other, type Setting, smallWorld, type SmallState } from "./small_world.ts";
+import { type Budgets, other, type Setting, type SmallState, smallWorld } from "./small_world.ts";
 
 const owner = "alice";
 const blamed = "mallory";
@@ -24,7 +24,8 @@ interface Story {
 
 export function restoredOwner(
   left: Partial<Budgets>,
-  { isRestored = true, isRead = false, ...setting }: Partial<Story & Pick<Setting, "guards" | "step">> = {},
+  { isRestored = true, isRead = false, ...setting }: Partial<Story & Pick<Setting, "guards" | "step" | "isThorough">> =
+    {},
 ): World<SmallState> {
   const relay = newRelay(owner);
   append(relay, { kind: "commit", sender: owner, epoch: 0, hash: "commit a", added: [other, blamed] });

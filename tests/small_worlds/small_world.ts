@@ -87,7 +87,8 @@ export function smallWorld(setting: Setting): World<SmallState> {
     connections: 0,
     copy: undefined,
   };
-  const host = (state: SmallState): Host => new Host(state, { ...allGuards, ...guards }, { step, isDiskFast: !isThorough });
+  const host = (state: SmallState): Host =>
+    new Host(state, { ...allGuards, ...guards }, { step, isDiskFast: !isThorough });
   return {
     start,
     view,
@@ -198,9 +199,16 @@ class Moves {
     if (agent.connection === 0) return;
     agent.calls.forEach(({ request, reply }, at) => {
       const { op } = request;
+      // A session's subscriptions are made in their order.
+      const isSecond = agent.calls.slice(0, at).some((call) =>
+        call.request.op === "Subscribe" && call.reply === undefined
+      );
+      if (op === "Subscribe" && reply === undefined && isSecond) return;
       const name = "epoch" in request ? `${op} of epoch ${epochName(request.epoch)}` : op;
       // What a Subscribe starts may be here before its answer.
-      if (op === "Subscribe" && reply === undefined) this.#add(`the relay takes ${name}`, "answer", (state) => void take(state, at));
+      if (op === "Subscribe" && reply === undefined) {
+        this.#add(`the relay takes ${name}`, "answer", (state) => void take(state, at));
+      }
       this.#add(`the answer to ${name}`, "answer", (state) => {
         const answered = take(state, at);
         // A member that answers at once: the answer itself may still take its time.
@@ -260,7 +268,11 @@ class Moves {
     }
     for (const { operation, at } of agent.operations) {
       if (at !== "following") continue;
-      this.#add("recover() has waited for the generation", "time", (state) => this.#host(state).followingLate(operation));
+      this.#add(
+        "recover() has waited for the generation",
+        "time",
+        (state) => this.#host(state).followingLate(operation),
+      );
     }
   }
 
