@@ -3,12 +3,18 @@
  * machines yet (group, stop, founding, rejoin, commits, outbox). Fields are grouped as they live: on disk, or in memory alone.
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
-import { type Anchor, newAnchor } from "../../sdk/channel/anchor.ts";
-import { newLink } from "../../sdk/channel/connection/link.ts";
-import { permitOf } from "../../sdk/channel/connection/link_run.ts";
-import type { Facts, LinkState, Place, Question } from "../../sdk/channel/connection/link_state.ts";
-import type { Permit } from "../../sdk/channel/connection/permit.ts";
-import type { OwnCommit } from "../../sdk/channel/log_place.ts";
+import {
+  type Anchor,
+  type Facts,
+  type LinkState,
+  newAnchor,
+  newLink,
+  type OwnCommit,
+  type Permit,
+  permitOf,
+  type Place,
+  type Question,
+} from "../../sdk/channel/testing/connection.ts";
 import { bytesOf, type Group } from "./group_of_letters.ts";
 import type { Note, Refused, Reply, Request } from "./relay_of_letters.ts";
 

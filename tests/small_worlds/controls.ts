@@ -1,8 +1,5 @@
 /** The real step of the link with one guard taken out, as it was missing once: the worlds must find each of them. */
-import { stepLink } from "../../sdk/channel/connection/link.ts";
-import { permitOf } from "../../sdk/channel/connection/link_run.ts";
-import type { Link, LinkState } from "../../sdk/channel/connection/link_state.ts";
-import type { Permit } from "../../sdk/channel/connection/permit.ts";
+import { type Link, type LinkState, type Permit, permitOf, stepLink } from "../../sdk/channel/testing/connection.ts";
 import type { Step } from "./host_of_letters.ts";
 import type { Note } from "./relay_of_letters.ts";
 
@@ -24,15 +21,15 @@ function read(state: State, stream: NonNullable<ReturnType<typeof streamOf>>): P
 }
 
 /** A doubt about the store leaves the subscription, and its beginning revives it. */
-export const revivedSubscription: Step = (state, event, facts) => {
+export function revivedSubscription(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
   const stream = streamOf(state);
   const step = stepLink(state, event, facts);
   if (state.link.at === "doubted" && stream !== undefined) read(state, stream);
   return step;
-};
+}
 
 /** A subscription that begins late is opened again, compared or not. */
-export const lateTimer: Step = (state, event, facts) => {
+export function lateTimer(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
   const stream = streamOf(state);
   const isJudged = state.link.at === "settling" && event.type === "answered";
   const step = stepLink(state, event, facts);
@@ -40,10 +37,10 @@ export const lateTimer: Step = (state, event, facts) => {
     state.link = { at: "listening", stream, timer: ++state.numbers };
   } else if (event.type === "time" && stream !== undefined && state.link.at === "pausing") read(state, stream);
   return step;
-};
+}
 
 /** A question that the relay did not answer counts as asked. */
-export const busyQuestion: Step = (state, event, facts) => {
+export function busyQuestion(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
   const stream = streamOf(state);
   const { subscribe } = state.link.at === "settling" ? state.link.answers : {};
   const step = stepLink(state, event, facts);
@@ -53,10 +50,10 @@ export const busyQuestion: Step = (state, event, facts) => {
   const permit = read(state, stream);
   const begins = { after: subscribe.after, head: subscribe.head, isLost: false, log: subscribe.log };
   return { ...step, effects: [{ type: "cleared", permit, begins }] };
-};
+}
 
 /** The timer of an acknowledgement outlives its connection. */
-export const acknowledgedAfterLost: Step = (state, event, facts) => {
+export function acknowledgedAfterLost(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
   const { timer } = state.window;
   const step = stepLink(state, event, facts);
   const isLost = timer !== undefined && state.window.timer === undefined && event.type !== "time";
@@ -64,4 +61,4 @@ export const acknowledgedAfterLost: Step = (state, event, facts) => {
   if (event.type !== "time" || event.timer !== timer || permitOf(state) !== undefined) return step;
   const { durable: consumed } = facts;
   return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
-};
+}

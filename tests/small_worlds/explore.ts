@@ -197,13 +197,13 @@ class Search<S> {
       from.push(this.#from.at(at));
       to.push(this.#to.at(at));
       names.push(this.#named.at(at));
-      entering[this.#to.at(at)]!++;
+      raise(entering, this.#to.at(at));
     }
     const out = listsOf(from, to, size);
     const todo: number[] = [];
     for (let id = 0; id < size; id++) if (entering[id] === 0) todo.push(id);
     for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
-      for (const next of out(id)) if (--entering[next]! === 0) todo.push(next);
+      for (const next of out(id)) if (raise(entering, next, -1) === 0) todo.push(next);
     }
     const first = entering.findIndex((left) => left > 0);
     return first < 0 ? undefined : this.#circle(first, { from, to, names }, entering);
@@ -217,7 +217,7 @@ class Search<S> {
   ): Story {
     const before = new Map<number, { readonly id: number; readonly name: number }>();
     for (let at = 0; at < from.length; at++) {
-      if (left[from.at(at)]! > 0 && left[to.at(at)]! > 0) {
+      if ((left[from.at(at)] ?? 0) > 0 && (left[to.at(at)] ?? 0) > 0) {
         before.set(to.at(at), { id: from.at(at), name: names.at(at) });
       }
     }
@@ -242,12 +242,17 @@ class Search<S> {
 /** Returns, for each state, the other ends of its transitions. */
 function listsOf(keys: Numbers, values: Numbers, size: number): (id: number) => Int32Array {
   const starts = new Int32Array(size + 1);
-  for (let at = 0; at < keys.length; at++) starts[keys.at(at) + 1]!++;
-  for (let id = 0; id < size; id++) starts[id + 1]! += starts[id]!;
+  for (let at = 0; at < keys.length; at++) raise(starts, keys.at(at) + 1);
+  for (let id = 0; id < size; id++) raise(starts, id + 1, starts[id]);
   const places = starts.slice();
   const lists = new Int32Array(keys.length);
-  for (let at = 0; at < keys.length; at++) lists[places[keys.at(at)]!++] = values.at(at);
+  for (let at = 0; at < keys.length; at++) lists[raise(places, keys.at(at)) - 1] = values.at(at);
   return (id) => lists.subarray(starts[id], starts[id + 1]);
+}
+
+/** Returns the number after that. */
+function raise(numbers: Int32Array, at: number, by = 1): number {
+  return numbers[at] = (numbers[at] ?? 0) + by;
 }
 
 /** A list of numbers that grows, four bytes each. */
@@ -256,7 +261,7 @@ class Numbers {
   length = 0;
 
   at(index: number): number {
-    return this.#numbers[index]!;
+    return this.#numbers[index] ?? 0;
   }
 
   push(value: number): void {
@@ -281,7 +286,7 @@ class StateIds {
   of(text: string): { readonly id: number; readonly isNew: boolean } {
     const [high, low] = hashOf(text);
     const place = this.#place(high, low);
-    const known = this.#ids[place]!;
+    const known = this.#ids[place] ?? 0;
     if (known > 0) return { id: known - 1, isNew: false };
     this.#put(place, high, low, ++this.size);
     if (this.size * 2 > this.#mask) this.#grow();
@@ -309,7 +314,8 @@ class StateIds {
     this.#low = new Uint32Array(this.#mask + 1);
     this.#ids = new Int32Array(this.#mask + 1);
     ids.forEach((id, at) => {
-      if (id > 0) this.#put(this.#place(high[at]!, low[at]!), high[at]!, low[at]!, id);
+      const [first = 0, second = 0] = [high[at], low[at]];
+      if (id > 0) this.#put(this.#place(first, second), first, second, id);
     });
   }
 }

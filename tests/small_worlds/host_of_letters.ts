@@ -5,17 +5,19 @@
  * Long because it is one list of rules, and each is a few lines.
  */
 import { generationOf } from "../../proto/mod.ts";
-import { newAnchor, withDiscarded } from "../../sdk/channel/anchor.ts";
-import { stepLink } from "../../sdk/channel/connection/link.ts";
-import type {
-  Answer,
-  Begins,
-  Found,
-  LinkEffect,
-  LinkEvent,
-  Subscribed,
-} from "../../sdk/channel/connection/link_state.ts";
-import type { Doubt, Permit } from "../../sdk/channel/connection/permit.ts";
+import {
+  type Answer,
+  type Begins,
+  type Doubt,
+  type Found,
+  type LinkEffect,
+  type LinkEvent,
+  newAnchor,
+  type Permit,
+  stepLink,
+  type Subscribed,
+  withDiscarded,
+} from "../../sdk/channel/testing/connection.ts";
 import {
   type Agent,
   type Asker,
@@ -337,9 +339,9 @@ export class Host {
     this.#agent.calls.push({ asker, request });
   }
 
-  // Answers
+  // The relay's answers
 
-  /** The relay answers, or does not: `transport_error` when the connection is lost. */
+  /** The relay has answered, or has not: `transport_error` when the connection is lost. */
   answer({ asker, request }: Call, reply: Reply | Refused): void {
     const refusal = "refused" in reply ? reply : undefined;
     switch (asker.by) {

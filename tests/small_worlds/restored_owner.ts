@@ -4,7 +4,7 @@
  * so its keys are used. It must not send with them, whatever the order of events, and must come back by a rejoin.
  */
 import { foundingEpoch } from "../../proto/mod.ts";
-import { newAnchor } from "../../sdk/channel/anchor.ts";
+import { newAnchor } from "../../sdk/channel/testing/connection.ts";
 import { newDisk } from "./agent_of_letters.ts";
 import type { World } from "./explore.ts";
 import { afterFounding, groupOf, seal, type Sealed } from "./group_of_letters.ts";

@@ -205,7 +205,7 @@ class Moves {
       );
       if (op === "Subscribe" && reply === undefined && isSecond) return;
       const name = "epoch" in request ? `${op} of epoch ${epochName(request.epoch)}` : op;
-      // What a Subscribe starts may be here before its answer.
+      // Entries may be here before the answer to their Subscribe.
       if (op === "Subscribe" && reply === undefined) {
         this.#add(`the relay takes ${name}`, "answer", (state) => void take(state, at));
       }

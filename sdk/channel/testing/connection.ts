@@ -1,0 +1,19 @@
+/** The machine of a channel's connection, for tests that try every order of its events. */
+export { type Anchor, newAnchor, withDiscarded } from "../anchor.ts";
+export { newLink, stepLink } from "../connection/link.ts";
+export { permitOf } from "../connection/link_run.ts";
+export type {
+  Answer,
+  Begins,
+  Facts,
+  Found,
+  Link,
+  LinkEffect,
+  LinkEvent,
+  LinkState,
+  Place,
+  Question,
+  Subscribed,
+} from "../connection/link_state.ts";
+export type { Doubt, Permit } from "../connection/permit.ts";
+export type { OwnCommit } from "../log_place.ts";
