@@ -1,6 +1,13 @@
 /** The relay of letters and the relay's core answer the same 200 calls alike, and deliver the same entries in the same order. */
 import { assertEquals } from "@std/assert";
-import { binaryIdToBytes, type ChannelId, encodeMessageAad, type NoticeEnvelope } from "../../proto/mod.ts";
+import {
+  binaryIdToBytes,
+  type ChannelId,
+  encodeMessageAad,
+  foundingEpoch,
+  generationOf,
+  type NoticeEnvelope,
+} from "../../proto/mod.ts";
 import { Actor, commitRequest, messageRequest } from "../../relay/core/testing/actors.ts";
 import { CallRefused } from "../../relay/core/testing/client.ts";
 import { worldTest } from "../../relay/core/testing/scene.ts";
@@ -59,7 +66,11 @@ class Core {
         return await client.call("Acknowledge", { channelId, consumed, received: consumed });
       }
       case "FindCommit": {
-        const { epoch, commit } = await client.call("FindCommit", { channelId, epoch: request.epoch, generation: 0 });
+        const { epoch, commit } = await client.call("FindCommit", {
+          channelId,
+          epoch: request.epoch,
+          generation: generationOf(request.epoch),
+        });
         return { epoch, ...(commit && { commit: commit.sequence }) };
       }
       case "ReadOwn": {
@@ -206,6 +217,19 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
         await both(name, { op: "FindCommit", epoch: relay.epoch + below(2) });
     }
   }
+  const { epoch: baseEpoch } = relay;
+  await both("bob", { op: "RequestRejoin", generation: 0, leaf: "" });
+  await both("bob", { op: "SendCommit", epoch: baseEpoch, hash: "bad" });
+  const members = Object.keys(relay.members).filter((member) => member !== "bob");
+  const founding = { generation: 1, baseEpoch, bad: "bad", blamed: "bob", members };
+  await both("bob", { op: "FoundGeneration", hash: "founding", ...founding, blamed: "alice" });
+  await both("alice", { op: "FoundGeneration", hash: "founding", ...founding });
+  await both("alice", { op: "FoundGeneration", hash: "founding", ...founding });
+  await both("alice", { op: "FindCommit", epoch: foundingEpoch(1) });
+  // When a former member is forgotten that was told is for the core to say.
+  await both("alice", { op: "Subscribe", tag: calls });
+  await both("carol", { op: "Subscribe", tag: calls });
+  await both("bob", { op: "SendCommit", epoch: relay.epoch, hash: "late" });
   for (const name of names) {
     assertEquals(relay.sessions[name]?.pipe.flatMap(notesOf), core.delivered(name), `delivered to ${name}`);
   }

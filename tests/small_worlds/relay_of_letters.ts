@@ -393,8 +393,7 @@ function apply(relay: Relay, { kind, sequence, sender, epoch, hash, added, remov
   for (const agent of added) {
     relay.members = set<Member>(relay.members, agent, { joined: sequence });
     relay.former = set(relay.former, agent, undefined);
-    const { acknowledged } = relay.cursors[agent] ?? { acknowledged: 0 };
-    relay.cursors = set(relay.cursors, agent, { consumed: sequence - 1, acknowledged });
+    relay.cursors = set(relay.cursors, agent, { consumed: sequence - 1, acknowledged: sequence - 1 });
     relay.welcomes = set(relay.welcomes, agent, { joined: sequence, epoch: epoch + 1, led: hash });
   }
   relay.asking = Object.freeze(relay.asking.filter(({ agent }) => !added.includes(agent)));
