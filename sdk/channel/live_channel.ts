@@ -53,7 +53,8 @@ import { type LeaveProof, putLog } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { type Doubt, StoreAge } from "./store_age.ts";
-import { LinkRunner, takenOf } from "./runner/link_runner.ts";
+import { LinkRunner } from "./runner/link_runner.ts";
+import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface LiveChannelParts extends EnteredChannel {
@@ -250,7 +251,7 @@ export class LiveChannel {
         this.#progress.forget();
       },
       onCleared: (permit, begins) => this.#linkCleared(permit, begins),
-      onResumed: (permit) => this.#place.at === "in_step" ? this.#goOn(permit) : undefined,
+      onResumed: (permit) => this.#goOn(permit),
       onRest: () => this.#rest(),
       comeBack: (doubt) => this.#comeBackBy(doubt),
       onUnknown: () => this.#endedBy("unknown"),
@@ -337,12 +338,13 @@ export class LiveChannel {
     if (stopped === undefined) return this.#goOn(permit);
     // Nothing is left to read before it, so that it may not come at all any more. A founding of ours that is in the log comes first.
     const isAllRead = (): boolean => (this.#reader.received ?? after) >= stopped.sequence - 1;
-    const settled = this.#entries.run(() => isAllRead() ? this.#generations.settle(permit) : Promise.resolve());
+    const isDue = (): boolean => this.#link.permit === permit && isAllRead();
+    const settled = this.#entries.run(() => isDue() ? this.#generations.settle(permit) : Promise.resolve());
     const retry = (error: unknown): void => {
       if (!(error instanceof StaticError)) throw error;
       this.#link.push({ type: "retry" });
     };
-    settled.catch(retry).then(() => this.#rejoiner.hurry()).catch((fault) => this.die(fault));
+    settled.then(() => this.#rejoiner.hurry(), retry).catch((fault) => this.die(fault));
   }
 
   /** The connection has not shown, or does not show any more, that we may act. */
@@ -737,8 +739,8 @@ export class LiveChannel {
 
   /** From here on the channel works as before. */
   #goOn(permit: Permit): void {
-    // A permit of a connection that is over: the next one goes on.
-    if (this.#link.permit !== permit) return;
+    // With a permit of a connection that is over, or out of step, nothing goes on: the next connection does.
+    if (this.#link.permit !== permit || this.#place.at !== "in_step") return;
     this.#link.push({ type: "moved" });
     this.committer.resume().catch((fault) => this.die(fault));
     this.outbox.resume();

@@ -106,3 +106,34 @@ Deno.test("a commit of ours that the relay has taken and the group has not is no
   assertEquals(await read(channel, 2), ["one", "two"]);
   assertEquals(channel.health().issues.map(({ kind }) => kind).filter((kind) => kind !== "missing_messages"), []);
 });
+
+Deno.test("a change that waited for a connection is not made on the next one before that was compared", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const carol = await stage.actor("carol");
+  const mayAnswer = Promise.withResolvers<void>();
+  const calls: string[] = [];
+  carol.session.tampering.call = async (operation, _body, forward) => {
+    if (operation === "SendCommit") calls.push("commit");
+    if (operation !== "Subscribe") return await forward();
+    calls.push("asked");
+    if (calls.length === 1) {
+      await mayAnswer.promise;
+      // The permit is given, and its write takes long.
+      carol.writeMs = 200;
+    } else await new Promise((resolve) => setTimeout(resolve, 500)); // a slow relay
+    const reply = await forward();
+    calls.push("answered");
+    return reply;
+  };
+  const joining = carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await until("carol subscribes", () => calls.length === 1);
+  const { committer } = await carol.live();
+  const committed = committer.commit(() => ({ change: {} }));
+  mayAnswer.resolve();
+  await until("the relay has answered", () => calls.includes("answered"));
+  carol.session.disconnect();
+  await carol.session.connect();
+  await Promise.all([committed, joining]);
+  assertEquals(calls.slice(0, 5), ["asked", "answered", "asked", "answered", "commit"]);
+});

@@ -21,7 +21,7 @@ import type {
 import type { Permit } from "./permit.ts";
 import { delivered, dropEntries, readNext, started } from "./notices.ts";
 import { acknowledge, durable, subscribed, taken } from "./window.ts";
-import { arrived, arriving, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
+import { arriving, endArrival, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
 
 /** An honest relay says at once where the entries begin. */
 const startMs = 10_000;
@@ -66,7 +66,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
   const { state } = run;
   switch (event.type) {
     case "connected":
-      return settle(run, 0);
+      return askFromStart(run, 0);
     case "disconnected":
       startArrival(run);
       return leave(run, { at: "offline" });
@@ -75,7 +75,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "hold":
       return state.link.at === "listening" ? leave(run, { at: "doubted" }) : undefined;
     case "retry":
-      return permitOf(state) === undefined ? undefined : rest(run, 0);
+      return state.link.at === "reading" ? pauseFor(run, state.link.tries) : undefined;
     case "answered":
       return answered(run, event.call, event.answer);
     case "refused":
@@ -89,7 +89,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "fetch":
       return fetchAgain(run, event.afterMs);
     case "out_of_step":
-      arrived(run);
+      endArrival(run);
       return state.link.at === "offline" ? undefined : leave(run, { at: "idle" });
     case "asked_back":
       return askedBack(run);
@@ -98,7 +98,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "flush":
       return state.window.timer === undefined ? undefined : acknowledge(run);
     case "all_arrived":
-      return arrived(run);
+      return endArrival(run);
     case "wait":
       return wait(run, event);
     case "moved":
@@ -116,7 +116,7 @@ function leave<N>({ state }: Run<N>, link: Link): void {
 }
 
 /** From the first question on. */
-function settle<N>(run: Run<N>, tries: number): void {
+function askFromStart<N>(run: Run<N>, tries: number): void {
   const { facts } = run;
   leave(run, { at: "idle" });
   startArrival(run);
@@ -199,7 +199,7 @@ function judge<N>(run: Run<N>, judged: Judged): void {
   if ("again" in judgement) return again(run, judgement.again, judged.tries);
   state.lostAt = undefined;
   if ("doubt" in judgement) return doubt(run, judgement, judged.stream);
-  clear(run, judgement, judged.stream, judged.answers);
+  clear(run, judgement, judged.stream, judged);
 }
 
 function epochOf({ epoch }: { readonly epoch?: number }): { readonly epoch?: number } {
@@ -207,8 +207,8 @@ function epochOf({ epoch }: { readonly epoch?: number }): { readonly epoch?: num
 }
 
 function again<N>(run: Run<N>, how: Extract<Judgement, { again: unknown }>["again"], tries: number): void {
-  if (how === "from_the_start") return settle(run, tries);
-  if (how === "later") return rest(run, tries);
+  if (how === "from_the_start") return askFromStart(run, tries);
+  if (how === "later") return pauseFor(run, tries);
   loseLog(run);
   ask(run, { tries, question: "subscribe", answers: {}, stream: undefined });
 }
@@ -226,9 +226,9 @@ function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void
   if (report !== undefined) run.effects.push({ type: "report", ...report });
   // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a stopped agent read on.
   if (doubt.by !== "log") leave(run, { at: "doubted" });
-  else if (run.state.isOverrun) rest(run, 0);
+  else if (run.state.isOverrun) pauseFor(run, 0);
   else run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
-  arrived(run);
+  endArrival(run);
   run.effects.push({ type: "come_back", doubt });
 }
 
@@ -236,7 +236,7 @@ function clear<N>(
   run: Run<N>,
   { permit, anchor }: Extract<Judgement, { permit: unknown }>,
   stream: Stream,
-  { subscribe, put_back }: Answers,
+  { answers: { subscribe, put_back }, tries }: Pick<Judged, "answers" | "tries">,
 ): void {
   const { state, facts, effects } = run;
   if (subscribe === undefined) return;
@@ -250,15 +250,15 @@ function clear<N>(
   const begins = { after, head: Math.max(head, put_back?.sequence ?? 0), isLost, log };
   effects.push({ type: "cleared", permit, begins });
   arriving(run);
-  beginReading(run, permit, stream);
+  beginReading(run, permit, stream, tries);
   // A crash may have come between the write and the acknowledgement.
   if (!isLost && facts.durable > subscribe.consumed) acknowledge(run);
 }
 
 /** Entries that had to be dropped meanwhile are fetched. */
-function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream): void {
+function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream, tries = 0): void {
   const { state } = run;
-  state.link = { at: "reading", permit, stream, timer: stream.begun ? undefined : wake(run, startMs) };
+  state.link = { at: "reading", permit, stream, tries, timer: stream.begun ? undefined : wake(run, startMs) };
   if (state.isOverrun) fetchAgain(run, run.facts.jitter(retryMs));
 }
 
@@ -294,28 +294,24 @@ function reportPutBack<N>(
 
 function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { type: "refused" }>): void {
   const { link } = run.state;
-  if (link.at === "fetching" && link.call === call) return settle(run, 0);
+  if (link.at === "fetching" && link.call === call) return askFromStart(run, 0);
   if (link.at !== "settling" || link.call !== call) return;
-  // A commit that the relay does not take back is missing in its log, and that is judged.
-  if (link.question === "put_back" && code !== "transport_error" && code !== "connection_error") {
-    return judge(run, { ...link, answers: { ...link.answers, put_back: { commits: 0, own: 0, sequence: 0 } } });
-  }
   if (code === "not_found") {
     leave(run, { at: "idle" });
     return void run.effects.push({ type: "unknown" });
   }
   if (code === "membership_lapsed") {
     leave(run, { at: "idle" });
-    arrived(run);
+    endArrival(run);
     return void run.effects.push({ type: "come_back", doubt: { by: "lapse", reason: text } });
   }
   // The relay's log is not where we left it: from where it thinks that we are.
   if (code === "cursor_invalid") loseLog(run);
   // Any other refusal is only the relay's word, and not a reason to give up.
-  rest(run, link.tries);
+  pauseFor(run, link.tries);
 }
 
-function rest<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
+function pauseFor<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
   const ms = Math.max(run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings)), atLeastMs);
   leave(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
 }
@@ -323,7 +319,7 @@ function rest<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
 function fetchAgain<N>(run: Run<N>, afterMs: number): void {
   const { state } = run;
   const permit = permitOf(state);
-  if (state.link.at === "listening") return rest(run, 0, afterMs);
+  if (state.link.at === "listening") return pauseFor(run, 0, afterMs);
   // The place from which the relay was asked to go on is no longer ours.
   if (state.link.at === "settling" && state.link.stream !== undefined) state.isOverrun = true;
   if (permit === undefined) return;
@@ -353,7 +349,7 @@ function askedBack<N>(run: Run<N>): void {
   const { state } = run;
   if ((state.link.at !== "listening" && state.link.at !== "doubted") || state.calm !== undefined) return;
   state.calm = wake(run, calmMs);
-  settle(run, 0);
+  askFromStart(run, 0);
 }
 
 function time<N>(run: Run<N>, timer: number): void {
@@ -363,6 +359,6 @@ function time<N>(run: Run<N>, timer: number): void {
   if (window.timer === timer) return acknowledge(run);
   if (waitedLong(run, timer)) return;
   if (!("timer" in link) || link.timer !== timer) return;
-  if (link.at === "pausing") return settle(run, link.tries);
+  if (link.at === "pausing") return askFromStart(run, link.tries);
   fetchAgain(run, 0);
 }

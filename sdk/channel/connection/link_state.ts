@@ -60,7 +60,14 @@ export type Link =
     readonly stream: Stream | undefined;
   }
   | { readonly at: "pausing"; readonly tries: number; readonly timer: number }
-  | { readonly at: "reading"; readonly permit: Permit; readonly stream: Stream; timer: number | undefined }
+  | {
+    readonly at: "reading";
+    readonly permit: Permit;
+    readonly stream: Stream;
+    /** Until the connection was judged. */
+    readonly tries: number;
+    timer: number | undefined;
+  }
   | { readonly at: "fetching"; readonly permit: Permit; readonly call: number; readonly stream: Stream }
   | { readonly at: "fetching_later"; readonly permit: Permit; readonly timer: number }
   | { readonly at: "listening"; readonly stream: Stream; timer: number | undefined }

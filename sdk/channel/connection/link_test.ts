@@ -165,7 +165,7 @@ Deno.test("link: a refusal pauses, longer each time, and a few mean something el
     true,
   ]);
   const putBack = settling().answer({ question: "subscribe", reply: { ...reply, epoch: 2 } });
-  assertEquals(putBack.refuse("not_allowed").asked, "epoch_began", "judged without it");
+  assertEquals(putBack.refuse("overloaded").at, "pausing", "also while commits are put back");
 });
 
 Deno.test("link: answers, beginnings and times of an earlier state change nothing", () => {
@@ -221,6 +221,14 @@ Deno.test("link: the log is fetched again from every state in which it is read",
   assertEquals([refused.at, refused.has("rest")], ["settling", true]);
 });
 
+Deno.test("link: a reading of the connection before acknowledges nothing in this one", () => {
+  const agent = reading().deliver("large", { bytes: windowBytes / 4 });
+  const before = agent.state.reading ?? 0;
+  agent.step({ type: "disconnected" }, { type: "connected" });
+  agent.step({ type: "read", reading: before, took: { sequence: 10, bytes: windowBytes / 4 } });
+  assert(!agent.has("acknowledge"));
+});
+
 Deno.test("link: a stream that does not begin is asked for again", () => {
   assertEquals(new Agent().step({ type: "connected" }).answer().time().at, "fetching");
   assertEquals(listening().time().at, "pausing");
@@ -232,7 +240,15 @@ Deno.test("link: out of step, a founding without a permit, and a founding that c
   assertEquals(reading().step({ type: "out_of_step" }).at, "idle");
   assertEquals(listening().step({ type: "hold" }).at, "doubted");
   assertEquals(reading().step({ type: "hold" }).at, "reading");
-  assertEquals(reading().step({ type: "retry" }).at, "pausing");
+  const retrying = reading();
+  const pauses = [0, 1, 2].map(() => {
+    const [wait] = retrying.step({ type: "retry" }).effects.flatMap((each) =>
+      each.type === "wake" ? [each.afterMs] : []
+    );
+    retrying.time().answer();
+    return wait;
+  });
+  assertEquals(pauses, [1000, 2000, 4000]);
 });
 
 Deno.test("link: somebody that asks to come back makes us ask again, once in five seconds", () => {

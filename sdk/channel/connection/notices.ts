@@ -6,6 +6,9 @@ import { numberOf, permitOf, type Run, windowBytes } from "./link_run.ts";
 import type { LinkEvent, LinkState } from "./link_state.ts";
 import { arriving } from "./waiters.ts";
 
+/** A window of the smallest entries, and words. A relay may send without end. */
+const maxArrived = 65_536;
+
 export function dropEntries<N>(state: LinkState<N>): void {
   state.arrived = state.arrived.filter(({ kind }) => kind === "word");
   state.voided = state.reading;
@@ -30,6 +33,7 @@ export function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>
     if (!("stream" in link) || link.stream?.begun !== true || state.isOverrun) return;
     state.arrivedBytes += notice.bytes;
   }
+  if (state.arrived.length >= maxArrived) return;
   state.arrived.push(notice);
   // A relay that sends more than it may: what is left out would be missing in the middle.
   if (state.arrivedBytes > windowBytes) {

@@ -33,7 +33,7 @@ export function startArrival<N>(run: Run<N>): void {
   const { arrival } = run.state;
   arrival.events++;
   if (run.facts.place.at === "stopped") arrival.isOver = false;
-  else arrived(run);
+  else endArrival(run);
 }
 
 /** One of them is here, or is on its way. */
@@ -42,7 +42,7 @@ export function arriving<N>({ state: { arrival } }: Run<N>): void {
 }
 
 /** All of them are here, or the channel is not stopped any more. */
-export function arrived<N>({ state: { arrival }, effects }: Run<N>): void {
+export function endArrival<N>({ state: { arrival }, effects }: Run<N>): void {
   arrival.isOver = true;
   for (const { operation } of arrival.waiting.splice(0)) effects.push({ type: "settle", operation, result: "now" });
 }

@@ -19,7 +19,8 @@ export function subscribed<N>({ state }: Run<N>, { after, consumed, log }: Subsc
 /** An entry was read. */
 export function taken<N>(run: Run<N>, { sequence, bytes }: Taken): void {
   const { window, link } = run.state;
-  if (!("stream" in link)) return;
+  // Of a connection that is over, or of an earlier stream: its positions may be of another log.
+  if (!("stream" in link) || link.stream?.begun !== true) return;
   window.received = Math.max(window.received, sequence);
   window.bytesSince += bytes;
   if (window.bytesSince >= windowBytes / 4) acknowledge(run);

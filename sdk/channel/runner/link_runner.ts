@@ -2,14 +2,14 @@
  * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. One step is over, and
  * durable, before the next begins; readings and answers come back by themselves. Promises of the connection are here alone.
  */
-import type { ChannelId, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
+import type { ChannelId, NoticeEnvelope } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import type { Serial } from "../../base/serial.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
-import { isAsking, permitOf, windowBytes } from "../connection/link_run.ts";
+import { isAsking, permitOf, windowBytes, workOf } from "../connection/link_run.ts";
 import { isOfStream } from "../connection/notices.ts";
 import type {
   About,
@@ -31,6 +31,7 @@ import type {
 import type { Anchor } from "../anchor.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
+import { noticeOf } from "./notice_kinds.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
@@ -82,7 +83,7 @@ export class LinkRunner {
   #isOver = false;
   #operation = 0;
   /** Connections that have come or gone, and wait for their step: no permit counts any more. */
-  #changes = 0;
+  #unstepped = 0;
   /** Nothing else is read, entered or founded from a `Subscribe` to its judgement. */
   #turn: { readonly tag: number; readonly end: () => void } | undefined;
 
@@ -111,7 +112,7 @@ export class LinkRunner {
 
   /** Given by the present connection, if it has shown that our store is as new as what we did. */
   get permit(): Permit | undefined {
-    return this.#changes > 0 ? undefined : permitOf(this.#state);
+    return this.#isOver || this.#unstepped > 0 ? undefined : permitOf(this.#state);
   }
 
   /** Everything in front of the commit at which we are stopped is here. */
@@ -120,7 +121,7 @@ export class LinkRunner {
   }
 
   connection(online: boolean): void {
-    this.#changes++;
+    this.#unstepped++;
     this.push({ type: online ? "connected" : "disconnected" });
     if (this.#deps.session.state.kind === "ended") this.#settleAll("late");
   }
@@ -135,9 +136,15 @@ export class LinkRunner {
     this.push({ type: "fetch", afterMs });
   }
 
-  /** Resolves when this agent may work, when it has waited too long, or when the channel is over. */
-  mayWork(): Promise<Waited> {
-    return this.#wait("work");
+  /** Resolves while this agent may work, when it has waited too long, or when the channel is over. */
+  async mayWork(): Promise<Waited> {
+    for (;;) {
+      const waited = await this.#wait("work");
+      // It may be over again when its caller goes on.
+      if (waited !== "now" || (this.permit !== undefined && workOf(this.#state, this.#facts) !== undefined)) {
+        return waited;
+      }
+    }
   }
 
   /** Resolves when what stands in front of the stop is here, or when nothing comes any more. */
@@ -179,21 +186,28 @@ export class LinkRunner {
     return waiting.promise;
   }
 
-  /** At once, as long as nothing has to be written or waited for. */
+  /** At once, as long as nothing has to be written or waited for. A fault ends the channel. */
   #run(): void {
     this.#isStepping = true;
-    this.#endTurn();
-    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-      const step = stepLink(this.#state, event, this.#facts);
-      if (event.type === "connected" || event.type === "disconnected") this.#changes--;
-      const rest = this.#carryOut(step);
-      if (rest !== undefined) {
-        return void rest.then(() => this.#run(), (fault) => this.#parts.onFault(fault));
-      }
+    try {
       this.#endTurn();
+      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+        const step = stepLink(this.#state, event, this.#facts);
+        if (event.type === "connected" || event.type === "disconnected") this.#unstepped--;
+        const rest = this.#carryOut(step);
+        if (rest !== undefined) return void rest.then(() => this.#run(), (fault) => this.#fail(fault));
+        this.#endTurn();
+      }
+      this.#isStepping = false;
+      this.#forgetTimers();
+    } catch (fault) {
+      this.#fail(fault);
     }
+  }
+
+  #fail(fault: unknown): void {
     this.#isStepping = false;
-    this.#forgetTimers();
+    this.#parts.onFault(fault);
   }
 
   /** Returns a promise when something has to be waited for. */
@@ -355,35 +369,10 @@ function isWaiting(link: Link): link is Extract<Link, { at: "settling" | "fetchi
   return link.at === "settling" || link.at === "fetching";
 }
 
-const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
-  "DeliverConfirmations",
-  "DeliverUnconfirmed",
-  "DeliverRejoinRequest",
-  "DeliverLeaf",
-  "DeliverChannelEnd",
-]);
-
-function noticeOf(content: NoticeEnvelope): Notice<NoticeEnvelope> {
-  return { kind: words.has(content.operation) ? "word" : "entry", content, bytes: bytesOf(content) };
-}
-
-/** Of an entry whose size the window does not know. */
-const otherBytes = 1024;
-
-function bytesOf({ operation, body }: NoticeEnvelope): number {
-  if (operation === "DeliverMessage") return body.ciphertext.length;
-  return operation === "DeliverCommit" ? body.commit.length : otherBytes;
-}
-
 function timersOf(
   { link, window, calm, waiting, arrival }: LinkState<NoticeEnvelope>,
 ): ReadonlySet<number | undefined> {
   const of = "timer" in link ? link.timer : undefined;
   const waits = [...waiting, ...arrival.waiting].map(({ timer }) => timer);
   return new Set([of, window.timer, calm, ...waits]);
-}
-
-/** An entry that was read, for the window. */
-export function takenOf(body: NoticeBody<"DeliverMessage" | "DeliverCommit">): Taken {
-  return { sequence: body.sequence, bytes: "ciphertext" in body ? body.ciphertext.length : body.commit.length };
 }
