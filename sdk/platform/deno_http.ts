@@ -26,7 +26,8 @@ interface DenoHttpClient {
 export function openHttp({ caCerts }: Trust): HttpClient {
   const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp }; // cast: only what is described above is used
   const options = { caCerts, http2: false, poolIdleTimeout: idleMs };
-  const clients = new Map<string, DenoHttpClient>();
+  // At once, so that a certificate which is none is refused here.
+  const clients = new Map<string, DenoHttpClient>([["", Deno.createHttpClient(options)]]);
   const clientFor = (url: URL): DenoHttpClient => {
     const way = url.protocol === "http:" ? url.host : "";
     const client = clients.get(way) ??

@@ -1,18 +1,25 @@
 /** Folders for their owner alone. */
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { hasCode } from "./errno.ts";
 
 export const ownerFolder = 0o700;
 
-/** Makes it where it is missing, with its parents. Not by `recursive`: Node says of a read-only disk then that there is no such folder. */
+/** Makes it where it is missing, with its parents, which need no permission of their own. */
 export async function makeOwnerFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { mode: ownerFolder });
+    await mkdir(path, { recursive: true, mode: ownerFolder });
   } catch (error) {
-    if (hasCode(error, "EEXIST") && (await stat(path)).isDirectory()) return;
-    if (!hasCode(error, "ENOENT") || dirname(path) === path) throw error;
-    await makeOwnerFolder(dirname(path));
-    await makeOwnerFolder(path);
+    throw hasCode(error, "ENOENT") ? await whyNot(path) ?? error : error;
+  }
+}
+
+/** Of a read-only disk Node says that there is no such folder, when parents are made with it. Alone, the first of them says why. */
+async function whyNot(path: string): Promise<unknown> {
+  try {
+    await mkdir(path, { mode: ownerFolder });
+    return undefined;
+  } catch (error) {
+    return hasCode(error, "ENOENT") && dirname(path) !== path ? await whyNot(dirname(path)) ?? error : error;
   }
 }

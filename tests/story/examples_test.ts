@@ -90,6 +90,9 @@ Deno.test("every example of the public surface runs", async (t) => {
     const welcome = await channel.addMember(await carol.client.generateKeyPackage());
     await run("enter", carol.client, welcome);
     assertEquals(await read(channel, 1), ["here I am"]);
+    const ready = (await bob.channel()).serve(() => "yes");
+    assertEquals(await run("firstAnswer", alice.manager), "yes");
+    await ready.stop();
     await bob.manager.send(name, "hi");
     await run("greet", alice.client);
     await run("report", channel);
