@@ -16,7 +16,7 @@ function forged(state: State): Permit {
 
 function read(state: State, stream: NonNullable<ReturnType<typeof streamOf>>): Permit {
   const permit = forged(state);
-  state.link = { at: "reading", permit, stream, timer: undefined };
+  state.link = { at: "reading", permit, stream, tries: 0, timer: undefined };
   return permit;
 }
 
