@@ -78,10 +78,17 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   [2361403180, { strangers: true }],
 ];
 
+/** Found by campaigns too, and nobody had done wrong: the ledger had misjudged them. */
+const misjudged: typeof mended = [
+  // A member that had left was to be gone at once, while a call of the one that removes it was late.
+  [3999630917, { hostileCommits: true, disturbed: true }],
+];
+
 Deno.test("schedules that once showed a fault show it no more", async () => {
   const signatures = await warmUp();
   // The test command repeats two of them.
-  for (const [seed, options] of inCampaign ? mended : [mended[0], mended[7]].flatMap((each) => each ? [each] : [])) {
+  const short = [mended[0], mended[7]].flatMap((each) => each ? [each] : []);
+  for (const [seed, options] of inCampaign ? [...mended, ...misjudged] : short) {
     const { failure } = await runSchedule(createSchedule(seed, options), signatures);
     assertEquals([seed, failure], [seed, undefined]);
   }

@@ -5,7 +5,7 @@ import type { ChannelMember } from "../../../sdk/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 import { tellsOfTheft } from "./controls.ts";
-import { Broken, checkNow, labelOf } from "./judging.ts";
+import { Broken, checkNow } from "./judging.ts";
 import { recoverWhereOffered } from "./recovery_moves.ts";
 
 const second = 1000;
@@ -16,6 +16,8 @@ const calmMs = 3 * 60 * minute;
 const reconnectMs = 30 * minute;
 /** Somebody commits now and then. That members have other keys than the log's shows nobody before. */
 const commitMs = 10 * minute;
+/** Within this the others have removed one that left: a call of theirs may be late, and each waits for its turn and tries again. */
+const ghostMs = minute;
 
 /** The players' start when the relay is honest again: new processes, new connections, or nothing. */
 const beginnings = ["restart", "reconnect", "nothing"] as const;
@@ -239,9 +241,16 @@ async function checkGhosts(play: Play): Promise<void> {
     await play.stage.finish("a member is removed that cannot prove that it left", removing);
     await play.stage.world.time.advance(second);
   }
-  for (const { label, known } of inStep(play)) {
-    const ghost = gone.find(({ agentId }) => known.has(agentId));
-    if (ghost !== undefined) throw new Broken(`${labelOf(play, ghost.agentId)} has left, and ${label} still has it`);
+  const inside = inStep(play);
+  for (const endMs = play.nowMs + ghostMs;; await play.stage.world.time.advance(second)) {
+    checkNow(play);
+    const ghosts = inside.flatMap(({ label, known }) =>
+      gone.filter(({ agentId }) => known.has(agentId)).map((ghost) =>
+        `${ghost.label} has left, and ${label} still has it`
+      )
+    );
+    if (ghosts.length === 0) return;
+    if (play.nowMs >= endMs) throw new Broken(ghosts.join("; "));
   }
 }
 

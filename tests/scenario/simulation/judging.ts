@@ -54,6 +54,6 @@ function isOfHonest(play: Play, text: string): boolean {
   return play.players.some(({ honest, agentId }) => honest && text.startsWith(agentId));
 }
 
-export function labelOf(play: Play, agentId: string): string {
+function labelOf(play: Play, agentId: string): string {
   return play.players.find((player) => player.agentId === agentId)?.label ?? agentId;
 }
