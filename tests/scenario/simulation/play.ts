@@ -144,8 +144,7 @@ export class Play implements LogFollower {
 
   #beginLedger(founder: AgentId): Known {
     const log = new LogRecord(founder);
-    const epochNow = (): number =>
-      Math.max(log.epoch, ...this.players.map(({ channel }) => channel?.health().epoch ?? 0));
+    const epochNow = (): number => Math.max(log.epoch, ...this.players.map(({ epoch }) => epoch));
     const wills = new Wills(epochNow);
     const ledger = new Ledger({
       wills,

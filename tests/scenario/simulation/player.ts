@@ -62,6 +62,8 @@ export class Player {
   /** Kinds of trouble that its `health()` has told of, in any of its processes. */
   readonly told = new Set<string>();
   readonly #wire: Wire;
+  /** Of the channel that it had last. */
+  #epoch = 0;
   #mayRead = 0;
   #wake: () => void = () => {};
   #reading = 0;
@@ -169,6 +171,11 @@ export class Player {
     return true;
   }
 
+  /** The last epoch that it was in, as far as its process has shown. */
+  get epoch(): number {
+    return this.channel?.health().epoch ?? this.#epoch;
+  }
+
   /** Members, as it believes. */
   get known(): ReadonlySet<AgentId> {
     return new Set(this.channel?.members().map(({ agentId }) => agentId));
@@ -202,6 +209,7 @@ export class Player {
   }
 
   #endReading(): void {
+    this.#epoch = this.epoch;
     this.#reading++;
     this.channel = undefined;
     this.#wake();
