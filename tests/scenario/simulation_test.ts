@@ -84,6 +84,8 @@ const misjudged: typeof mended = [
   [3999630917, { hostileCommits: true, disturbed: true }],
   // A removal that was made before its process ended, and sent by the next one, in an epoch that only its agent knew.
   [4178922198],
+  // The relay showed an agent its removal and never logged it: the log had a leaf that the agent had erased before it joined anew.
+  [65178518, { hostileCommits: true }],
 ];
 
 Deno.test("schedules that once showed a fault show it no more", async () => {

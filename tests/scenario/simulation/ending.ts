@@ -101,11 +101,14 @@ async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
 }
 
 /**
- * A log that was set back may have lost that an agent left and joined again. In it the agent has a leaf of the membership that it
- * left, of which it knows nothing any more: it stays out, and says so (docs/recovery.md, "A log that was set back").
+ * A log that was set back may have lost that an agent left and joined again, and a relay that lies may keep both a removal and what
+ * followed for itself. In the log the agent has a leaf of the membership that it gave up, of which it knows nothing any more: it
+ * stays out, and says so (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
  */
 async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
-  if (!play.wasSetBack) return false;
+  const { agentId, formerPlace } = player;
+  const isFormer = formerPlace !== undefined && play.truth.cameIn(agentId) === formerPlace;
+  if (!play.wasSetBack && !(isFormer && play.wire.counts.lies > 0)) return false;
   const { joinedLeaf } = (await player.actor.live()).membership;
   for (const { actor } of inStep(play)) {
     const leaf = (await actor.live()).membership.leafOf(player.agentId)?.leaf;

@@ -39,7 +39,7 @@ export const honestMoves: MoveTable = {
       const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
       const inviter = play.pick(random, play.inside({ honest: true }));
       if (guest === undefined || inviter === undefined) return;
-      play.background(`${guest.label} joins`, guest.joins(play.join(guest, inviter)));
+      play.background(`${guest.label} joins`, guest.joins(play.truth, play.join(guest, inviter)));
       return `${guest.label} joins by ${inviter.label}`;
     },
   },
@@ -128,7 +128,7 @@ export const honestMoves: MoveTable = {
         await guest.actor.client.joinChannel(name, welcome);
         await guest.enter(play.truth);
       };
-      play.background(`${guest.label} is added`, guest.joins(add()));
+      play.background(`${guest.label} is added`, guest.joins(play.truth, add()));
       return `${adder.label} adds ${guest.label}`;
     },
   },

@@ -236,7 +236,7 @@ export const memberMoves: MoveTable = {
     const isGuest = ({ isIn, joining }: Player): boolean => !isIn && !joining;
     const guest = play.pick(random, play.players.filter(isGuest));
     if (guest === undefined) return;
-    play.background(`${guest.label} joins`, guest.joins(play.join(guest, by)));
+    play.background(`${guest.label} joins`, guest.joins(play.truth, play.join(guest, by)));
     return `${guest.label} joins by ${by.label}`;
   }),
 };

@@ -46,6 +46,8 @@ export class Player {
   seen: Seen | undefined;
   /** Where its membership began when it was last in step. */
   cameIn: number | undefined;
+  /** Where a membership began that it had given up when it joined anew, and that the log still had. */
+  formerPlace: number | undefined;
   /** The epoch of a true removal of it that it was shown, while it may still follow that. */
   removedIn: number | undefined;
   /** The channel that ended for it while it was no member. */
@@ -99,7 +101,8 @@ export class Player {
   }
 
   /** It is on its way in, and expected to stay then. */
-  async joins(joining: Promise<void>): Promise<void> {
+  async joins(truth: Truth, joining: Promise<void>): Promise<void> {
+    this.formerPlace = truth.cameIn(this.agentId);
     // The channel that it knew is another membership's.
     this.#endReading();
     this.joining = true;

@@ -19,7 +19,7 @@ const otherKey = { account: 2 };
 async function invent(play: Play, by: Player): Promise<string | undefined> {
   if (play.invented === maxInvented) return undefined;
   const sybil = await play.invent();
-  play.background(`${sybil.label} joins`, sybil.joins(play.join(sybil, by)));
+  play.background(`${sybil.label} joins`, sybil.joins(play.truth, play.join(sybil, by)));
   return `${by.label} invents ${sybil.label}, which joins by it`;
 }
 
