@@ -23,10 +23,11 @@ import {
   signedAnew,
 } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { flipped, foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { answerWith } from "../support/scenario/hostile.ts";
 import {
   allStopped,
+  deafen,
   fourMembers,
   issuesOf,
   membersOf,
@@ -224,6 +225,27 @@ Deno.test("a member that owns nothing leads a stopped owner into no group that l
   assertEquals([answered(), why?.includes("members are missing from it")], [1, true], why);
   await recover(alice);
   await talk(alice, carol);
+});
+
+Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welcome does not open, recovers after a new connection", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(dave);
+  carol.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
+    const broken = sent.welcomes.map(({ recipients, welcome }) => ({ recipients, welcome: flipped(welcome) }));
+    return forward({ ...sent, welcomes: broken });
+  };
+  await sendGarbled(bob, [0]);
+  await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+  alice.session.disconnect();
+  await alice.session.connect();
+  alice.clockOffsetMs += 61_000;
+  await recover(alice);
+  await talk(alice, dave);
+  assertEquals((await membersOf(alice)).includes("bob"), false);
+  assertEquals(await issuesOf(alice, "withheld_commit"), [], "the relay has kept nothing back");
 });
 
 Deno.test("an owner and the relay blame nobody for a commit that another member signed", async () => {

@@ -130,6 +130,8 @@ function judgeBegan({ epoch_began: found }: Answers, logEpoch: number, known: Kn
 function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement | undefined {
   const { epoch, received = log.after, store } = facts;
   const { epoch_ended: found } = answers;
+  // The commit is the one at which we are stopped: the first question has asked for it.
+  if (facts.place.at === "stopped") return undefined;
   // While there are entries to come, they show it.
   if (isForeign(log, facts) || logEpochOf(answers, log) <= epoch || log.head > received) return undefined;
   if (found === undefined) return { ask: "epoch_ended", epoch };
@@ -157,7 +159,9 @@ function judgeStore(claims: Subscribed, facts: Facts): Judgement | undefined {
   if (anchor.joinedSequence !== undefined && anchor.joinedSequence !== joinedSequence) {
     // A membership in which this agent did nothing yet began while it was away.
     const isNew = sent === undefined && acknowledged < joinedSequence;
-    return isNew ? byWord("it was removed and added again") : behind(relaySays("it has joined anew since"), sent);
+    if (!isNew) return behind(relaySays("it has joined anew since"), sent);
+    // One that is stopped asks for that all the time, and has not taken the Welcome: nothing is said about its store.
+    if (facts.place.at !== "stopped") return byWord("it was removed and added again");
   }
   if (sent?.commitHash !== undefined && sent.epoch >= facts.epoch && isDiscarded(anchor, sent.commitHash)) {
     return byWord("a commit of ours was taken that this agent had given up");

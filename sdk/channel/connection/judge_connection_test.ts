@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { newAnchor } from "../anchor.ts";
-import { judgeConnection } from "./judge_connection.ts";
+import { judgeConnection, type Judgement } from "./judge_connection.ts";
 import type { Answers, Facts, Found, StoreFacts, Subscribed } from "./link_state.ts";
 
 const hash = (letter: number): Uint8Array => new Uint8Array(32).fill(letter);
@@ -37,7 +37,10 @@ const remembered = { lostAt: undefined, asked: undefined, epoch: 3, place: "in_s
 
 /** Returns the judgement in a word. */
 function judged(answers: Answers, known: Partial<Facts> = {}): string {
-  const judgement = judgeConnection({ subscribe: reply, ...answers }, remembered, { ...facts, ...known });
+  return wordFor(judgeConnection({ subscribe: reply, ...answers }, remembered, { ...facts, ...known }));
+}
+
+function wordFor(judgement: Judgement): string {
   if ("ask" in judgement) return `ask ${judgement.ask} ${judgement.epoch}`;
   if ("again" in judgement) return judgement.again;
   return "doubt" in judgement ? `doubt by ${judgement.doubt.by}` : "permit";
@@ -98,4 +101,22 @@ Deno.test("the log is asked about our commits, and what it holds is judged", () 
   assertEquals(judged({}, { epoch: 4 }), "from_the_start", "our group has moved since");
   assertEquals(judged({}, { place: { at: "stopped", sequence: 9 } }), "from_the_start", "it has stopped since");
   assertEquals(judged({ subscribe: later }, { foreign: 0, own }), "permit", "a generation that we refuse");
+});
+
+Deno.test("that a stopped agent was let in anew, by a Welcome that it did not take, is no doubt", () => {
+  const sent = { sequence: 10, counter: 3, epoch: 5 };
+  // The relay begins behind the commit at which the agent is stopped, and in front of which it has read everything.
+  const letIn = { ...reply, after: 10, head: 10, epoch: 5, joinedSequence: 10 };
+  const of = (subscribe: Subscribed, known: Partial<StoreFacts> = {}): string => {
+    const stopped: Facts = { ...facts, place: { at: "stopped", sequence: 9 }, received: undefined };
+    const judgement = judgeConnection({ subscribe }, { ...remembered, place: "stopped" }, {
+      ...stopped,
+      store: { ...store, ...known },
+    });
+    return wordFor(judgement);
+  };
+  assertEquals(of(letIn), "permit");
+  assertEquals(of({ ...letIn, sent }), "doubt by store", "something was done there, by a copy of it");
+  assertEquals(of({ ...letIn, acknowledged: 10 }), "doubt by store", "the Welcome was taken, by a copy of it");
+  assertEquals(of(letIn, { isProven: true }), "doubt by store", "a proof, whatever the relay says now");
 });

@@ -114,9 +114,9 @@ export async function foundingBecauseOf(
   return requestOf(await createFounding(membership, bad, deps));
 }
 
-/** One byte of the ciphertext is another. */
-export function flipped(commit: Uint8Array): Uint8Array {
-  const changed = commit.slice();
+/** One byte of the ciphertext of a commit or a Welcome is another. */
+export function flipped(message: Uint8Array): Uint8Array {
+  const changed = message.slice();
   changed[changed.length - 5] = (changed.at(-5) ?? 0) ^ 1;
   return changed;
 }
