@@ -544,6 +544,8 @@ export const notices = {
       requestId: [8, optional(joinRequestId)],
       joinedSequence: [9, sequence],
       generation: [10, generation],
+      /** Of the epoch into which it welcomes, as the commit declares that carries it. */
+      state: [11, optional(digest)],
     }),
   ),
   DeliverLeave: notice(

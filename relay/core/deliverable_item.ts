@@ -16,6 +16,8 @@ export interface CarriedWelcome {
   readonly welcome: Uint8Array;
   /** The one into which it welcomes. */
   readonly epoch: number;
+  /** Of that epoch, as the commit declares that carries the Welcome. */
+  readonly state: Uint8Array | undefined;
   /** By the joining of its recipients, which is the same for most: what they are sent. */
   readonly notices: Map<number, Uint8Array>;
 }
@@ -108,16 +110,16 @@ export class DeliverableItem {
 
 function readWelcomes(item: LogItem): ReadonlyMap<AgentId, CarriedWelcome> {
   const found = new Map<AgentId, CarriedWelcome>();
-  const add = (recipients: readonly AgentId[], welcome: Uint8Array, epoch: number): void => {
-    const carried: CarriedWelcome = { welcome, epoch, notices: new Map() };
+  const add = (recipients: readonly AgentId[], welcome: Omit<CarriedWelcome, "notices">): void => {
+    const carried: CarriedWelcome = { ...welcome, notices: new Map() };
     for (const agentId of recipients) found.set(agentId, carried);
   };
   if (item.kind === "welcome") {
     const { recipients, welcome, epoch } = decodeWelcomeBody(item);
-    add(recipients, welcome, epoch);
+    add(recipients, { welcome, epoch, state: undefined });
   } else if (item.kind === "commit") {
-    const { welcomes } = decodeCommitBody(item);
-    for (const { recipients, welcome } of welcomes) add(recipients, welcome, item.epoch + 1);
+    const { welcomes, nextState: state } = decodeCommitBody(item);
+    for (const { recipients, welcome } of welcomes) add(recipients, { welcome, epoch: item.epoch + 1, state });
   }
   return found;
 }

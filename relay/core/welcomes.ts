@@ -26,7 +26,7 @@ async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> 
   const found = carrier.welcomes.get(agentId);
   if (found === undefined || item.kind === "gap") return;
   const { channelId, name } = channel;
-  const { welcome, epoch, notices } = found;
+  const { welcome, epoch, state, notices } = found;
   const { sender, timeMs } = item;
   const body = {
     channelId,
@@ -38,6 +38,7 @@ async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> 
     name,
     joinedSequence,
     generation: generationOf(epoch),
+    ...(state && { state }),
   };
   const requestId = channel.answered.get(agentId);
   if (requestId !== undefined) return session.deliver(encodeNotice("DeliverWelcome", { ...body, requestId }));

@@ -4,6 +4,7 @@ import { equalBytes, foundingEpoch, generationOf, quoted, readWelcomeHeader, Wir
 import { identityText } from "../base/identity_text.ts";
 import type { KnownMembers } from "../mls/admissions.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
+import { stateOf } from "../mls/epoch.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
@@ -26,7 +27,7 @@ export interface OpenedWelcome {
 
 /** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
 export async function openWelcome(
-  { welcome, sender }: Welcome,
+  { welcome, sender, state }: Welcome,
   { membership, recovery }: {
     readonly membership: Membership;
     readonly recovery: Pick<Recovery, "stopped" | "isAgain">;
@@ -45,6 +46,10 @@ export async function openWelcome(
     if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
       if (isMissing(group, membership)) return "members are missing from it, and it was not made by an owner";
       if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
+      // A stopped agent that takes it gives up the group from which the channel can begin anew.
+      if (state === undefined || !equalBytes(state, stateOf(group.current))) {
+        return "it leads into another group than the commit that carries it, and it was not made by an owner";
+      }
     }
     return { group, own, maker, used: await deps.keyPackages.used(own, group.identifiers) };
   } catch (error) {

@@ -24,7 +24,7 @@ import {
 } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { flipped, foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
-import { answerWith } from "../support/scenario/hostile.ts";
+import { answerWith, answerWrongly } from "../support/scenario/hostile.ts";
 import {
   allStopped,
   deafen,
@@ -246,6 +246,25 @@ Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welc
   await talk(alice, dave);
   assertEquals((await membersOf(alice)).includes("bob"), false);
   assertEquals(await issuesOf(alice, "withheld_commit"), [], "the relay has kept nothing back");
+});
+
+Deno.test("a stopped owner is not led astray by the Welcome of another commit, and begins the channel anew", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(dave);
+  const answers = await answerWrongly(carol);
+  await sendGarbled(bob, [0]);
+  await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+  const [why] = await issuesOf(alice, "refused_welcome");
+  assertEquals([answers() > 0, why?.includes("another group than the commit that carries it")], [true, true], why);
+  assertEquals([await stateOf(alice), await issuesOf(alice, "rejoined")], ["stopped", []]);
+  // The relay counts alice in anew by the commit whose Welcome she did not take.
+  alice.session.disconnect();
+  await alice.session.connect();
+  alice.clockOffsetMs += 61_000;
+  await recover(alice);
+  await talk(alice, dave);
+  assertEquals((await membersOf(alice)).includes("bob"), false);
 });
 
 Deno.test("an owner and the relay blame nobody for a commit that another member signed", async () => {

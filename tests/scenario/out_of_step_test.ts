@@ -10,7 +10,7 @@ import {
   readAnchor,
   readPosition,
 } from "../../sdk/testing/agents.ts";
-import { withholdCommits } from "../support/scenario/hostile.ts";
+import { answerWrongly, withholdCommits } from "../support/scenario/hostile.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import { deafen } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -26,27 +26,6 @@ async function commit(actor: Actor): Promise<void> {
 async function reconnect({ session }: Actor): Promise<void> {
   session.disconnect();
   await session.connect();
-}
-
-/** The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns how often. */
-async function answerWrongly(actor: Actor): Promise<() => number> {
-  const { group } = (await actor.live()).membership;
-  const prepare = group.prepare.bind(group);
-  let other: Uint8Array | undefined;
-  let answers = 0;
-  group.prepare = async (change) => {
-    if (change.rejoins !== undefined && change.rejoins.length > 0) other = (await prepare(change)).welcome;
-    return await prepare(change);
-  };
-  actor.session.tampering.call = (operation, body, forward) => {
-    if (operation !== "SendCommit" || other === undefined) return forward();
-    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
-    const welcome = other;
-    other = undefined;
-    answers++;
-    return forward({ ...sent, welcomes: sent.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
-  };
-  return () => answers;
 }
 
 for (const isFaster of [true, false]) {

@@ -76,6 +76,9 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   [3151143156], // a commit that was taken after a crash had removed the last member that could let its author in
   // A place that the relay had made up before hid from an agent that a copy of its directory had spoken.
   [2361403180, { strangers: true }],
+  // Two hostile members shut out the only owner, one by a garbled commit, the other by the Welcome of another commit.
+  [2940030202, { hostileCommits: true, disturbed: true }],
+  [1958325050, { hostileCommits: true, disturbed: true }],
 ];
 
 /** Found by campaigns too, and nobody had done wrong: the ledger had misjudged them. */

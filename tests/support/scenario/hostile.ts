@@ -71,3 +71,24 @@ export function answerWith(
   };
   return () => lies;
 }
+
+/** The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns how often. */
+export async function answerWrongly(actor: Actor): Promise<() => number> {
+  const { group } = (await actor.live()).membership;
+  const prepare = group.prepare.bind(group);
+  let other: Uint8Array | undefined;
+  let answers = 0;
+  group.prepare = async (change) => {
+    if (change.rejoins !== undefined && change.rejoins.length > 0) other = (await prepare(change)).welcome;
+    return await prepare(change);
+  };
+  actor.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit" || other === undefined) return forward();
+    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
+    const welcome = other;
+    other = undefined;
+    answers++;
+    return forward({ ...sent, welcomes: sent.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
+  };
+  return () => answers;
+}
