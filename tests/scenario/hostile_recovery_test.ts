@@ -23,7 +23,7 @@ import {
   signedAnew,
 } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { flipped, foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { changeNext, flipped, foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { answerWith, answerWrongly } from "../support/scenario/hostile.ts";
 import {
   allStopped,
@@ -265,6 +265,18 @@ Deno.test("a stopped owner is not led astray by the Welcome of another commit, a
   await recover(alice);
   await talk(alice, dave);
   assertEquals((await membersOf(alice)).includes("bob"), false);
+});
+
+Deno.test("a stopped owner that a Welcome leads into the group that only the log's last state names lets the others in there", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(dave);
+  // The Welcome is that of the declared state; the commit beside it opens for nobody.
+  changeNext(carol, ({ commit }) => ({ commit: flipped(commit) }));
+  await sendGarbled(bob, [0]);
+  await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
+  await until("dave is let in", async () => (await issuesOf(dave, "rejoined")).length > 0);
+  await talk(alice, dave);
 });
 
 Deno.test("an owner and the relay blame nobody for a commit that another member signed", async () => {
