@@ -3,10 +3,10 @@ export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
   "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",De=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),Le=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",We=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",He=fe(()=>new RegExp(`(${De})|[${Le}]|${We}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),Le=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",He=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",We=fe(()=>new RegExp(`(${De})|[${Le}]|${He}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Ke=new RegExp(`^[${j}]+(?: [${j}" +
-  "]+)*$`),kr=new RegExp(`^[${j} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function Fe(t,e){return t.replace(He(),(r," +
+  "]+)*$`),kr=new RegExp(`^[${j} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function Fe(t,e){return t.replace(We(),(r," +
   "n)=>n??(e.test(r)?r:qe(r)))}function qe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
   " Ke.test(t)?t:Fe(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
@@ -119,16 +119,16 @@ export const source =
   "0,me=new TextDecoder;function be(t){let e=new Uint8Array(_+t.length);return er(e,1,t.length),e.set(t,_),e}func" +
   "tion xe(t){let{value:e,end:r}=Ce(t,0,Xe);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds " +
   "more than a cell\");return e}function we(t,e,r){let[n,o]=[ie(10,t.length),ie(26,r.length)],i=new Uint8Array(9);" +
-  "return i[0]=17,new DataView(i.buffer).setBigUint64(1,BigInt(e),!0),H([n,t,i,o,r])}function ve(t){return H([ie(" +
+  "return i[0]=17,new DataView(i.buffer).setBigUint64(1,BigInt(e),!0),W([n,t,i,o,r])}function ve(t){return W([ie(" +
   "10,t.length),t])}function Ae(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of Ye(t))r===4&&typeof n==\"" +
   "number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:me.decode(n)}),r===2&&(e={...e,me" +
-  "ssage:me.decode(n)}));return e}var W=class{#e=new Uint8Array(_);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let n" +
+  "ssage:me.decode(n)}));return e}var H=class{#e=new Uint8Array(_);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let n" +
   "=0;for(;n<e.length;){if(this.#r<_){let i=e.subarray(n,n+_-this.#r);if(this.#e.set(i,this.#r),this.#r+=i.length" +
   ",n+=i.length,this.#r<_)return;this.#o()}let o=e.subarray(n,n+this.#t.length-this.#n);n+=o.length,o.length===th" +
   "is.#t.length?this.#i(o,r):(this.#t.set(o,this.#n),this.#n+=o.length,this.#n===this.#t.length&&this.#i(this.#t," +
   "r))}}#o(){let e=new DataView(this.#e.buffer).getUint32(1);if(e===0||e>Ze)throw new m(\"protocol_error\",`A messa" +
   "ge of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#i(e,r){" +
-  "this.#r=0,r(this.#e[0]??0,e)}};function H(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let" +
+  "this.#r=0,r(this.#e[0]??0,e)}};function W(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let" +
   " n of t)e.set(n,r),r+=n.length;return e}function ie(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push" +
   "(n>127?n&127|128:n);return Uint8Array.from(r)}function Ce(t,e,r){if(t[e]!==r)throw new m(\"protocol_error\",\"A m" +
   "essage without the field that it must have\");let{value:n,end:o}=Ee(t,e+1);if(n>t.length-o)throw Be();return{va" +
@@ -155,10 +155,10 @@ export const source =
   "l:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(u.status===200)return u;let s=await G(u,dr)??\"\"," +
   "f=ae(s,`The relay returned HTTP status ${u.status} for ${i}`),{code:C,message:x,retryAfterMs:w}=_e(u.status,u." +
   "headers.get(\"retry-after\"),f);throw R(C??\"transport_error\",x,w===void 0?{}:{retryAfterMs:w})}}var de=class{#e;" +
-  "#r;#t;#n;#o=new Set;#i=new W;#a=0;#s=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader())" +
+  "#r;#t;#n;#o=new Set;#i=new H;#a=0;#s=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader())" +
   ",this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=new Promise(i=>this.#s=i)}async read(){try{fo" +
   "r(;;){let e=await(await this.#e)?.read();if(e?.value===void 0)return this.#d({message:\"the connection was cut " +
-  "off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(n),r.length>0)return H(r);if(n!==void 0)retu" +
+  "off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(n),r.length>0)return W(r);if(n!==void 0)retu" +
   "rn}}catch(e){return this.#d(ke(e))}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#n.signal.throwIfAborte" +
   "d();let o=this.#c(e.subarray(n,n+r)).finally(()=>this.#o.delete(o));this.#o.add(o),this.#o.size>=this.#t.calls" +
   "AtOnce&&await Promise.race(this.#o)}this.#n.signal.throwIfAborted()}async#c(e){try{await(await this.#r(++this." +
@@ -178,43 +178,43 @@ export const source =
   "otask(()=>this.#o(n,i)&&i.run());r<1/0&&this.#a(r)}};function Ue(){return Date.now()}var fr=5e3,pr=new K;funct" +
   "ion S(t,e){if(t>=fr)return pr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)}function $(t){return " +
   "crypto.getRandomValues(new Uint8Array(t))}var yr=2e4;function hr({caCerts:t}){let{Deno:e}=globalThis,r={caCert" +
-  "s:t,http2:!1,poolIdleTimeout:yr},n=new Map,o=i=>{let l=i.protocol===\"http:\"?i.host:\"\",c=n.get(l)??e.createHttp" +
-  "Client(l===\"\"?r:{...r,proxy:mr(i)});return n.set(l,c),c};return{request:(i,l)=>fetch(i,Object.assign({},l,{cli" +
-  "ent:o(new URL(i))})),close:()=>{for(let i of n.values())i.close();n.clear()}}}function mr({hostname:t,port:e})" +
-  "{return{transport:\"tcp\",hostname:t,port:e===\"\"?80:Number(e)}}var gr=4,Pe=Se({openHttp:hr,unusable:br,randomByt" +
-  "es:$,callsAtOnce:gr,after:S});function br({certificateHashes:t}){return t.length>0?\"Deno can check tls.certifi" +
-  "cateHashes only over QUIC\":void 0}var xr=1500,wr=64*1024;function Me(t){let e=t.readable.getReader({mode:\"byob" +
-  "\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(wr),o=()=>{},i=new Promise(s=>o=s),l" +
-  ",c=s=>{l?.(),o(s)};t.closed.then(({closeCode:s=0})=>c(F(s)),s=>c({message:k(s)}));let u=()=>{r.close().catch((" +
-  ")=>{}),l??=t.after(xr,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{l" +
-  "et{value:s}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s.buffer,s}catch{}u()},write:as" +
-  "ync s=>{try{await r.write(s)}catch(f){throw u(),f}},close:s=>{o({message:\"it was closed by this side\"}),s===0?" +
-  "u():t.close(s)},closed:i}}function F(t){let e=Q(t);return e===void 0?{message:\"the relay closed the connection" +
-  "\"}:{code:e,message:`the relay closed the connection with ${e}`}}var vr=\"static-relay/1\",Ar={maxIdleTimeout:1e4" +
-  "},Cr=\"low-latency\",Oe={transport:\"quic\",carrier:\"udp\",unusable:()=>Te()===void 0?\"Deno offers QUIC only with -" +
-  "-unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=Te();if(o===void 0)throw new Error(\"Den" +
-  "o offers QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateHashes.map(s=>({algorithm:\"sha-" +
-  "256\",value:s})),l=Br(o),c=s=>l.close({closeCode:s,reason:\"\"}),u=()=>c(0);n.addEventListener(\"abort\",u);try{let" +
-  " s=await o.connectQuic({hostname:t,port:e,alpnProtocols:[vr],caCerts:r.caCerts,...i.length>0&&{serverCertifica" +
-  "teHashes:i},endpoint:l,...Ar,congestionControl:Cr}),{readable:f,writable:C}=await s.createBidirectionalStream(" +
-  ").catch(w=>Er(s,w)),x=s.closed.finally(()=>c(0));return Me({readable:f,writable:C,closed:x,close:c,after:S})}c" +
-  "atch(s){throw c(0),n.aborted?n.reason:s}finally{n.removeEventListener(\"abort\",u)}}};async function Er({closed:" +
-  "t},e){let{code:r,message:n}=await t.then(({closeCode:o})=>F(o),()=>F(0));throw r===void 0?e:R(r,n)}function Br" +
-  "({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function Te(){l" +
-  "et{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t}var q=class{#e=new Map;offer(e,r){this.#e.delete" +
-  "(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var _r=2e3;f" +
-  "unction Re(t,e){let r,n,o=0,i=new q,l=s=>{t.post({kind:\"written\",takenBytes:o-s.pendingBytes,counts:s.counts})" +
-  "},c=async({transport:s,target:f,isTapped:C})=>{let x=e.connectors.find(v=>v.transport===s);if(x===void 0)throw" +
-  " new Error(`no way to connect by ${s} in a thread of its own`);let w=r=await x.connect(f,new AbortController()" +
-  ".signal),N=n=new T({cellBytes:g.cellBytes,write:(v,le)=>(C&&t.post({kind:\"sent\",cells:v.slice(),cellBytes:le})" +
-  ",w.write(v,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**3" +
-  "2,rider:v=>i.take(v),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});w.closed.then(v=>t.post({kind:\"" +
-  "closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes:s?.s" +
-  "lice()})};t.listen(s=>{switch(s.kind){case\"connect\":return void c(s).catch(f=>t.post({kind:\"refused\",message:k" +
-  "(f)}));case\"push\":return o+=s.envelope.length+y,n?.push(s.lane,s.envelope);case\"offer\":return i.offer(s.key,s." +
-  "envelope);case\"cellBytes\":return n?.setCellBytes(s.cellBytes);case\"configure\":return n?.configure(s.mode,s.int" +
-  "ervalMs);case\"covering\":return n?.setCovering(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).then(f" +
-  "=>{t.post({kind:\"flushed\",id:s.id,flushed:f})});case\"read\":return void u();case\"stop\":return n?.stop();case\"cl" +
-  "ose\":return r?.close(s.closeCode),void e.after(_r,e.exit)}})}function Ie(t){let e=globalThis;Re({post:r=>e.pos" +
-  "tMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Ue,after:S,randomBytes:$,exit:()=>e." +
-  "close()})}Ie([Oe,Pe]);\n";
+  "s:t,http2:!1,poolIdleTimeout:yr},n=new Map([[\"\",e.createHttpClient(r)]]),o=i=>{let l=i.protocol===\"http:\"?i.ho" +
+  "st:\"\",c=n.get(l)??e.createHttpClient(l===\"\"?r:{...r,proxy:mr(i)});return n.set(l,c),c};return{request:(i,l)=>f" +
+  "etch(i,Object.assign({},l,{client:o(new URL(i))})),close:()=>{for(let i of n.values())i.close();n.clear()}}}fu" +
+  "nction mr({hostname:t,port:e}){return{transport:\"tcp\",hostname:t,port:e===\"\"?80:Number(e)}}var gr=4,Pe=Se({ope" +
+  "nHttp:hr,unusable:br,randomBytes:$,callsAtOnce:gr,after:S});function br({certificateHashes:t}){return t.length" +
+  ">0?\"Deno can check tls.certificateHashes only over QUIC\":void 0}var xr=1500,wr=64*1024;function Me(t){let e=t." +
+  "readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(wr),o=" +
+  "()=>{},i=new Promise(s=>o=s),l,c=s=>{l?.(),o(s)};t.closed.then(({closeCode:s=0})=>c(F(s)),s=>c({message:k(s)})" +
+  ");let u=()=>{r.close().catch(()=>{}),l??=t.after(xr,()=>{t.close(0),o({message:\"the relay ended the stream\"})}" +
+  ")};return{read:async()=>{try{let{value:s}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s" +
+  ".buffer,s}catch{}u()},write:async s=>{try{await r.write(s)}catch(f){throw u(),f}},close:s=>{o({message:\"it was" +
+  " closed by this side\"}),s===0?u():t.close(s)},closed:i}}function F(t){let e=Q(t);return e===void 0?{message:\"t" +
+  "he relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var vr=\"static-r" +
+  "elay/1\",Ar={maxIdleTimeout:1e4},Cr=\"low-latency\",Oe={transport:\"quic\",carrier:\"udp\",unusable:()=>Te()===void 0" +
+  "?\"Deno offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=Te();if(o" +
+  "===void 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateH" +
+  "ashes.map(s=>({algorithm:\"sha-256\",value:s})),l=Br(o),c=s=>l.close({closeCode:s,reason:\"\"}),u=()=>c(0);n.addEv" +
+  "entListener(\"abort\",u);try{let s=await o.connectQuic({hostname:t,port:e,alpnProtocols:[vr],caCerts:r.caCerts,." +
+  "..i.length>0&&{serverCertificateHashes:i},endpoint:l,...Ar,congestionControl:Cr}),{readable:f,writable:C}=awai" +
+  "t s.createBidirectionalStream().catch(w=>Er(s,w)),x=s.closed.finally(()=>c(0));return Me({readable:f,writable:" +
+  "C,closed:x,close:c,after:S})}catch(s){throw c(0),n.aborted?n.reason:s}finally{n.removeEventListener(\"abort\",u)" +
+  "}}};async function Er({closed:t},e){let{code:r,message:n}=await t.then(({closeCode:o})=>F(o),()=>F(0));throw r" +
+  "===void 0?e:R(r,n)}function Br({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostnam" +
+  "e:\"0.0.0.0\"})}}function Te(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t}var q=class{#e=new" +
+  " Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this" +
+  ".#e.delete(r),n}};var _r=2e3;function Re(t,e){let r,n,o=0,i=new q,l=s=>{t.post({kind:\"written\",takenBytes:o-s." +
+  "pendingBytes,counts:s.counts})},c=async({transport:s,target:f,isTapped:C})=>{let x=e.connectors.find(v=>v.tran" +
+  "sport===s);if(x===void 0)throw new Error(`no way to connect by ${s} in a thread of its own`);let w=r=await x.c" +
+  "onnect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,write:(v,le)=>(C&&t.post({kind:\"sent\"," +
+  "cells:v.slice(),cellBytes:le}),w.write(v,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomByte" +
+  "s(4).buffer).getUint32(0)/2**32,rider:v=>i.take(v),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});w" +
+  ".closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let s=await r?.read();t" +
+  ".post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){case\"connect\":return void c(s).catch(f=>t." +
+  "post({kind:\"refused\",message:k(f)}));case\"push\":return o+=s.envelope.length+y,n?.push(s.lane,s.envelope);case\"" +
+  "offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setCellBytes(s.cellBytes);case\"configure\":re" +
+  "turn n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCovering(s.covering);case\"flush\":return voi" +
+  "d n?.flush(s.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:s.id,flushed:f})});case\"read\":return void u();case\"" +
+  "stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e.after(_r,e.exit)}})}function Ie(t){let " +
+  "e=globalThis;Re({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Ue,aft" +
+  "er:S,randomBytes:$,exit:()=>e.close()})}Ie([Oe,Pe]);\n";

@@ -278,9 +278,20 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     stack.api.clock.aheadMs -= 3_601_000;
   });
 
+  await t.step("a second guest of the channel comes in beside the first", async () => {
+    const link = await makeLink(one, room, "for a guest ");
+    secrets.push(link, link.split("#")[1] ?? "", parseJoinLink(link).pass ?? link);
+    const other = await (await browser.newPerson()).openTab();
+    await other.open(link);
+    await other.press("Join the channel");
+    await other.fill("Message", "me too");
+    await other.press("Send");
+    await hears(one, "me too");
+  });
+
   await t.step("members, owners and policy stand beside the conversation, and its owner closes it", async () => {
-    await one.until(`${shows(`${hasPython ? 5 : 4} members`)} && ${shows("Members let others in, members write.")}`);
-    assertEquals(await one.evaluate(`document.querySelectorAll(".members li").length`), hasPython ? 5 : 4);
+    await one.until(`${shows(`${hasPython ? 6 : 5} members`)} && ${shows("Members let others in, members write.")}`);
+    assertEquals(await one.evaluate(`document.querySelectorAll(".members li").length`), hasPython ? 6 : 5);
     assert(String(await one.evaluate(`document.querySelector(".members").innerText`)).includes("owner"));
     await one.press(`Close ${room}`);
     await one.press("Close it");

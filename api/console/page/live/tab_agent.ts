@@ -48,6 +48,7 @@ export class TabAgent {
   #state: AgentState = "off";
   #problem: string | undefined;
   #slot = 0;
+  #mark = "";
   #events: readonly Occurrence[] = [];
   #happened = 0;
   #options: StartOptions = { cover: "standard", way: "auto" };
@@ -77,10 +78,7 @@ export class TabAgent {
   }
 
   get identity(): string {
-    const { holder } = this;
-    return "pass" in holder
-      ? `guest-${this.#slot}-${holder.channelId.slice(0, 8)}`
-      : `console-${this.#slot}-${holder.accountId.slice(0, 8)}`;
+    return `${this.isGuest ? "guest" : "console"}-${this.#slot}-${this.#mark}`;
   }
 
   get rooms(): readonly Room[] {
@@ -210,8 +208,9 @@ export class TabAgent {
       this.#slot = slot;
       try {
         const { holder } = this;
-        const place = "pass" in holder ? `guest-${holder.channelId}` : `console-${holder.accountId}`;
-        const dataDir = `${place}-${slot}`;
+        const place = `${"pass" in holder ? `guest-${holder.channelId}` : `console-${holder.accountId}`}-${slot}`;
+        this.#mark = await markIn(place);
+        const dataDir = `${place}-${this.#mark}`;
         return await ChannelManager.connect({ ...options, dataDir, identity: this.identity });
       } catch (error) {
         const isTaken = error instanceof StaticError && error.code === "store_locked";
@@ -280,4 +279,16 @@ function tcpOrigin(url: string): string {
   const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
   const port = digits ?? (scheme === "https" ? "443" : "5000");
   return `https://${host}:${port === "4433" ? "5000" : port}`;
+}
+
+/**
+ * Tells the browsers of one account, and the guests of one channel, apart: an identity belongs to one key. It stands in the name of the
+ * store, and so lives as long as the keys.
+ */
+async function markIn(place: string): Promise<string> {
+  const before = `static-${place}-`;
+  const stores = await indexedDB.databases();
+  const kept = stores.find(({ name }) => name?.startsWith(before))?.name?.slice(before.length);
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return kept ?? Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
