@@ -37,10 +37,18 @@ export function checkedReader<Value>(
     for (;;) {
       const { done, value: envelope } = await reader.next();
       if (done === true) return { done, value: undefined };
-      const result = await check(envelope, schema);
-      if (result.issues === undefined) return { done: false, value: Object.assign(envelope, { value: result.value }) };
-      onSkipped(envelope, describeIssues(result.issues));
-      if (isManual) await envelope.ack();
+      try {
+        const result = await check(envelope, schema);
+        if (result.issues === undefined) {
+          return { done: false, value: Object.assign(envelope, { value: result.value }) };
+        }
+        onSkipped(envelope, describeIssues(result.issues));
+        if (isManual) await envelope.ack();
+      } catch (error) {
+        // A loop does not end an iterator that fails. Left open, it would keep every message from being done with.
+        await reader.return?.();
+        throw error;
+      }
     }
   };
   return {
