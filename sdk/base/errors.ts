@@ -257,3 +257,17 @@ export function isRefusal(error: StaticError): boolean {
     "not_allowed",
   );
 }
+
+/** Returns the text of anything that a program throws. */
+export function messageOf(thrown: unknown): string {
+  return textOf(() => thrown instanceof Error ? thrown.message : thrown);
+}
+
+/** Returns a text that is read in a value of a program, also when the value has none, or throws. */
+export function textOf(read: () => unknown): string {
+  try {
+    return String(read());
+  } catch {
+    return "a value that has no text";
+  }
+}

@@ -1,6 +1,6 @@
 /** Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no keys. */
 import { type AgentId, shownSentence } from "../../proto/mod.ts";
-import { RemoteError, type StaticError } from "../base/errors.ts";
+import { RemoteError, type StaticError, textOf } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { HealthIssue, IssueKind } from "./issues.ts";
 
@@ -59,7 +59,8 @@ export class HealthLog {
       tell(event);
       // A mistake in a program must not need somebody who listens to be seen.
       if (event.type === "handler_failed" && !(event.error instanceof RemoteError)) {
-        const name = event.error instanceof Error ? event.error.name : typeof event.error;
+        const { error } = event;
+        const name = textOf(() => error instanceof Error ? error.name : typeof error);
         const text = `The handler of a request of ${event.sender} failed: ${name}; see events()`;
         this.report("handler_failed", text);
       }

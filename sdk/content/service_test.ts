@@ -14,12 +14,15 @@ function request(again: boolean): Incoming {
   return { ...opened, ...at, kind: "request", lane: "request", fields, body: new Uint8Array(1) };
 }
 
-/** One request to a handler. Returns how often it ran when the request was done with. */
-async function serveOne({ ports }: TestPorts, { again = false } = {}): Promise<number> {
+/** One request to a handler, which then does this. Returns how often it ran when the request was done with. */
+async function serveOne({ ports }: TestPorts, { again = false, act = () => {} } = {}): Promise<number> {
   const service = new Service(ports);
   service.connected(0);
   let ran = 0;
-  service.serve(() => void ran++);
+  service.serve(() => {
+    ran++;
+    act();
+  });
   const { promise, resolve } = Promise.withResolvers<void>();
   service.request({ incoming: request(again), done: () => resolve() });
   await promise;
@@ -46,4 +49,15 @@ Deno.test("a request that is asked again is not run when a reply to it stands in
     const stage = createPorts({ stands: () => Promise.resolve(stands) });
     assertEquals([await serveOne(stage, { again: true }), stage.events], [runs, []]);
   }
+});
+
+Deno.test("a handler that throws a value without a text has run once, and its request is answered", async () => {
+  const stage = createPorts();
+  const act = (): never => {
+    throw Object.create(null);
+  };
+  const shown: string[] = [];
+  const ports = { ...stage.ports, runtime: { ...stage.ports.runtime, show: (text: string) => void shown.push(text) } };
+  assertEquals([await serveOne({ ...stage, ports }, { act }), stage.events], [1, ["handler_failed"]]);
+  assertEquals(shown.length, 1);
 });

@@ -1,4 +1,5 @@
 /** A handler in this program, for requests that the host hands over. */
+import { messageOf } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { answerToFailure } from "../content/handler_failure.ts";
 import { IncomingRequest } from "../content/incoming_request.ts";
@@ -95,9 +96,7 @@ async function answerOf(
     return { op: "reply", header: { ...(contentType !== undefined && { contentType }) }, body: bodyOf(value) };
   } catch (thrown) {
     const answer = answerToFailure(thrown, request, runtime);
-    if (answer === undefined) {
-      return { op: "fail", header: { message: thrown instanceof Error ? thrown.message : String(thrown) } };
-    }
+    if (answer === undefined) return { op: "fail", header: { message: messageOf(thrown) } };
     const { message, remoteCode, retryable, retryAfterMs } = answer;
     return {
       op: "fail",

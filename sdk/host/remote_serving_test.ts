@@ -16,37 +16,52 @@ const request: Header = {
   deadlineMs: 60_000,
 };
 
-Deno.test("a handler whose host has too much to do for a moment asks again, and goes on", async () => {
-  const waits: number[] = [];
-  const runtime = {
-    nowMs: (): number => 0,
-    after: (ms: number, run: () => void): () => void => {
-      waits.push(ms);
-      queueMicrotask(run);
-      return () => {};
-    },
-    randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
-  };
-  const heard: unknown[] = [];
-  const reader = new FrameReader();
-  const busy = { error: encodeError(createError("overloaded", "1024 calls are under way")) };
-  const answers: Record<string, Header[]> = {
-    serve: [{ ok: { stream: 3 } }],
-    next: [busy, busy, { ok: request }, { ok: { done: true } }],
-    reply: [{ ok: {} }],
-  };
+const runtime = {
+  nowMs: (): number => 0,
+  after: (_: number, run: () => void): () => void => {
+    queueMicrotask(run);
+    return () => {};
+  },
+  randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
+};
+
+/** A host that answers each operation in turn, and every further call with nothing. */
+function playedHost(answers: Record<string, Header[]>, given = runtime): { link: HostLink; heard: Header[] } {
+  const [reader, heard] = [new FrameReader(), [] as Header[]];
   const connection = new HostConnection({
     write: (bytes) => {
-      for (const { header: { id, op } } of reader.push(bytes)) {
-        heard.push(op);
-        const answer = answers[String(op)]?.shift() ?? { ok: {} };
-        queueMicrotask(() => connection.receive(encodeFrame({ id, ...answer })));
+      for (const { header } of reader.push(bytes)) {
+        heard.push(header);
+        const answer = answers[String(header["op"])]?.shift() ?? { ok: {} };
+        queueMicrotask(() => connection.receive(encodeFrame({ id: header["id"], ...answer })));
       }
     },
     close: () => {},
   });
-  const link = new HostLink({ runtime, find: () => Promise.resolve(connection) });
+  return { link: new HostLink({ runtime: given, find: () => Promise.resolve(connection) }), heard };
+}
+
+Deno.test("a handler whose host has too much to do for a moment asks again, and goes on", async () => {
+  const waits: number[] = [];
+  const after = (ms: number, run: () => void): () => void => {
+    waits.push(ms);
+    return runtime.after(ms, run);
+  };
+  const busy = { error: encodeError(createError("overloaded", "1024 calls are under way")) };
+  const { link, heard } = playedHost({
+    serve: [{ ok: { stream: 3 } }],
+    next: [busy, busy, { ok: request }, { ok: { done: true } }],
+  }, { ...runtime, after });
   await serveRemote(link, "acme/ops/deploy", () => "yes", {}).ended;
-  assertEquals(heard, ["serve", "next", "next", "next", "reply", "next"]);
+  assertEquals(heard.map(({ op }) => op), ["serve", "next", "next", "next", "reply", "next"]);
   assertEquals(waits, [500, 500]);
+});
+
+Deno.test("a handler that throws a value without a text has failed, and its host hears so", async () => {
+  const answers = { serve: [{ ok: { stream: 3 } }], next: [{ ok: request }, { ok: { done: true } }] };
+  const { link, heard } = playedHost(answers);
+  await serveRemote(link, "acme/ops/deploy", () => {
+    throw Object.create(null);
+  }, {}).ended;
+  assertEquals(heard.find(({ op }) => op === "fail")?.["message"], "a value that has no text");
 });

@@ -1,6 +1,6 @@
 /** Errors as they cross between two processes: class, code and public text, never a cause or a stack. */
 import { isErrorCode, parseAgentId, parseChannelName } from "../../proto/mod.ts";
-import { createError, RemoteError, RemovedError, StaticError, type Unreachable } from "../base/errors.ts";
+import { createError, messageOf, RemoteError, RemovedError, StaticError, type Unreachable } from "../base/errors.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 
@@ -9,9 +9,7 @@ import type { Header } from "./frames.ts";
  * of its user.
  */
 export function encodeError(error: unknown): Header {
-  const known = error instanceof StaticError
-    ? error
-    : createError("internal", error instanceof Error ? error.message : String(error));
+  const known = error instanceof StaticError ? error : createError("internal", messageOf(error));
   const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable, members } = known;
   return {
     class: name,
