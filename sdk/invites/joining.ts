@@ -106,15 +106,27 @@ interface InviteUse {
 /** Two calls for one channel, one after the other: for the second, the agent is in it. Its time begins with the call. */
 async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<LiveChannel> {
   const { runtime } = agent.parts;
-  const deadlineMs = runtime.nowMs() + use.timeoutMs;
-  return await agent.joining.run(invite.channelId, () => {
-    const timeoutMs = Math.max(1, deadlineMs - runtime.nowMs());
-    return joinInTurn(agent, invite, { ...use, timeoutMs });
+  const { timeoutMs } = use;
+  const deadlineMs = runtime.nowMs() + timeoutMs;
+  const late = createDeferred<never>();
+  let isLate = false;
+  const cancel = runtime.after(timeoutMs, () => {
+    isLate = true;
+    late.reject(unanswered(agent, timeoutMs));
   });
+  const turn = agent.joining.run(invite.channelId, async () => {
+    cancel();
+    return isLate ? await late.promise : await joinInTurn(agent, invite, { ...use, deadlineMs });
+  });
+  return await Promise.race([turn, late.promise]);
 }
 
-async function joinInTurn(agent: Agent, invite: Invite, use: InviteUse): Promise<LiveChannel> {
-  const { timeoutMs, expiresAtMs = Infinity, staysStuck = false } = use;
+async function joinInTurn(
+  agent: Agent,
+  invite: Invite,
+  use: InviteUse & { readonly deadlineMs: number },
+): Promise<LiveChannel> {
+  const { timeoutMs, deadlineMs, expiresAtMs = Infinity, staysStuck = false } = use;
   const { channelId, name, inviter } = invite;
   const former = await agent.checkFree(name);
   if (former?.stuck !== undefined && staysStuck) throw inAlready(name);
@@ -125,7 +137,7 @@ async function joinInTurn(agent: Agent, invite: Invite, use: InviteUse): Promise
   const formerly = await latestEpoch(channelId, agent.parts);
   if (former?.stuck !== undefined) await leaveFor(invite, former.stuck, agent);
   const own = await keyPackageFor(agent, invite);
-  const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
+  const welcome = await new JoinAttempt(agent, invite, own).run({ timeoutMs, deadlineMs });
   const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter, formerly }, former?.record);
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
   return channel;
@@ -172,10 +184,12 @@ class JoinAttempt {
     this.#own = own;
   }
 
-  async run(timeoutMs: number): Promise<Welcome> {
+  /** `timeoutMs` is the time that the caller gave, of which some may have passed. */
+  async run({ timeoutMs, deadlineMs }: { timeoutMs: number; deadlineMs: number }): Promise<Welcome> {
     const { runtime } = this.#agent.parts;
-    this.#deadlineMs = runtime.nowMs() + timeoutMs;
-    const cancelTimeout = runtime.after(timeoutMs, () => this.#answer.reject(this.#over() ?? timedOut(timeoutMs)));
+    this.#deadlineMs = deadlineMs;
+    const leftMs = Math.max(1, deadlineMs - runtime.nowMs());
+    const cancelTimeout = runtime.after(leftMs, () => this.#answer.reject(unanswered(this.#agent, timeoutMs)));
     const forgetWelcome = this.#agent.welcomes.expect(this.#invite.channelId, (welcome) => this.#take(welcome));
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
@@ -194,13 +208,6 @@ class JoinAttempt {
       forgetWelcome();
       forgetListener();
     }
-  }
-
-  /** Why no answer can come any more: the session is over, which is nobody's silence. */
-  #over(): StaticError | undefined {
-    const { state } = this.#agent.parts.session;
-    if (state.kind !== "ended") return undefined;
-    return state.error ?? createError("transport_error", "Cannot join: the client was closed; connect again");
   }
 
   #heed(): void {
@@ -238,7 +245,7 @@ class JoinAttempt {
       this.#heed();
     } catch (fault) {
       const error = toStaticError(fault, "Cannot request to join");
-      const over = this.#over();
+      const over = overError(this.#agent);
       if (over !== undefined) return this.#answer.reject(over);
       // Added by an answer to an earlier attempt: its Welcome is on its way.
       const wait = error instanceof TransportError || isCode(error, "already_member");
@@ -268,7 +275,16 @@ function wasIn({ name }: Invite, cause: StaticError): StaticError {
   return createError("join_rejected", text, { cause });
 }
 
-function timedOut(timeoutMs: number): StaticError {
+/** Why no answer can come any more: the session is over, which is nobody's silence. */
+function overError({ parts: { session: { state } } }: Agent): StaticError | undefined {
+  if (state.kind !== "ended") return undefined;
+  return state.error ?? createError("transport_error", "Cannot join: the client was closed; connect again");
+}
+
+/** The time that the caller gave is over. */
+function unanswered(agent: Agent, timeoutMs: number): StaticError {
+  const over = overError(agent);
+  if (over !== undefined) return over;
   const text =
     `Cannot join: nobody answered within ${timeoutMs} ms. The inviter must be running with an API key; then try ` +
     "again with the same token";

@@ -36,6 +36,21 @@ Deno.test("calls at once join once; later calls and later runs open, without the
   await alice.start();
 });
 
+Deno.test("a call that waits for an earlier one waits no longer than its own time, and says which that was", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob] = [await opened(stage), await stage.actor("bob")];
+  const token = await alice.manager.invite(name);
+  await alice.stop();
+  let isOver = false;
+  const first = bob.manager.joinOrOpen(name, token, { timeoutMs: 60_000 }).finally(() => isOver = true);
+  const second = bob.manager.joinOrOpen(name, token, { timeoutMs: 50 });
+  const late = await assertRejects(() => second, StaticError, "nobody answered within 50 ms");
+  assertEquals([late.code, isOver], ["join_timeout", false]);
+  await alice.start();
+  const channel = await first;
+  assertEquals((await bob.manager.joinOrOpen(name, token)).id, channel.id);
+});
+
 Deno.test("two agents with one token: as many come in as it has uses, and the other is told", async () => {
   await using stage = await Stage.open();
   const alice = await opened(stage);
