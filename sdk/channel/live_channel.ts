@@ -124,7 +124,7 @@ export class LiveChannel {
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.lookAlikes = new LookAlikes({ membership, health });
-    this.newcomers = new Newcomers(membership.present);
+    this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
@@ -788,7 +788,7 @@ export class LiveChannel {
     this.#recovery.forgetForeign();
     this.membership.replace(entered);
     this.lookAlikes.look();
-    this.newcomers.look(this.membership.present);
+    this.newcomers.look(this.membership.agentIds);
     this.committer.forget();
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
@@ -830,7 +830,7 @@ export class LiveChannel {
     for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
     const isOther = moved.added.length + moved.removed.length > 0;
     // Before the events: a listener may ask for them at once.
-    if (isOther) this.newcomers.look(membership.present);
+    if (isOther) this.newcomers.look(membership.agentIds);
     for (const event of memberEvents(moved, membership)) this.tell(event);
     if (isOther) this.lookAlikes.look();
     this.confirmations.moved(moved);

@@ -177,9 +177,9 @@ export class Membership {
     return binaryIdFromBytes<ChannelId>(this.group.current.context.groupId);
   }
 
-  /** Members with a leaf, and this agent. */
-  get present(): AgentId[] {
-    return this.group.members().map(({ agentId }) => agentId);
+  /** All members, also those that the present generation's group has no leaf of. */
+  get agentIds(): AgentId[] {
+    return [...this.group.members().map(({ agentId }) => agentId), ...this.absent];
   }
 
   /** Members that the present generation's group has no leaf of. */

@@ -3,7 +3,6 @@
  * it comes with every event of the channel.
  */
 import {
-  type AgentId,
   type ChannelId,
   type ChannelName,
   type ChannelPolicy,
@@ -77,7 +76,8 @@ export class RemoteChannel implements ChannelPort {
     this.#sends = new GroupedSends(link, runtime, this.name);
     this.id = parseChannelId(state.text("id"));
     this.#health = { ...healthOf(state), keys: [] };
-    this.#newcomers = new Newcomers(presentOf((state.optionalObjects("members") ?? []).map(decodeMember)));
+    const members = state.optionalObjects("members") ?? [];
+    this.#newcomers = new Newcomers(members.map((member) => decodeMember(member).agentId));
     this.update(state, []);
   }
 
@@ -103,7 +103,7 @@ export class RemoteChannel implements ChannelPort {
     const members = state.optionalObjects("members");
     if (members !== undefined) {
       this.#members = members.map(decodeMember);
-      this.#newcomers.look(presentOf(this.#members));
+      this.#newcomers.look(this.#members.map(({ agentId }) => agentId));
     }
     const keys = state.optionalObjects("keys")?.map(decodeKeyAge) ?? this.#health.keys;
     this.#health = { ...healthOf(state), keys };
@@ -339,10 +339,6 @@ export class RemoteChannel implements ChannelPort {
   get #now(): { readonly atMs: number; readonly channel: ChannelName } {
     return { atMs: this.#runtime.nowMs(), channel: this.name };
   }
-}
-
-function presentOf(members: readonly ChannelMember[]): AgentId[] {
-  return members.filter(({ absent }) => !absent).map(({ agentId }) => agentId);
 }
 
 function contentOf(value: Sendable, options: ContentOptions): Header {

@@ -39,6 +39,17 @@ async function isEnded(actor: Actor): Promise<void> {
   await until(`${actor.label} is told`, () => channel.health().state === "ended");
 }
 
+Deno.test("waitForMember() returns no member that was absent and is back: it has not come anew", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const channel = await alice.channel();
+  for (const _ of [bob, carol, dave]) await channel.waitForMember(undefined, { timeoutMs: 1 });
+  await recoverWithout(alice, bob, dave);
+  await dave.start();
+  await talk(alice, carol, dave);
+  assertEquals(await channel.waitForMember(undefined, { timeoutMs: 1 }), undefined);
+});
+
 Deno.test("an absent member is shown, and is no member any more once an owner has removed it", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
