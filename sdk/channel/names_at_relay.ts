@@ -6,6 +6,8 @@ import type { RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
 const [creating, nonceBytes] = ["creating", 16] as const;
+/** Of the list of an account's channels: half a million of them. A relay that has more to say does not end. */
+const maxPages = 1000;
 
 export interface NamingParts {
   readonly store: Pick<RecordStore, "get" | "put" | "delete">;
@@ -38,16 +40,19 @@ async function heldByOthers(
   cause: StaticError,
   parts: Pick<NamingParts, "session">,
 ): Promise<Error> {
-  const found = await summaryAtRelay(name, parts).catch(() => undefined);
-  const size = found === undefined
-    ? ""
-    : `, with ${found.members} ${found.members === 1 ? "member" : "members"}, since ` +
-      new Date(found.createdAtMs).toISOString();
+  // It is the relay's word, which may also be a time that there is not.
+  const size = await summaryAtRelay(name, parts).then(sizeInWords).catch(() => "");
   const text =
     `This account has a channel "${name}"${size}. This agent has no keys of it: it is of other agents of the account, ` +
     "or of one whose directory was deleted. Join it with an invite token of a member, or choose another name. To close " +
     `it for all its members: closeChannel("${name}"), or in a shell: static channel close ${name}`;
   return createError("name_taken", text, { cause });
+}
+
+function sizeInWords(found: Summary | undefined): string {
+  if (found === undefined) return "";
+  const { members, createdAtMs } = found;
+  return `, with ${members} ${members === 1 ? "member" : "members"}, since ${new Date(createdAtMs).toISOString()}`;
 }
 
 /** Among those that this account owns. Throws `not_found`. */
@@ -64,7 +69,7 @@ async function summaryAtRelay(
   { session }: Pick<NamingParts, "session">,
 ): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
-  for (;;) {
+  for (let page = 0; page < maxPages; page++) {
     const { channels, more } = await session.call("ListChannels", {
       ...(after !== undefined && { after }),
       limit: limits.channelsPerPage,
@@ -74,4 +79,5 @@ async function summaryAtRelay(
     after = channels.at(-1)?.channelId;
     if (!more || after === undefined) return undefined;
   }
+  throw createError("protocol_error", `The relay's list of channels does not end after ${maxPages} pages`);
 }
