@@ -147,7 +147,8 @@ export class Requester {
     const asked = before ?? fresh;
     // An agent that replied to a key may have left since.
     if (before !== undefined) await this.#recall(pending, before);
-    else if (!fresh.to.every(this.#ports.isMember)) await this.#catchUp(fresh.to, said.timeoutMs);
+    else if (!fresh.to.every(this.#ports.isMember)) await this.#catchUp(pending, fresh, said);
+    if (!this.#pending.has(pending)) return;
     if (before === undefined && key !== undefined) await this.#note({ ...fresh, key });
     if (!this.#attach(pending, asked)) return;
     try {
@@ -158,8 +159,7 @@ export class Requester {
       const text = `No reply within ${said.timeoutMs} ms: the relay has not confirmed the request; ask again`;
       throw createError("request_timeout", text, { cause: error });
     }
-    const late = `No reply within ${said.timeoutMs} ms; ask again, or with a longer timeoutMs`;
-    this.#expireLater(pending, asked.deadlineMs, createError("request_timeout", late));
+    this.#expireLater(pending, asked, said);
   }
 
   async #send(pending: Pending, { id, deadlineMs }: Asked, plaintext: Uint8Array): Promise<void> {
@@ -169,8 +169,10 @@ export class Requester {
     await send(plaintext, { id, timeoutMs, ...(signal !== undefined && { signal }) });
   }
 
-  #expireLater(pending: Pending, deadlineMs: number, error: StaticError): void {
+  #expireLater(pending: Pending, { deadlineMs }: Asked, { timeoutMs }: Said): void {
     if (!this.#pending.has(pending)) return;
+    const late = `No reply within ${timeoutMs} ms; ask again, or with a longer timeoutMs`;
+    const error = createError("request_timeout", late);
     const { runtime, relayNowMs } = this.#ports;
     const leftMs = Math.max(0, deadlineMs - relayNowMs());
     pending.cancel = runtime.after(leftMs, () => this.#fail(pending, [...pending.waiting], error));
@@ -197,12 +199,14 @@ export class Requester {
 
   /**
    * An agent that was let in has its Welcome when the relay has the commit, which may be before our group follows it: nobody is
-   * refused before the group has caught up.
+   * refused before the group has caught up. The request's own time goes on meanwhile.
    */
-  async #catchUp(to: readonly AgentId[], timeoutMs: number): Promise<void> {
+  async #catchUp(pending: Pending, asked: Asked, said: Said): Promise<void> {
     const { isMember, catchUp } = this.#ports;
-    await catchUp(timeoutMs);
-    const missing = to.find((each) => !isMember(each));
+    this.#expireLater(pending, asked, said);
+    await catchUp(said.timeoutMs);
+    pending.cancel();
+    const missing = asked.to.find((each) => !isMember(each));
     if (missing !== undefined) throw noMember(missing);
   }
 

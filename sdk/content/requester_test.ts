@@ -62,3 +62,14 @@ Deno.test("as many requests wait for replies as a channel keeps, and no more", (
   assertEquals(error.code, "queue_full");
   requester.end(new StaticError("transport_error", "closed"));
 });
+
+Deno.test("a request to an agent that is not known has no more than its own time, however long catching up takes", async () => {
+  const { ports, clock } = createPorts({ isMember: () => false, catchUp: () => new Promise(() => {}) });
+  const codes: unknown[] = [];
+  const answers = new Requester(ports).ask("?", [alice], { timeoutMs });
+  void answers.next().then(({ value }) => codes.push(value?.ok === false && value.error.code));
+  await clock.advance(timeoutMs - 1);
+  assertEquals(codes, []);
+  await clock.advance(2);
+  assertEquals([codes, clock.timers], [["request_timeout"], 0]);
+});
