@@ -1,0 +1,41 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { createError, StaticError } from "../base/errors.ts";
+import { HostConnection } from "./connection.ts";
+import { encodeFrame, FrameReader } from "./frames.ts";
+import { RemoteClient } from "./remote_client.ts";
+import { encodeError } from "./wire_errors.ts";
+
+const runtime = {
+  nowMs: (): number => 0,
+  after: (_: number, run: () => void): () => void => {
+    queueMicrotask(run);
+    return () => {};
+  },
+  randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
+};
+
+Deno.test("joinOrOpen() whose host dies does not open another channel of that name at the next host", async () => {
+  const heard: unknown[] = [];
+  let hosts = 0;
+  const find = (): Promise<HostConnection> => {
+    const [host, reader] = [++hosts, new FrameReader()];
+    const connection = new HostConnection({
+      write: (bytes) => {
+        for (const { header: { id, op } } of reader.push(bytes)) {
+          heard.push(op);
+          const taken = { error: encodeError(createError("name_taken", "In another channel of that name")) };
+          queueMicrotask(() => {
+            if (op === "joinOrOpen" && host === 1) connection.end(createError("listener_died", "The host died"));
+            else connection.receive(encodeFrame({ id, ...(op === "joinOrOpen" ? taken : { ok: {} }) }));
+          });
+        }
+      },
+      close: () => {},
+    });
+    return Promise.resolve(connection);
+  };
+  const client = await RemoteClient.open({ runtime, find });
+  const refused = await assertRejects(() => client.joinOrOpen("acme/ops/deploy", "token", {}), StaticError);
+  assertEquals([refused.code, heard], ["name_taken", ["agent", "joinOrOpen", "joinOrOpen"]]);
+  await client.close();
+});
