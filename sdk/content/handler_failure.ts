@@ -38,7 +38,9 @@ export function answerToFailure(
 
 function wordsOn(thrown: unknown, { id, sender }: IncomingRequest): string {
   const of = `${sender.agentId} (${agentInWords(sender)})`;
-  return shownLines(`The handler of request ${id} of ${of} failed: ${wordsOf(thrown)}`);
+  const words = shownLines(`The handler of request ${id} of ${of} failed: ${wordsOf(thrown)}`);
+  // An error may repeat words of the requester: none of its lines can pass for a line of ours.
+  return words.replaceAll("\n", "\n  ");
 }
 
 /** With its place in the program, and with its causes. Some runtimes leave the message out of the stack. */

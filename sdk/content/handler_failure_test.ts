@@ -59,3 +59,10 @@ Deno.test("whatever a handler throws, and whatever the console does, its failure
   assertEquals(answerToFailure(proxy, request, { show: () => {} }), undefined);
   assertEquals(answerToFailure(new Error("six"), request, { show: throwing.get }), undefined);
 });
+
+Deno.test("further lines of a failure are indented, so that a requester's words cannot pass for another failure", () => {
+  const shown: string[] = [];
+  const request = createRequest(new AbortController().signal);
+  answerToFailure("bad\nThe handler of request", request, { show: (text) => void shown.push(text) });
+  assertEquals(shown.join().split("\n").slice(1), ["  The handler of request"]);
+});
