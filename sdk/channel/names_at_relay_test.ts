@@ -1,6 +1,6 @@
 // Names of channels at a relay that lies about them.
 import { assertEquals, assertRejects } from "@std/assert";
-import { parseChannelId, parseChannelName, type ReplyBody } from "../../proto/mod.ts";
+import { parseChannelId, parseChannelName } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { createAtRelay, findAtRelay, type NamingParts } from "./names_at_relay.ts";
 
@@ -12,8 +12,7 @@ function lyingRelay({ more, ...listed }: { name: string; createdAtMs: number; mo
   readonly asked: string[];
 } {
   const asked: string[] = [];
-  const channels = [{ channelId, owned: true, members: 1, ...listed }];
-  const page = { channels, more } as ReplyBody<"ListChannels">; // cast: only these are read
+  const page = { channels: [{ channelId, owned: true, members: 1, ...listed }], more };
   const call = (operation: string): Promise<unknown> => {
     asked.push(operation);
     return operation === "ListChannels" ? Promise.resolve(page) : Promise.reject(createError("name_taken", "Taken"));

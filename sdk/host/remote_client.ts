@@ -190,7 +190,9 @@ export class RemoteClient implements ClientPort, ManagerPort {
     const given = { signal, ...(bytes !== undefined && { bytes }) };
     // Whatever way it was entered at a host that died then, it is there now. To `joinOrOpen` it says that it is another channel.
     const enteredBefore = (error: unknown): Promise<Answered> =>
-      isCode(error, "name_taken") && op !== "joinOrOpen" ? this.link.repeat("open", { channel: fields["channel"] }) : Promise.reject(error);
+      isCode(error, "name_taken") && op !== "joinOrOpen"
+        ? this.link.repeat("open", { channel: fields["channel"] })
+        : Promise.reject(error);
     const answered = await this.link.repeat(op, fields, given, enteredBefore);
     const name = answered.fields.text("name");
     if (op !== "open") await this.#refresh();
