@@ -8,8 +8,6 @@ import type { HttpFetch } from "../../proto/mod.ts";
 import { openTunnel, openTunnelAgent } from "../../sdk/machine.ts";
 import type { SeenCertificate } from "./platform.ts";
 
-const inspectTimeoutMs = 5_000;
-
 export function openHttp(caCerts: readonly string[]): HttpFetch {
   return async (url, { method, headers, body, signal }) => {
     const trust = { minVersion: "TLSv1.3", ...trusting(caCerts) } as const;
@@ -46,9 +44,10 @@ function responseOf(answer: IncomingMessage): Awaited<ReturnType<HttpFetch>> {
 export async function inspectCertificate(
   { host, port }: { readonly host: string; readonly port: number },
   caCerts: readonly string[],
+  timeoutMs = 5_000,
 ): Promise<SeenCertificate> {
   const name = isIP(host) === 0 ? { servername: host } : {};
-  const tunnel = await openTunnel({ host, port });
+  const tunnel = await openTunnel({ host, port }, AbortSignal.timeout(timeoutMs));
   const options = {
     host,
     port,
@@ -68,7 +67,7 @@ export async function inspectCertificate(
       });
       socket.destroy();
     });
-    socket.setTimeout(inspectTimeoutMs, () => socket.destroy(new Error("no answer")));
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error("no answer")));
     socket.on("error", reject);
   });
 }
