@@ -35,10 +35,12 @@ export type { ConnectOptions };
  */
 export class StaticClient {
   readonly #port: ClientPort;
+  readonly #end: () => Promise<void>;
   #forgetSignals: () => void = () => {};
 
-  private constructor(port: ClientPort) {
+  private constructor(port: ClientPort, end = () => port.close()) {
     this.#port = port;
+    this.#end = end;
   }
 
   /**
@@ -60,7 +62,7 @@ export class StaticClient {
     const client = options.host === "auto"
       ? new StaticClient(await connectHost(options, platform))
       : StaticClient.over(await connectAgent(options, platform));
-    if (options.closeOnSignals === true) client.#forgetSignals = platform.onSignal(() => void client.close());
+    client.heed(options);
     return client;
   }
 
@@ -69,9 +71,16 @@ export class StaticClient {
     return new StaticClient(new LocalClient(agent));
   }
 
-  /** @internal For the manager, and for agents that a host holds. */
-  static through(port: ClientPort): StaticClient {
-    return new StaticClient(port);
+  /** @internal For the manager, which is closed with its client. */
+  static through(port: ClientPort, end: () => Promise<void>): StaticClient {
+    return new StaticClient(port, end);
+  }
+
+  /** @internal Closes at a signal, if the options say so. Nobody waits for it then, so a failure is shown. */
+  heed({ closeOnSignals }: Pick<ConnectOptions, "closeOnSignals">): void {
+    if (closeOnSignals !== true) return;
+    const shown = (error: unknown): void => platform.show(`Cannot close the client at a signal. ${error}`);
+    this.#forgetSignals = platform.onSignal(() => void this.close().catch(shown));
   }
 
   /** How the relay and other agents name this agent. */
@@ -270,7 +279,7 @@ export class StaticClient {
    */
   async close(): Promise<void> {
     this.#forgetSignals();
-    await this.#port.close();
+    await this.#end();
   }
 
   /** `await using` closes it. */

@@ -46,10 +46,9 @@ export class ChannelManager {
   /** The same agent, for KeyPackages and Welcomes by hand. */
   readonly client: StaticClient;
   readonly #port: ManagerPort;
-  #forgetSignals: () => void = () => {};
 
   private constructor(port: ManagerPort) {
-    this.client = StaticClient.through(port.client);
+    this.client = StaticClient.through(port.client, () => port.close());
     this.#port = port;
   }
 
@@ -70,7 +69,7 @@ export class ChannelManager {
     const manager = options.host === "auto"
       ? ChannelManager.through(await connectHost(options, platform))
       : await ChannelManager.over(await connectAgent(options, platform));
-    if (options.closeOnSignals === true) manager.#forgetSignals = platform.onSignal(() => void manager.close());
+    manager.client.heed(options);
     return manager;
   }
 
@@ -364,8 +363,7 @@ export class ChannelManager {
    * ```
    */
   async close(): Promise<void> {
-    this.#forgetSignals();
-    await this.#port.close();
+    await this.client.close();
   }
 
   /** `await using` closes it. */
