@@ -11,6 +11,7 @@ const maxNotes = 200;
 export class GivenNotes {
   readonly #files: Files;
   readonly #path: string;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(files: Files, folder: string, reader: string) {
     this.#files = files;
@@ -21,16 +22,24 @@ export class GivenNotes {
   async give(items: readonly Given[]): Promise<ReadonlySet<Given>> {
     const messages = items.filter(isMessage);
     if (messages.length === 0) return new Set();
-    const noted = await this.#read();
-    const before = new Set(messages.filter((each) => noted.includes(keyOf(each))));
-    await this.#write([...new Set([...noted, ...messages.map(keyOf)])].slice(-maxNotes));
-    return before;
+    return await this.#inTurn(async () => {
+      const noted = await this.#read();
+      await this.#write([...new Set([...noted, ...messages.map(keyOf)])].slice(-maxNotes));
+      return new Set(messages.filter((each) => noted.includes(keyOf(each))));
+    });
   }
 
   async forget(items: readonly Given[]): Promise<void> {
     const gone = new Set(items.filter(isMessage).map(keyOf));
     if (gone.size === 0) return;
-    await this.#write((await this.#read()).filter((each) => !gone.has(each)));
+    await this.#inTurn(async () => await this.#write((await this.#read()).filter((each) => !gone.has(each))));
+  }
+
+  /** Each call reads what the one before it has written. None of them rejects. */
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(act);
+    this.#turn = done;
+    return done;
   }
 
   async #read(): Promise<string[]> {

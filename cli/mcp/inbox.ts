@@ -1,8 +1,8 @@
 /**
  * Messages for a model, in answers. A question acknowledges the answers that were sent before it was asked: the model that asks
- * again has them. An answer that its client gave up comes again, and so does one that no question came after, in the next session.
- * Between two questions nothing is asked of the host, so that a session that sleeps takes no message away from another one on the
- * same reader.
+ * again has them. An answer that its client cancels before that comes again, and so does one that no question came after, in the
+ * next session. Between two questions nothing is asked of the host, so that a session that sleeps takes no message away from
+ * another one on the same reader.
  */
 import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { Feed, type Given, type Judge } from "./feed.ts";
@@ -117,9 +117,11 @@ export class Inbox {
     return await this.#give(question, items, problems);
   }
 
-  async #give({ call }: Question, items: readonly Given[], problems: Batch["problems"] = []): Promise<Batch> {
+  async #give({ call, signal }: Question, items: readonly Given[], problems: Batch["problems"] = []): Promise<Batch> {
     if (items.length > 0) this.#answers.set(call, { items, isSent: false });
     const again = await this.#parts.notes.give(items);
+    if (signal.aborted) this.givenUp(call);
+    signal.throwIfAborted();
     return { items, again, problems };
   }
 
