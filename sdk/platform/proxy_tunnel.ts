@@ -16,17 +16,31 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The proxy on the way to this host; undefined when there is none. Throws for one that cannot be used. */
 export function findProxy(host: string, variables: Variables = process.env): URL | undefined {
-  const text = firstOf(variables, "ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy");
-  if (text === undefined || isExempt(host, firstOf(variables, "NO_PROXY", "no_proxy") ?? "")) return undefined;
+  const name = firstOf(variables, "ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy");
+  const exempt = firstOf(variables, "NO_PROXY", "no_proxy");
+  if (name === undefined || isExempt(host, variables[exempt ?? ""] ?? "")) return undefined;
+  const text = variables[name] ?? "";
   const url = text.includes("://") ? text : `http://${text}`;
   const proxy = URL.canParse(url) ? new URL(url) : undefined;
-  if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy;
-  throw new Error("HTTPS_PROXY or ALL_PROXY is no address of an HTTP proxy; write http://host:port");
+  if (proxy?.protocol !== "http:" && proxy?.protocol !== "https:") {
+    throw new Error(`${name} is no address of an HTTP proxy; write http://host:port`);
+  }
+  if (isDecodable(proxy.username) && isDecodable(proxy.password)) return proxy;
+  throw new Error(`${name} has a "%" in its name or password that encodes nothing; write %25 for it`);
 }
 
-/** An empty one counts as none. */
+/** The name of the one that is set. An empty one counts as none. */
 function firstOf(variables: Variables, ...names: readonly string[]): string | undefined {
-  return names.map((name) => variables[name]).find((value) => value !== undefined && value !== "");
+  return names.find((name) => variables[name] !== undefined && variables[name] !== "");
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** By name, with everything below it; by address; by a range of addresses, as in `10.0.0.0/8`; or `*` for all. */
@@ -41,13 +55,12 @@ function isExempt(host: string, list: string): boolean {
 }
 
 function isInRange(host: string, entry: string): boolean {
-  const [address = "", bits] = entry.replace(/^\[|\]$/g, "").split("/");
-  if (isIP(address) !== isIP(host)) return false;
-  const family = isIP(host) === 6 ? "ipv6" : "ipv4";
+  const [family, most] = isIP(host) === 6 ? ["ipv6", 128] as const : ["ipv4", 32] as const;
+  const [address = "", bits = String(most), ...more] = entry.replace(/^\[|\]$/g, "").split("/");
+  const isRange = isIP(address) === isIP(host) && /^\d+$/.test(bits) && Number(bits) <= most && more.length === 0;
+  if (!isRange) return false;
   const range = new BlockList();
-  const prefix = bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits);
-  if (!Number.isInteger(prefix) || prefix < 0 || prefix > (family === "ipv6" ? 128 : 32)) return false;
-  range.addSubnet(address, prefix, family);
+  range.addSubnet(address, Number(bits), family);
   return range.check(host, family);
 }
 
@@ -73,7 +86,8 @@ export async function openTunnelAgent(
   return Object.assign(new Agent(), { createConnection: () => secured });
 }
 
-function tunnelTo(place: Place, proxy: URL, signal: AbortSignal | undefined): Promise<Socket> {
+/** Rejects when the proxy refuses. */
+export function tunnelTo(place: Place, proxy: URL, signal?: AbortSignal): Promise<Socket> {
   const authority = authorityOf(place);
   const { protocol, hostname, port, username, password } = proxy;
   const name = decodeURIComponent(username);
@@ -93,9 +107,10 @@ function tunnelTo(place: Place, proxy: URL, signal: AbortSignal | undefined): Pr
     call.once("connect", ({ statusCode = 0 }, socket, head) => {
       // TLS on top of it is told of its end, and has the errors that matter.
       socket.on("error", () => {});
-      if (statusCode === 200 && head.length === 0) return resolve(socket);
+      const isOpen = statusCode >= 200 && statusCode < 300;
+      if (isOpen && head.length === 0) return resolve(socket);
       socket.destroy();
-      refused(statusCode === 200 ? "it says more than it was asked" : `HTTP status ${statusCode}`);
+      refused(isOpen ? "it says more than it was asked" : `HTTP status ${statusCode}`);
     });
     call.once("response", ({ statusCode }) => {
       call.destroy();
