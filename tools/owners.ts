@@ -23,7 +23,12 @@ const modules: Readonly<Record<string, readonly string[]>> = {
     "sdk/platform/proxy_tunnel.ts",
     "cli/platform/http.ts",
   ],
-  http: ["server/http2/incoming_sockets.ts", "sdk/platform/proxy_tunnel.ts", "cli/platform/http.ts"],
+  http: [
+    "server/http2/incoming_sockets.ts",
+    "sdk/platform/node_http.ts",
+    "sdk/platform/proxy_tunnel.ts",
+    "cli/platform/http.ts",
+  ],
   https: [
     "server/http2/incoming_sockets.ts",
     "sdk/platform/node_http.ts",

@@ -1,8 +1,9 @@
 /**
- * HTTP in Node: its `fetch`, and `node:https` where certificates were given or a proxy is on the way, because Node's `fetch`
- * takes neither.
+ * HTTP in Node, on `node:http` and `node:https`: its `fetch` takes no certificates, and follows `HTTP_PROXY` where Node is told to,
+ * with a credential in clear. Without an agent these two connect directly, whatever the environment says.
  */
-import { request, type RequestOptions } from "node:https";
+import { type IncomingMessage, request as requestPlain } from "node:http";
+import { request as requestTls, type RequestOptions } from "node:https";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import type { HttpClient, Trust } from "../transport/transport.ts";
@@ -12,32 +13,48 @@ export function openHttp({ caCerts }: Trust): HttpClient {
   const trust = caCerts.length > 0 ? { ca: [...rootCertificates, ...caCerts] } : {};
   return {
     request: async (url, init) => {
-      if (!url.startsWith("https:")) return await fetch(url, init);
+      // Plain HTTP is for this machine alone, and for no proxy.
+      if (!url.startsWith("https:")) return await send(requestPlain, url, init, {});
       const agent = await openTunnelAgent(url, trust, init.signal ?? undefined);
-      if (agent === undefined && caCerts.length === 0) return await fetch(url, init);
-      return await post(url, init, agent === undefined ? trust : { agent });
+      return await send(requestTls, url, init, agent === undefined ? trust : { agent });
     },
     close: () => {},
   };
 }
 
-/** Redirects are never followed here, and what the SDK sends to the API has no body. */
-function post(url: string, { method, headers, signal }: RequestInit, more: RequestOptions): Promise<Response> {
+/** Redirects are never followed here. The SDK sends nothing to the API but text. */
+function send(
+  request: typeof requestPlain | typeof requestTls,
+  url: string,
+  { method, headers, body, signal }: RequestInit,
+  more: RequestOptions,
+): Promise<Response> {
+  const sent = typeof body === "string" ? new TextEncoder().encode(body) : undefined;
+  const options: RequestOptions = {
+    ...(method !== undefined && { method }),
+    headers: {
+      ...Object.fromEntries(new Headers(headers)),
+      ...(sent !== undefined && { "content-length": String(sent.length) }),
+    },
+    ...(signal && { signal }),
+    agent: false,
+    ...more,
+  };
   return new Promise((resolve, reject) => {
-    const options: RequestOptions = {
-      ...(method !== undefined && { method }),
-      headers: Object.fromEntries(new Headers(headers)),
-      ...(signal && { signal }),
-      agent: false,
-      ...more,
-    };
-    const call = request(url, options, (answer) => {
-      const fields = new Headers();
-      for (const [name, value] of Object.entries(answer.headers)) fields.set(name, String(value));
-      const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>; // cast: Node's own type for the same stream
-      resolve(new Response(body, { status: answer.statusCode ?? 0, headers: fields }));
-    });
+    const call = request(url, options, (answer) => resolve(responseOf(answer)));
     call.on("error", reject);
-    call.end();
+    call.end(sent);
   });
+}
+
+function responseOf(answer: IncomingMessage): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value));
+  const status = answer.statusCode ?? 0;
+  if (status === 204 || status === 304) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>; // cast: Node's own type for the same stream
+  return new Response(body, { status, headers });
 }
