@@ -28,6 +28,7 @@ export function openHttp({ caCerts }: Trust): HttpClient {
   const options = { caCerts, http2: false, poolIdleTimeout: idleMs };
   // At once, so that a certificate which is none is refused here.
   const clients = new Map<string, DenoHttpClient>([["", Deno.createHttpClient(options)]]);
+  let isOpen = true;
   const clientFor = (url: URL): DenoHttpClient => {
     const way = url.protocol === "http:" ? url.host : "";
     const client = clients.get(way) ??
@@ -36,8 +37,12 @@ export function openHttp({ caCerts }: Trust): HttpClient {
     return client;
   };
   return {
-    request: (url, init) => fetch(url, Object.assign({}, init, { client: clientFor(new URL(url)) })),
+    request: async (url, init) => {
+      if (!isOpen) throw new Error("These connections were closed");
+      return await fetch(url, Object.assign({}, init, { client: clientFor(new URL(url)) }));
+    },
     close: () => {
+      isOpen = false;
       for (const client of clients.values()) client.close();
       clients.clear();
     },
