@@ -42,10 +42,9 @@ async function serverAborts(deno: string): Promise<boolean> {
     let served = 0;
     while (served < rounds && await askAndLeave(server)) served++;
     await child.stdin.close().catch(() => {});
-    const { success } = await child.status;
     await lines.return(undefined);
     assert(served > 0, "the server answered nobody, so nothing is judged");
-    return !success;
+    return await hasAborted(child);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -74,8 +73,13 @@ async function clientAborts(deno: string): Promise<boolean> {
   const connections: string[] = [];
   for await (const line of linesOf(child.stdout)) connections.push(line);
   await child.stdin.close().catch(() => {});
+  return await hasAborted(child);
+}
+
+/** By a signal. A process that failed in another way is no reason. */
+async function hasAborted(child: Deno.ChildProcess): Promise<boolean> {
   const { success, code, signal } = await child.status;
-  assert(success || signal !== null || code > 128, `the client failed with ${code}, so nothing is judged`);
+  assert(success || signal !== null || code > 128, `the process failed with ${code}, so nothing is judged`);
   return !success;
 }
 
