@@ -6,12 +6,13 @@ function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: as the system says it`), { code });
 }
 
-Deno.test("a full and a read-only disk are told in words, other errors of files by the system's word", () => {
+Deno.test("errors of the disk are told in the words of the SDK", () => {
   const cases: readonly [string, string, string][] = [
     ["ENOSPC", "store_full", "the disk is full"],
-    ["EDQUOT", "store_full", "the disk's quota is used up"],
+    ["EDQUOT", "store_full", "the disk is full"],
     ["EROFS", "store_failed", "the file system is mounted read-only"],
-    ["EACCES", "store_failed", "EACCES"],
+    ["EACCES", "store_failed", "this user has no right to it"],
+    ["ENOTDIR", "store_failed", "a file is in the place of a directory, or a directory in that of a file"],
   ];
   for (const [system, code, words] of cases) {
     const error = systemError(system);

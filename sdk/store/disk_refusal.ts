@@ -7,48 +7,65 @@ import { StoreError, type StoreErrorCode } from "./errors.ts";
 interface Reason {
   readonly signs: RegExp;
   readonly code: StoreErrorCode;
-  /** The reason, and the way out. */
-  readonly text: string;
+  readonly why: string;
+  readonly wayOut: string;
 }
 
 const reasons: readonly Reason[] = [
   {
     signs: /\b(ENOSPC|EDQUOT|No space left on device|Disk quota exceeded)\b/,
     code: "store_full",
-    text: "the disk is full. Free space, then connect again",
+    why: "the disk is full",
+    wayOut: "Free space, then connect again",
   },
   {
     signs: /\bQuotaExceededError\b/,
     code: "store_full",
-    text: "the browser has no more room for this site. Free space, then connect again",
+    why: "the browser has no more room for this site",
+    wayOut: "Free space, then connect again",
   },
   {
     signs: /\b(EROFS|Read-only file system)\b/,
     code: "store_failed",
-    text: "the file system is mounted read-only. Mount it for writing, or use another directory",
+    why: "the file system is mounted read-only",
+    wayOut: "Mount it for writing, or use another directory",
   },
   {
     signs: /\b(EACCES|EPERM|Permission denied|Operation not permitted)\b/,
     code: "store_failed",
-    text: "this user may not write there. Give it the right, or use another directory",
+    why: "this user has no right to it",
+    wayOut: "Give it the right, or use another directory",
   },
   {
     signs: /\b(EMFILE|ENFILE|Too many open files)\b/,
     code: "store_failed",
-    text: "too many files are open. Close some or raise the limit, then connect again",
+    why: "too many files are open",
+    wayOut: "Close some or raise the limit, then connect again",
   },
   {
     signs: /\b(EIO|Input\/output error)\b/,
     code: "store_failed",
-    text: "the disk fails to read or write. Replace it, and restore the directory from a backup",
+    why: "the disk fails to read or write",
+    wayOut: "Replace it, and restore the directory from a backup",
+  },
+  {
+    signs: /\b(ENOTDIR|EISDIR|Not a directory|Is a directory)\b/,
+    code: "store_failed",
+    why: "a file is in the place of a directory, or a directory in that of a file",
+    wayOut: "Move it away, or use another directory",
   },
 ];
+
+/** By the system's own word, as in "ENOSPC". Undefined when the disk is not to blame. */
+export function findReason(errno: string): Pick<Reason, "code" | "why"> | undefined {
+  return reasons.find(({ signs }) => signs.test(errno));
+}
 
 /** Undefined when the cause is none of the known refusals: a database may say then that it is damaged. */
 export function findRefusal(action: string, cause: unknown): StoreError | undefined {
   const words = chainOf(cause).map(({ code, name, message }) => `${code} ${name} ${message}`).join(" ");
   const reason = reasons.find(({ signs }) => signs.test(words));
-  return reason && new StoreError(reason.code, `${action}: ${reason.text}`, { cause });
+  return reason && new StoreError(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
 }
 
 /** For whatever a disk threw. */

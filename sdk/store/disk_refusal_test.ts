@@ -20,7 +20,7 @@ const cases: readonly [Error, string, string][] = [
   [new DOMException("", "QuotaExceededError"), "store_full", "no more room for this site"],
   [levelError("Read-only file system"), "store_failed", "mounted read-only"],
   [systemError("EROFS", "EROFS: read-only file system, mkdir"), "store_failed", "mounted read-only"],
-  [systemError("EACCES", "EACCES: permission denied, open"), "store_failed", "may not write there"],
+  [systemError("EACCES", "EACCES: permission denied, open"), "store_failed", "has no right to it"],
   [levelError("Too many open files"), "store_failed", "too many files are open"],
   [levelError("Input/output error"), "store_failed", "the disk fails"],
 ];
