@@ -178,43 +178,44 @@ export const source =
   "otask(()=>this.#o(n,i)&&i.run());r<1/0&&this.#a(r)}};function Ue(){return Date.now()}var fr=5e3,pr=new K;funct" +
   "ion S(t,e){if(t>=fr)return pr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)}function $(t){return " +
   "crypto.getRandomValues(new Uint8Array(t))}var yr=2e4;function hr({caCerts:t}){let{Deno:e}=globalThis,r={caCert" +
-  "s:t,http2:!1,poolIdleTimeout:yr},n=new Map([[\"\",e.createHttpClient(r)]]),o=i=>{let l=i.protocol===\"http:\"?i.ho" +
-  "st:\"\",c=n.get(l)??e.createHttpClient(l===\"\"?r:{...r,proxy:mr(i)});return n.set(l,c),c};return{request:(i,l)=>f" +
-  "etch(i,Object.assign({},l,{client:o(new URL(i))})),close:()=>{for(let i of n.values())i.close();n.clear()}}}fu" +
-  "nction mr({hostname:t,port:e}){return{transport:\"tcp\",hostname:t,port:e===\"\"?80:Number(e)}}var gr=4,Pe=Se({ope" +
-  "nHttp:hr,unusable:br,randomBytes:$,callsAtOnce:gr,after:S});function br({certificateHashes:t}){return t.length" +
-  ">0?\"Deno can check tls.certificateHashes only over QUIC\":void 0}var xr=1500,wr=64*1024;function Me(t){let e=t." +
-  "readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(wr),o=" +
-  "()=>{},i=new Promise(s=>o=s),l,c=s=>{l?.(),o(s)};t.closed.then(({closeCode:s=0})=>c(F(s)),s=>c({message:k(s)})" +
-  ");let u=()=>{r.close().catch(()=>{}),l??=t.after(xr,()=>{t.close(0),o({message:\"the relay ended the stream\"})}" +
-  ")};return{read:async()=>{try{let{value:s}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s" +
-  ".buffer,s}catch{}u()},write:async s=>{try{await r.write(s)}catch(f){throw u(),f}},close:s=>{o({message:\"it was" +
-  " closed by this side\"}),s===0?u():t.close(s)},closed:i}}function F(t){let e=Q(t);return e===void 0?{message:\"t" +
-  "he relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var vr=\"static-r" +
-  "elay/1\",Ar={maxIdleTimeout:1e4},Cr=\"low-latency\",Oe={transport:\"quic\",carrier:\"udp\",unusable:()=>Te()===void 0" +
-  "?\"Deno offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=Te();if(o" +
-  "===void 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateH" +
-  "ashes.map(s=>({algorithm:\"sha-256\",value:s})),l=Br(o),c=s=>l.close({closeCode:s,reason:\"\"}),u=()=>c(0);n.addEv" +
-  "entListener(\"abort\",u);try{let s=await o.connectQuic({hostname:t,port:e,alpnProtocols:[vr],caCerts:r.caCerts,." +
-  "..i.length>0&&{serverCertificateHashes:i},endpoint:l,...Ar,congestionControl:Cr}),{readable:f,writable:C}=awai" +
-  "t s.createBidirectionalStream().catch(w=>Er(s,w)),x=s.closed.finally(()=>c(0));return Me({readable:f,writable:" +
-  "C,closed:x,close:c,after:S})}catch(s){throw c(0),n.aborted?n.reason:s}finally{n.removeEventListener(\"abort\",u)" +
-  "}}};async function Er({closed:t},e){let{code:r,message:n}=await t.then(({closeCode:o})=>F(o),()=>F(0));throw r" +
-  "===void 0?e:R(r,n)}function Br({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostnam" +
-  "e:\"0.0.0.0\"})}}function Te(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t}var q=class{#e=new" +
-  " Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this" +
-  ".#e.delete(r),n}};var _r=2e3;function Re(t,e){let r,n,o=0,i=new q,l=s=>{t.post({kind:\"written\",takenBytes:o-s." +
-  "pendingBytes,counts:s.counts})},c=async({transport:s,target:f,isTapped:C})=>{let x=e.connectors.find(v=>v.tran" +
-  "sport===s);if(x===void 0)throw new Error(`no way to connect by ${s} in a thread of its own`);let w=r=await x.c" +
-  "onnect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,write:(v,le)=>(C&&t.post({kind:\"sent\"," +
-  "cells:v.slice(),cellBytes:le}),w.write(v,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomByte" +
-  "s(4).buffer).getUint32(0)/2**32,rider:v=>i.take(v),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});w" +
-  ".closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let s=await r?.read();t" +
-  ".post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){case\"connect\":return void c(s).catch(f=>t." +
-  "post({kind:\"refused\",message:k(f)}));case\"push\":return o+=s.envelope.length+y,n?.push(s.lane,s.envelope);case\"" +
-  "offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setCellBytes(s.cellBytes);case\"configure\":re" +
-  "turn n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCovering(s.covering);case\"flush\":return voi" +
-  "d n?.flush(s.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:s.id,flushed:f})});case\"read\":return void u();case\"" +
-  "stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e.after(_r,e.exit)}})}function Ie(t){let " +
-  "e=globalThis;Re({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Ue,aft" +
-  "er:S,randomBytes:$,exit:()=>e.close()})}Ie([Oe,Pe]);\n";
+  "s:t,http2:!1,poolIdleTimeout:yr},n=new Map([[\"\",e.createHttpClient(r)]]),o=!0,i=l=>{let c=l.protocol===\"http:\"" +
+  "?l.host:\"\",u=n.get(c)??e.createHttpClient(c===\"\"?r:{...r,proxy:mr(l)});return n.set(c,u),u};return{request:asy" +
+  "nc(l,c)=>{if(!o)throw new Error(\"These connections were closed\");return await fetch(l,Object.assign({},c,{clie" +
+  "nt:i(new URL(l))}))},close:()=>{o=!1;for(let l of n.values())l.close();n.clear()}}}function mr({hostname:t,por" +
+  "t:e}){return{transport:\"tcp\",hostname:t,port:e===\"\"?80:Number(e)}}var gr=4,Pe=Se({openHttp:hr,unusable:br,rand" +
+  "omBytes:$,callsAtOnce:gr,after:S});function br({certificateHashes:t}){return t.length>0?\"Deno can check tls.ce" +
+  "rtificateHashes only over QUIC\":void 0}var xr=1500,wr=64*1024;function Me(t){let e=t.readable.getReader({mode:" +
+  "\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(wr),o=()=>{},i=new Promise(s=>o" +
+  "=s),l,c=s=>{l?.(),o(s)};t.closed.then(({closeCode:s=0})=>c(F(s)),s=>c({message:k(s)}));let u=()=>{r.close().ca" +
+  "tch(()=>{}),l??=t.after(xr,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{" +
+  "try{let{value:s}=await e.read(new Uint8Array(n));if(s!==void 0&&s.length>0)return n=s.buffer,s}catch{}u()},wri" +
+  "te:async s=>{try{await r.write(s)}catch(f){throw u(),f}},close:s=>{o({message:\"it was closed by this side\"}),s" +
+  "===0?u():t.close(s)},closed:i}}function F(t){let e=Q(t);return e===void 0?{message:\"the relay closed the conne" +
+  "ction\"}:{code:e,message:`the relay closed the connection with ${e}`}}var vr=\"static-relay/1\",Ar={maxIdleTimeou" +
+  "t:1e4},Cr=\"low-latency\",Oe={transport:\"quic\",carrier:\"udp\",unusable:()=>Te()===void 0?\"Deno offers QUIC only w" +
+  "ith --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=Te();if(o===void 0)throw new Error" +
+  "(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let i=r.certificateHashes.map(s=>({algorithm:" +
+  "\"sha-256\",value:s})),l=Br(o),c=s=>l.close({closeCode:s,reason:\"\"}),u=()=>c(0);n.addEventListener(\"abort\",u);tr" +
+  "y{let s=await o.connectQuic({hostname:t,port:e,alpnProtocols:[vr],caCerts:r.caCerts,...i.length>0&&{serverCert" +
+  "ificateHashes:i},endpoint:l,...Ar,congestionControl:Cr}),{readable:f,writable:C}=await s.createBidirectionalSt" +
+  "ream().catch(w=>Er(s,w)),x=s.closed.finally(()=>c(0));return Me({readable:f,writable:C,closed:x,close:c,after:" +
+  "S})}catch(s){throw c(0),n.aborted?n.reason:s}finally{n.removeEventListener(\"abort\",u)}}};async function Er({cl" +
+  "osed:t},e){let{code:r,message:n}=await t.then(({closeCode:o})=>F(o),()=>F(0));throw r===void 0?e:R(r,n)}functi" +
+  "on Br({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function T" +
+  "e(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t}var q=class{#e=new Map;offer(e,r){this.#e.d" +
+  "elete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var _r=" +
+  "2e3;function Re(t,e){let r,n,o=0,i=new q,l=s=>{t.post({kind:\"written\",takenBytes:o-s.pendingBytes,counts:s.cou" +
+  "nts})},c=async({transport:s,target:f,isTapped:C})=>{let x=e.connectors.find(v=>v.transport===s);if(x===void 0)" +
+  "throw new Error(`no way to connect by ${s} in a thread of its own`);let w=r=await x.connect(f,new AbortControl" +
+  "ler().signal),N=n=new T({cellBytes:g.cellBytes,write:(v,le)=>(C&&t.post({kind:\"sent\",cells:v.slice(),cellBytes" +
+  ":le}),w.write(v,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)" +
+  "/2**32,rider:v=>i.take(v),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});w.closed.then(v=>t.post({k" +
+  "ind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes" +
+  ":s?.slice()})};t.listen(s=>{switch(s.kind){case\"connect\":return void c(s).catch(f=>t.post({kind:\"refused\",mess" +
+  "age:k(f)}));case\"push\":return o+=s.envelope.length+y,n?.push(s.lane,s.envelope);case\"offer\":return i.offer(s.k" +
+  "ey,s.envelope);case\"cellBytes\":return n?.setCellBytes(s.cellBytes);case\"configure\":return n?.configure(s.mode," +
+  "s.intervalMs);case\"covering\":return n?.setCovering(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).t" +
+  "hen(f=>{t.post({kind:\"flushed\",id:s.id,flushed:f})});case\"read\":return void u();case\"stop\":return n?.stop();ca" +
+  "se\"close\":return r?.close(s.closeCode),void e.after(_r,e.exit)}})}function Ie(t){let e=globalThis;Re({post:r=>" +
+  "e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Ue,after:S,randomBytes:$,exit:(" +
+  ")=>e.close()})}Ie([Oe,Pe]);\n";
