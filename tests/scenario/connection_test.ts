@@ -121,7 +121,7 @@ Deno.test("a change that waited for a connection is not made on the next one bef
       await mayAnswer.promise;
       // The permit is given, and its write takes long.
       carol.writeMs = 200;
-    } else await new Promise((resolve) => setTimeout(resolve, 500)); // a slow relay
+    } else await new Promise((resolve) => setTimeout(resolve, 500)); // wait: a slow relay
     const reply = await forward();
     calls.push("answered");
     return reply;
