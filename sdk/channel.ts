@@ -474,10 +474,10 @@ export class Channel {
   }
 
   /**
-   * Waits until somebody is in the channel who can be asked, and returns it: the member of an agent id, or of a name that the user
-   * gave one, at once if it is there. Without an argument, the next one that comes: of those that came since this program opened
-   * the channel, each is returned once. Undefined when nobody comes in time; without a time it waits for ever. Throws when the
-   * channel has ended, and `invalid_request` for a name that a member only gave itself.
+   * Waits for a member that can be asked, and returns it. With an agent id, or a name that the user gave an agent: at once if it is
+   * there. Without an argument: the next newcomer. Members that were there when this program opened the channel are none; each
+   * newcomer is returned once. Undefined when nobody comes in time; without a time it waits for ever. Throws when the channel has
+   * ended, and `invalid_request` for a name that a member only gave itself.
    *
    * @example Invite somebody, and ask it
    * ```ts

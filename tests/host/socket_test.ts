@@ -210,7 +210,7 @@ async function secrets(place: HostsPlace, { account }: SharedStack): Promise<voi
   // Everything that a program can ask a host for.
   const said: unknown[] = [(await connection?.hello)?.all];
   for (const op of [...operationNames, ...hostOperationNames]) {
-    if (["stop", "close", "leave", "closeChannel", "receive"].includes(op)) continue;
+    if (["stop", "close", "leave", "closeChannel", "receive", "waitForMember"].includes(op)) continue;
     const asked = connection?.call(op, { channel: "acme/hosts/secret", dataDir: options.dataDir });
     said.push(await asked?.then(({ fields, bytes }) => [fields.all, new TextDecoder().decode(bytes)], String));
   }

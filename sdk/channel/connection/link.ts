@@ -69,11 +69,11 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
       return askFromStart(run, 0);
     case "disconnected":
       startArrival(run);
-      return leave(run, { at: "offline" });
+      return goTo(run, { at: "offline" });
     case "over":
-      return leave(run, { at: "offline" });
+      return goTo(run, { at: "offline" });
     case "hold":
-      return state.link.at === "listening" ? leave(run, { at: "doubted" }) : undefined;
+      return state.link.at === "listening" ? goTo(run, { at: "doubted" }) : undefined;
     case "retry":
       return state.link.at === "reading" ? pauseFor(run, state.link.tries) : undefined;
     case "answered":
@@ -90,7 +90,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
       return fetchAgain(run, event.afterMs);
     case "out_of_step":
       endArrival(run);
-      return state.link.at === "offline" ? undefined : leave(run, { at: "idle" });
+      return state.link.at === "offline" ? undefined : goTo(run, { at: "idle" });
     case "asked_back":
       return askedBack(run);
     case "durable":
@@ -109,7 +109,7 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
 }
 
 /** Entries that have come are of no use in the next state: they come again. */
-function leave<N>({ state }: Run<N>, link: Link): void {
+function goTo<N>({ state }: Run<N>, link: Link): void {
   state.link = link;
   dropEntries(state);
   state.window.timer = undefined;
@@ -118,7 +118,7 @@ function leave<N>({ state }: Run<N>, link: Link): void {
 /** From the first question on. */
 function askFromStart<N>(run: Run<N>, tries: number): void {
   const { facts } = run;
-  leave(run, { at: "idle" });
+  goTo(run, { at: "idle" });
   startArrival(run);
   // Out of step, none of this is useful, and the rejoin ends with another membership. Conclusions that rest on the relay's word are
   // checked again, because it may have been wrong.
@@ -181,7 +181,7 @@ function answered<N>(run: Run<N>, call: number, answer: Answer): void {
 function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
   const { place, hasOpenCommit } = run.facts;
   const asks = { tries, answers: {}, stream: undefined };
-  if (place.at === "outside" && !place.isByWord) return leave(run, { at: "idle" });
+  if (place.at === "outside" && !place.isByWord) return goTo(run, { at: "idle" });
   const isNext = question === "stop" && place.at !== "stopped" && hasOpenCommit;
   ask(run, { ...asks, question: isNext ? "open_commit" : "subscribe" });
 }
@@ -225,7 +225,7 @@ type Doubted = Extract<Judgement, { doubt: unknown }>;
 function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void {
   if (report !== undefined) run.effects.push({ type: "report", ...report });
   // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a stopped agent read on.
-  if (doubt.by !== "log") leave(run, { at: "doubted" });
+  if (doubt.by !== "log") goTo(run, { at: "doubted" });
   else if (run.state.isOverrun) pauseFor(run, 0);
   else run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
   endArrival(run);
@@ -297,11 +297,11 @@ function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { t
   if (link.at === "fetching" && link.call === call) return askFromStart(run, 0);
   if (link.at !== "settling" || link.call !== call) return;
   if (code === "not_found") {
-    leave(run, { at: "idle" });
+    goTo(run, { at: "idle" });
     return void run.effects.push({ type: "unknown" });
   }
   if (code === "membership_lapsed") {
-    leave(run, { at: "idle" });
+    goTo(run, { at: "idle" });
     endArrival(run);
     return void run.effects.push({ type: "come_back", doubt: { by: "lapse", reason: text } });
   }
@@ -313,7 +313,7 @@ function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { t
 
 function pauseFor<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
   const ms = Math.max(run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings)), atLeastMs);
-  leave(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
+  goTo(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
 }
 
 function fetchAgain<N>(run: Run<N>, afterMs: number): void {
