@@ -1,5 +1,5 @@
 /** Orders of events in which a connection is judged while something else is under way: stories of the machine's readers and worlds. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ReplyBody } from "../../proto/mod.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -136,4 +136,14 @@ Deno.test("a change that waited for a connection is not made on the next one bef
   await carol.session.connect();
   await Promise.all([committed, joining]);
   assertEquals(calls.slice(0, 5), ["asked", "answered", "asked", "answered", "commit"]);
+});
+
+Deno.test("a change of a channel whose session is over is refused at once, and does not wait for a connection", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const { committer } = await alice.live();
+  await alice.crash();
+  const startedMs = performance.now();
+  await assertRejects(() => committer.commit(() => ({ change: {} })));
+  assert(performance.now() - startedMs < 15_000, "it waited half a minute for a permit");
 });

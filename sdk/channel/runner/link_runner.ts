@@ -179,6 +179,8 @@ export class LinkRunner {
 
   #wait(until: "work" | "arrival"): Promise<Waited> {
     if (this.#isOver) return Promise.resolve("over");
+    // No connection comes any more.
+    if (this.#deps.session.state.kind === "ended") return Promise.resolve("late");
     const waiting = createDeferred<Waited>();
     const operation = ++this.#operation;
     this.#operations.set(operation, waiting);
