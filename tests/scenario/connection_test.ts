@@ -1,5 +1,6 @@
 /** Orders of events in which a connection is judged while something else is under way: stories of the machine's readers and worlds. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../../sdk/base/errors.ts";
 import type { ReplyBody } from "../../proto/mod.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -144,6 +145,6 @@ Deno.test("a change of a channel whose session is over is refused at once, and d
   const { committer } = await alice.live();
   await alice.crash();
   const startedMs = performance.now();
-  await assertRejects(() => committer.commit(() => ({ change: {} })));
+  await assertRejects(() => committer.commit(() => ({ change: {} })), StaticError);
   assert(performance.now() - startedMs < 15_000, "it waited half a minute for a permit");
 });
