@@ -1,6 +1,6 @@
 /** Orders of events in which a connection is judged while something else is under way: stories of the machine's readers and worlds. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StaticError } from "../../sdk/base/errors.ts";
+import { StaticError } from "../../sdk/mod.ts";
 import type { ReplyBody } from "../../proto/mod.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
