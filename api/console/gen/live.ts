@@ -21234,6 +21234,7 @@ export const text = [
   "  }\n",
   "  #wait(until) {\n",
   "    if (this.#isOver) return Promise.resolve(\"over\");\n",
+  "    if (this.#deps.session.state.kind === \"ended\") return Promise.resolve(\"late\");\n",
   "    let waiting = createDeferred(), operation = ++this.#operation;\n",
   "    return this.#operations.set(operation, waiting), this.push({ type: \"wait\", operation, until }), waiting.promise;\n",
   "  }\n",
