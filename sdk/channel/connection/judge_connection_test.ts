@@ -1,38 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { newAnchor } from "../anchor.ts";
+import { facts, reply, store } from "../testing/calm_agent.ts";
 import { judgeConnection, type Judgement } from "./judge_connection.ts";
 import type { Answers, Facts, Found, StoreFacts, Subscribed } from "./link_state.ts";
 
 const hash = (letter: number): Uint8Array => new Uint8Array(32).fill(letter);
-const store: StoreFacts = {
-  anchor: newAnchor(5),
-  isProven: false,
-  counter: 3,
-  usedKeys: 64,
-  reached: 7,
-  candidate: undefined,
-};
-const facts: Facts = {
-  place: { at: "in_step" },
-  epoch: 3,
-  began: undefined,
-  received: 9,
-  durable: 7,
-  own: undefined,
-  hasOpenCommit: false,
-  foreign: undefined,
-  store,
-  jitter: (ms) => ms,
-};
-const reply: Subscribed = {
-  after: 9,
-  head: 9,
-  epoch: 3,
-  consumed: 7,
-  generation: 0,
-  joinedSequence: 5,
-  acknowledged: 7,
-};
 const remembered = { lostAt: undefined, asked: undefined, epoch: 3, place: "in_step", number: 1 } as const;
 
 /** Returns the judgement in a word. */

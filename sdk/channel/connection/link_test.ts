@@ -1,35 +1,15 @@
 /** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
 import { assert, assertEquals } from "@std/assert";
 import { newAnchor } from "../anchor.ts";
+import { facts, reply } from "../testing/calm_agent.ts";
 import { newLink, stepLink } from "./link.ts";
 import { permitOf, windowBytes } from "./link_run.ts";
-import type { Answer, Facts, LinkEffect, LinkEvent, LinkState, Place, Subscribed } from "./link_state.ts";
-
-const reply: Subscribed = {
-  after: 9,
-  head: 9,
-  epoch: 3,
-  consumed: 7,
-  generation: 0,
-  joinedSequence: 5,
-  acknowledged: 7,
-};
+import type { Answer, Facts, LinkEffect, LinkEvent, LinkState, Place } from "./link_state.ts";
 
 /** An agent with its link, what it knows, and the latest effects. */
 class Agent {
   readonly state: LinkState<string> = newLink(undefined);
-  facts: Facts = {
-    place: { at: "in_step" },
-    epoch: 3,
-    began: undefined,
-    received: 9,
-    durable: 7,
-    own: undefined,
-    hasOpenCommit: false,
-    foreign: undefined,
-    store: { anchor: newAnchor(5), isProven: false, counter: 3, usedKeys: 64, reached: 7, candidate: undefined },
-    jitter: (ms) => ms,
-  };
+  facts: Facts = facts;
   effects: readonly LinkEffect<string>[] = [];
 
   get at(): string {
