@@ -36,10 +36,10 @@ export interface Tools {
   readonly keyId: Uint8Array;
 }
 
-async function createTools(keys: DerivedKeys): Promise<Tools> {
+function createTools(keys: DerivedKeys): Tools {
   return {
-    nameMac: await createMac(keys.names),
-    witnessMac: await createMac(keys.witness),
+    nameMac: createMac(keys.names),
+    witnessMac: createMac(keys.witness),
     keyId: keys.id,
     gcm: new Aes256Gcm(keys.values),
     indexGcm: new Aes256Gcm(keys.index),
@@ -70,7 +70,7 @@ export async function openParts(parts: StoreParts, options: StoreOptions): Promi
   const dataKey = await readDataKey(parts, options);
   const keys = deriveKeys(dataKey);
   dataKey.fill(0);
-  const tools = await createTools(keys);
+  const tools = createTools(keys);
   wipeKeys(keys);
   try {
     const faults: StoreError[] = [];
