@@ -47,7 +47,7 @@ async function roundTripMs(profile: CoverProfile): Promise<number> {
   }, {
     identity: new TextEncoder().encode(profile),
     publicKey: ed25519.getPublicKey(seed),
-    sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+    sign: (message) => ed25519.sign(message, seed),
   }, platform);
   await session.call("Ping", {});
   const trips: number[] = [];

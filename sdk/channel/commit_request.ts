@@ -6,12 +6,12 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
 
 /** Signed, so that every member can hold us to what we declare, and nobody else. Call it in the epoch that the commit ends. */
-export async function requestOf(
+export function requestOf(
   prepared: PreparedCommit,
   answers: readonly JoinRequestId[],
   { channelId, group }: Pick<Membership, "channelId" | "group">,
   { signatures, identity }: Pick<ChannelDeps, "signatures" | "identity">,
-): Promise<RequestBody<"SendCommit">> {
+): RequestBody<"SendCommit"> {
   const { epoch, hash: commitHash, welcome } = prepared;
   const { added, removed, owners } = prepared.summary;
   const states = { state: stateOf(group.current), nextState: stateOf(prepared.next) };
@@ -26,7 +26,7 @@ export async function requestOf(
     welcomes: welcome === undefined ? [] : [{ recipients: [...added], welcome }],
     ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
     answers: [...answers],
-    signature: await signatures.sign(identity.signingSeed, commitStatement(declared)),
+    signature: signatures.sign(identity.signingSeed, commitStatement(declared)),
     generation,
     ...states,
   };

@@ -208,7 +208,7 @@ export class Committer {
       return await this.#submit(
         durable,
         prepared,
-        await requestOf(prepared, planned.answers ?? [], this.#membership, this.#deps),
+        requestOf(prepared, planned.answers ?? [], this.#membership, this.#deps),
       );
     });
   }
@@ -251,7 +251,7 @@ export class Committer {
       await this.#recovering; // which may settle it
       if (this.#candidate !== candidate) return;
       if (!this.#mayWait(candidate)) return await this.#recover(candidate);
-      await this.#submit(durable, candidate, await requestOf(candidate, [], this.#membership, this.#deps), true);
+      await this.#submit(durable, candidate, requestOf(candidate, [], this.#membership, this.#deps), true);
     });
   }
 
@@ -346,7 +346,7 @@ export class Committer {
     if (this.#candidate !== candidate) return;
     if (fate === "unknown" && this.#mayWait(candidate)) return;
     if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
-    else await this.#accept(durable, candidate, fate, await requestOf(candidate, [], this.#membership, this.#deps));
+    else await this.#accept(durable, candidate, fate, requestOf(candidate, [], this.#membership, this.#deps));
   }
 
   async #accept(

@@ -266,7 +266,7 @@ export class Confirmations implements Carriable {
       this.#own = { epoch, state };
       this.#saidMs = runtime.nowMs();
     }
-    const signature = await signatures.sign(identity.signingSeed, epochStatement({ channelId, epoch, state }));
+    const signature = signatures.sign(identity.signingSeed, epochStatement({ channelId, epoch, state }));
     this.#confirmation = { channelId, epoch, state, signature };
     this.#toldMs = runtime.nowMs();
     if (this.#ended) return;

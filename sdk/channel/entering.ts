@@ -79,16 +79,16 @@ export async function createChannel(
   name: ChannelName,
   deps: ChannelDeps,
 ): Promise<EnteredChannel> {
-  const own = await createOwnLeaf(deps);
+  const own = createOwnLeaf(deps);
   const trust = new ChannelTrust([]);
-  const group = await Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
+  const group = Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
   return partsOf(await writeEntered(group, { name, trust, position: 0, used: [created(name)] }, deps), trust, 0);
 }
 
 /** The leaf of somebody that begins a group. */
-export async function createOwnLeaf(deps: ChannelDeps, suiteId: SuiteId = defaultSuiteId): Promise<OwnKeyPackage> {
+export function createOwnLeaf(deps: ChannelDeps, suiteId: SuiteId = defaultSuiteId): OwnKeyPackage {
   const nowMs = deps.relayNowMs();
-  return await createKeyPackage({
+  return createKeyPackage({
     suiteId,
     identity: deps.identity,
     notBeforeMs: nowMs - dayMs,

@@ -42,23 +42,23 @@ export async function createFounding(
   const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
   const left = new Set(leavers.map(({ agentId }) => agentId));
   const wanted = members.filter((agentId) => agentId !== deps.agentId && !left.has(agentId));
-  const own = await createOwnLeaf(deps, current.suiteId);
+  const own = createOwnLeaf(deps, current.suiteId);
   const basis = { members, blamed, bad, own };
   const claimed = await claimKeyPackages(wanted, membership, deps);
-  const { plan } = await planFounding(claimed, basis, membership, deps);
+  const { plan } = planFounding(claimed, basis, membership, deps);
   const add = addable(plan, memberDepsOf(deps, membership.trust.policy));
-  return await withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
+  return withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
 }
 
 /** With as many as it is possible; those with the largest KeyPackages come in later, by themselves. */
-export async function withoutLargest<T>(
+export function withoutLargest<T>(
   keyPackages: readonly KeyPackage[],
-  make: (some: readonly KeyPackage[]) => Promise<T | undefined>,
-): Promise<T> {
+  make: (some: readonly KeyPackage[]) => T | undefined,
+): T {
   const sizes = new Map(keyPackages.map((each) => [each, encodeKeyPackageMessage(each).length]));
   const bySize = keyPackages.toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
   for (let some = keyPackages;; some = bySize.slice(0, Math.floor(some.length * 0.9))) {
-    const made = await make(some);
+    const made = make(some);
     if (made !== undefined) return made;
   }
 }
@@ -111,12 +111,12 @@ interface PlannedFounding {
 }
 
 /** Plans the statement about a founding, before there is a group. */
-async function planFounding(
+function planFounding(
   add: readonly KeyPackage[],
   { members, blamed, bad, own }: FoundingBasis,
   { channelId, group }: Membership,
   { identity, signatures, agentId }: ChannelDeps,
-): Promise<PlannedFounding> {
+): PlannedFounding {
   const { binding } = group;
   const base = baseOf(group.current);
   const generation = base.generation + 1;
@@ -140,7 +140,7 @@ async function planFounding(
   const founded = { generation, founding: hash };
   const { policy } = binding;
   const before = versionIn(binding);
-  const change = await foundedChange({ channelId, before, owners, founded, policy }, identity, signatures);
+  const change = foundedChange({ channelId, before, owners, founded, policy }, identity, signatures);
   const { version, lastChange } = versionOf(change);
   const changes = keepChanges(group.changes, [change]);
   const chain = { version, lastChange };
@@ -157,21 +157,21 @@ async function planFounding(
 }
 
 /** Undefined when the Welcome is too long to be sent. */
-async function foundWith(
+function foundWith(
   add: readonly KeyPackage[],
   basis: FoundingBasis,
   membership: Membership,
   deps: ChannelDeps,
-): Promise<FoundingCandidate | undefined> {
-  const { plan, statement, change, joining, absent } = await planFounding(add, basis, membership, deps);
+): FoundingCandidate | undefined {
+  const { plan, statement, change, joining, absent } = planFounding(add, basis, membership, deps);
   const { channelId, changes } = plan;
   const { identity, signatures } = deps;
   const hash = foundingHash(statement);
-  const made: FoundedGroup = await foundGroup(plan, memberDepsOf(deps, membership.trust.policy));
+  const made: FoundedGroup = foundGroup(plan, memberDepsOf(deps, membership.trust.policy));
   if (!fitsWelcome(made)) return undefined;
   const { next, welcome } = made;
   const state = stateOf(next);
-  const signature = await signatures.sign(identity.signingSeed, foundingStatement({ ...statement, state }));
+  const signature = signatures.sign(identity.signingSeed, foundingStatement({ ...statement, state }));
   const { channelId: _, ...fields } = statement;
   const body: Request = {
     channelId,

@@ -5,7 +5,7 @@ import { someone } from "../mls/testing/people.ts";
 import { withoutLargest } from "./founding.ts";
 
 /** Its size grows with its identity. */
-async function keyPackageOf(identityBytes: number): Promise<KeyPackage> {
+function keyPackageOf(identityBytes: number): KeyPackage {
   const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
   const identity = someone("a".repeat(identityBytes));
   const times = { notBeforeMs: 0, notAfterMs: 60_000 };
@@ -17,21 +17,21 @@ async function keyPackageOf(identityBytes: number): Promise<KeyPackage> {
     randomBytes,
     signatures: portableSignatures,
   };
-  return (await createKeyPackage(made)).keyPackage;
+  return createKeyPackage(made).keyPackage;
 }
 
-Deno.test("a founding whose Welcome is too long is made without the largest KeyPackages, and with none in the end", async () => {
+Deno.test("a founding whose Welcome is too long is made without the largest KeyPackages, and with none in the end", () => {
   const keyPackages: KeyPackage[] = [];
-  for (const bytes of [200, 10, 150, 20, 100]) keyPackages.push(await keyPackageOf(bytes));
+  for (const bytes of [200, 10, 150, 20, 100]) keyPackages.push(keyPackageOf(bytes));
   const sizeOf = (some: readonly KeyPackage[]): number =>
     some.reduce((bytes, each) => bytes + encodeKeyPackageMessage(each).length, 0);
-  const within = async (maxBytes: number): Promise<number[]> => {
+  const within = (maxBytes: number): number[] => {
     const fits = (some: readonly KeyPackage[]): boolean => sizeOf(some) <= maxBytes;
-    const kept = await withoutLargest(keyPackages, (some) => Promise.resolve(fits(some) ? some : undefined));
+    const kept = withoutLargest(keyPackages, (some) => fits(some) ? some : undefined);
     return kept.map((each) => keyPackages.indexOf(each));
   };
-  assertEquals(await within(sizeOf(keyPackages)), [0, 1, 2, 3, 4], "in their order, when all fit");
-  assertEquals(await within(sizeOf(keyPackages) - 1), [1, 3, 4, 2]);
-  assertEquals(await within(sizeOf(keyPackages.slice(1, 2))), [1]);
-  assertEquals(await within(0), []);
+  assertEquals(within(sizeOf(keyPackages)), [0, 1, 2, 3, 4], "in their order, when all fit");
+  assertEquals(within(sizeOf(keyPackages) - 1), [1, 3, 4, 2]);
+  assertEquals(within(sizeOf(keyPackages.slice(1, 2))), [1]);
+  assertEquals(within(0), []);
 });

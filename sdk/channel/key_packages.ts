@@ -210,7 +210,7 @@ export class KeyPackages {
     const made: OwnKeyPackage[] = [];
     for (let i = 0; i < count; i++) {
       made.push(
-        await createKeyPackage({
+        createKeyPackage({
           suiteId: defaultSuiteId,
           identity,
           notBeforeMs: madeAtMs - backdatedMs,

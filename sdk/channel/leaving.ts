@@ -200,7 +200,7 @@ async function leave(
   const { agentId, signatures, identity, session } = deps;
   if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
   const leafHash = sha256(leaf);
-  const signature = await signatures.sign(
+  const signature = signatures.sign(
     identity.signingSeed,
     leaveStatement({ channelId: groupId, agentId, leafHash }),
   );

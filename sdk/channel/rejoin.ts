@@ -332,7 +332,7 @@ export class Rejoiner {
     const groupId = groupIdOf(channelId, generation);
     const claim = { channelId: groupId, agentId, leafHash, keyPackageHash: sha256(own.message) };
     const statement = rejoinStatement(claim);
-    const signature = await signatures.sign(identity.signingSeed, statement);
+    const signature = signatures.sign(identity.signingSeed, statement);
     const answerer = this.#answerers.next(this.#others());
     if (signal.aborted) return undefined;
     const sent = session.call("RequestRejoin", {

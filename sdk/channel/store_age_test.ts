@@ -46,7 +46,7 @@ Deno.test("a commit of our own from an earlier membership does not prove that th
     const made = { epoch, generation: 0, added: [], removed: [], state: random(32), nextState: random(32) };
     const commit = random(100);
     const statement = commitStatement({ ...made, channelId, commitHash: sha256(commit), owners: undefined });
-    const signature = await portableSignatures.sign(signingSeed, statement);
+    const signature = portableSignatures.sign(signingSeed, statement);
     const deps = {
       store,
       identity,

@@ -36,7 +36,7 @@ export function createEntry(admissions: readonly Admission[], randomBytes: (leng
 }
 
 /** The extension of a Welcome that lets these agents in by a commit of ours. */
-export async function showAdmissions(
+export function showAdmissions(
   { membership, admissions }: Entry,
   { channelId, epoch, added }: {
     readonly channelId: ChannelId;
@@ -45,11 +45,11 @@ export async function showAdmissions(
   },
   { signingSeed }: Pick<MlsIdentity, "signingSeed">,
   signatures: Signatures,
-): Promise<Extension> {
-  const signed = await Promise.all(added.map(async (agentId) => {
+): Extension {
+  const signed = added.map((agentId) => {
     const statement = admissionStatement({ channelId, membership, epoch, agentId });
-    return { agentId, signature: await signatures.sign(signingSeed, statement) };
-  }));
+    return { agentId, signature: signatures.sign(signingSeed, statement) };
+  });
   const extensionData = encodeShownAdmissions({ maker: admissions, membership, added: signed });
   return { extensionType: admissionsExtension, extensionData };
 }

@@ -53,7 +53,7 @@ export interface CommitInput {
 }
 
 /** Consumes one handshake key of `epoch`; everything else of it stays. */
-export async function createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): Promise<CreatedCommit> {
+export function createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): CreatedCommit {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const applied = applyProposals(
@@ -62,8 +62,8 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
     proposals.map((proposal) => ({ proposal, sender: committer })),
     deps,
   );
-  const path = applied.needsPath || input.forcePath === true ? await pathOf(epoch, applied, identity, deps) : undefined;
-  return await commitWith(epoch, input, { applied, path }, deps);
+  const path = applied.needsPath || input.forcePath === true ? pathOf(epoch, applied, identity, deps) : undefined;
+  return commitWith(epoch, input, { applied, path }, deps);
 }
 
 /** The effects of a commit, and the keys that come with it. */
@@ -72,12 +72,12 @@ export interface PlannedCommit {
   readonly path: CreatedPath | undefined;
 }
 
-export async function commitWith(
+export function commitWith(
   epoch: Epoch,
   input: CommitInput,
   { applied, path }: PlannedCommit,
   deps: GroupDeps,
-): Promise<CreatedCommit> {
+): CreatedCommit {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const commit: Commit = {
@@ -92,7 +92,7 @@ export async function commitWith(
     contentType: "commit",
     content: encodeCommit(commit),
   };
-  const signature = await deps.signatures.sign(identity.signingSeed, contentToSign(framed, epoch.contextBytes));
+  const signature = deps.signatures.sign(identity.signingSeed, contentToSign(framed, epoch.contextBytes));
   const keys = path && { leaf: path.leafKey.privateKey, path: path.pathKeys };
   const begun = beginEpoch(epoch, applied, {
     tree: path?.tree ?? applied.tree,
@@ -111,7 +111,7 @@ export async function commitWith(
     auth,
     paddingBytes: input.padding(framed.content.length + auth.length),
   });
-  const welcome = applied.added.length === 0 ? undefined : await createWelcome(begun, {
+  const welcome = applied.added.length === 0 ? undefined : createWelcome(begun, {
     applied,
     pathSecrets: path?.pathSecrets ?? new Map(),
     identity,
@@ -125,7 +125,7 @@ export function pathOf(
   applied: AppliedProposals,
   identity: MlsIdentity,
   deps: GroupDeps,
-): Promise<CreatedPath> {
+): CreatedPath {
   const current = epoch.tree.leaf(epoch.ownLeaf);
   if (current === undefined) throw new MlsFault("We are not in this group");
   const { groupId } = epoch.context;

@@ -12,6 +12,7 @@ import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
 import { Consumption, type Receipt } from "./consumption.ts";
+import { perform } from "./job.ts";
 import type { CommitSummary } from "./members.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Outcome, Preview } from "./receive.ts";
@@ -228,7 +229,7 @@ export class DurableGroup {
 
   /** Opens a message before its turn. No key is used up and nothing is written: it can be received later. */
   preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
-    return this.#exclusive(() => this.group.preview(message, preview));
+    return this.#exclusive(async () => await perform(this.group.beginPreview(message, preview)));
   }
 
   /**
@@ -256,7 +257,7 @@ export class DurableGroup {
 
   async #prepare(change: Change): Promise<PreparedCommit> {
     if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
-    const prepared = await this.group.prepare(change);
+    const prepared = this.group.prepare(change);
     const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
     const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(prepared.next);
     if (tooLarge !== undefined) throw new MlsFault(tooLarge);
@@ -269,7 +270,7 @@ export class DurableGroup {
   accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
     return this.#exclusive(async () => {
       const before = this.#standing;
-      await this.group.accept(prepared);
+      this.group.accept(prepared);
       await this.#moved(before, alongside(prepared.summary));
     });
   }
@@ -284,7 +285,7 @@ export class DurableGroup {
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
   isUnknownOwn(message: Uint8Array): Promise<boolean> {
-    return this.#exclusive(() => this.group.isUnknownOwn(message));
+    return this.#exclusive(async () => await this.group.isUnknownOwn(message));
   }
 
   /** A generation of ours that is safe to send. It goes when the group moves, and not before: it may be in the log. */
@@ -299,7 +300,7 @@ export class DurableGroup {
   ): Promise<void> {
     return this.#exclusive(async () => {
       const before = this.#standing;
-      await this.group.enterGeneration(next, changes);
+      this.group.enterGeneration(next, changes);
       await this.#moved(before, alongside());
     });
   }

@@ -63,7 +63,7 @@ export function addable(plan: FoundingPlan, deps: MemberDeps): KeyPackage[] {
 }
 
 /** Throws `MlsFault` for a KeyPackage that cannot be added. */
-export async function foundGroup(plan: FoundingPlan, deps: MemberDeps): Promise<FoundedGroup> {
+export function foundGroup(plan: FoundingPlan, deps: MemberDeps): FoundedGroup {
   const { base, changes, add } = plan;
   const alone = beginAlone(plan, deps);
   const preSharedKeyId: PreSharedKeyID = {
@@ -73,7 +73,7 @@ export async function foundGroup(plan: FoundingPlan, deps: MemberDeps): Promise<
     pskEpoch: BigInt(base.epoch),
     pskNonce: deps.randomBytes(32),
   };
-  return await createCommit(alone, {
+  return createCommit(alone, {
     proposals: [
       ...add.map(addOf),
       { proposalType: "psk", psk: { preSharedKeyId } },

@@ -2,6 +2,7 @@
  * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the group as it is, `accept` moves
  * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
+ * Nothing here waits: a message is sealed and received in two halves, with the work of the runtime's keys between them.
  * Long because every way into an epoch, and out of it, is here.
  */
 import type { Extension } from "ts-mls/extension.js";
@@ -55,6 +56,7 @@ import {
   membersOf,
   summarise,
 } from "./members.ts";
+import { type Begun, followedBy, type Job, perform } from "./job.ts";
 import { isUnknownOwn } from "./own_message.ts";
 import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from "./owners_chain.ts";
 import { planBinding } from "./owners_rules.ts";
@@ -64,6 +66,7 @@ import {
   type CommitRules,
   type KeepCheck,
   type Outcome,
+  type Places,
   type Preview,
   previewMessage,
   receiveMessage,
@@ -164,8 +167,6 @@ export class Group {
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
   readonly #senders = new DescribedMembers();
-  /** Operations run one after the other: each sees the group as the one before left it. */
-  #tail: Promise<unknown> = Promise.resolve();
 
   private constructor(
     { epoch, changes, entry, past = new PastEpochs(), proposals = new Map(), parent }: GroupParts,
@@ -181,14 +182,14 @@ export class Group {
   }
 
   /** A group of one, which owns it: `own` becomes its first leaf. */
-  static async create(
+  static create(
     { channelId, name }: { readonly channelId: ChannelId; readonly name: ChannelName },
     own: OwnKeyPackage,
     deps: MemberDeps,
-  ): Promise<Group> {
+  ): Group {
     const { identity, signatures } = deps;
     const owners = [agentIdOf(identity.signatureKey, identity.identity)];
-    const change = await signChange({ channelId, before: noVersion, owners }, identity, signatures);
+    const change = signChange({ channelId, before: noVersion, owners }, identity, signatures);
     const { version, lastChange } = versionOf(change);
     return Group.begin(
       { channelId, binding: { name, owners, chain: { version, lastChange } }, changes: [change] },
@@ -345,37 +346,46 @@ export class Group {
     return exportSecret(this.#epoch.secrets.exporter, label, context, length);
   }
 
-  /** Seals a message for the members of the current epoch. The key it used is gone when this resolves. */
-  seal(
+  /** Seals a message for the members of the current epoch. The key that it uses is gone behind the second half. */
+  beginSeal(
     payload: Uint8Array,
     authenticatedData: Uint8Array,
     { fuller, slackBytes = 0 }: SealingRoom = {},
-  ): Promise<Sealed> {
-    return this.#exclusive(async () => {
-      const epoch = this.#epoch;
-      const wholeBytes = this.#paddedBytes(payload.length + slackBytes);
-      const isFuller = fuller !== undefined && this.#paddedBytes(fuller.length) <= wholeBytes;
-      const framed: FramedContent = {
-        groupId: epoch.context.groupId,
-        epoch: epoch.context.epoch,
-        sender: epoch.ownLeaf,
-        authenticatedData,
-        contentType: "application",
-        content: vector(isFuller ? fuller : payload),
-      };
-      const { signingSeed } = this.#deps.identity;
-      const signature = await this.#deps.signatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
+  ): Job<Uint8Array, Sealed> {
+    const epoch = this.#epoch;
+    const { identity: { signingSeed }, signatures, randomBytes } = this.#deps;
+    const wholeBytes = this.#paddedBytes(payload.length + slackBytes);
+    const isFuller = fuller !== undefined && this.#paddedBytes(fuller.length) <= wholeBytes;
+    const framed: FramedContent = {
+      groupId: epoch.context.groupId,
+      epoch: epoch.context.epoch,
+      sender: epoch.ownLeaf,
+      authenticatedData,
+      contentType: "application",
+      content: vector(isFuller ? fuller : payload),
+    };
+    const finish = (signature: Uint8Array): Sealed => {
       const auth = vector(signature);
       const message = sealMessage(framed, {
         aead: aeadOfEpoch(epoch),
         senderDataSecret: epoch.secrets.senderData,
         messageKey: epoch.secretTree.next(epoch.ownLeaf, "application"),
-        reuseGuard: this.#deps.randomBytes(4),
+        reuseGuard: randomBytes(4),
         auth,
         paddingBytes: wholeBytes - framed.content.length - auth.length,
       });
       return { epoch: Number(epoch.context.epoch), message, isFuller };
-    });
+    };
+    return { work: () => signatures.signApplication(signingSeed, contentToSign(framed, epoch.contextBytes)), finish };
+  }
+
+  /** Both halves of `beginSeal`. */
+  seal(...message: Parameters<Group["beginSeal"]>): Sealed | Promise<Sealed> {
+    return perform(this.beginSeal(...message));
+  }
+
+  get #places(): Places {
+    return { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
   }
 
   /** Of a message's content with its signature and padding. */
@@ -390,88 +400,78 @@ export class Group {
    * then nothing has changed, and the same message can be received again. `rules` says what a commit may do, `admit` whether the
    * epoch after it can be kept.
    */
-  receive(message: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Promise<Outcome> {
-    return this.#exclusive(async () => {
-      const sealed = decodeOrExplain(message);
-      if ("kind" in sealed) return sealed;
-      const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
-      const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
+  beginReceive(message: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Begun<boolean, Outcome> {
+    const sealed = decodeOrExplain(message);
+    if ("kind" in sealed) return { result: sealed };
+    return followedBy(receiveMessage(this.#places, sealed, { rules, admit }, this.#deps), ({ outcome, next }) => {
       if (next !== undefined) this.#moveTo(next, sealed.authenticatedData, sha256(message));
       return outcome;
     });
   }
 
+  /** Both halves of `beginReceive`. */
+  receive(...message: Parameters<Group["beginReceive"]>): Outcome | Promise<Outcome> {
+    return perform(this.beginReceive(...message));
+  }
+
   /** Opens an application message if it is wanted. Nothing changes: it can be received later. */
-  preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
-    return this.#exclusive(async () => {
-      const sealed = decodeOrExplain(message);
-      if ("kind" in sealed) return sealed;
-      const places = { current: this.#epoch, past: this.#past, senders: this.#senders };
-      return await previewMessage(places, sealed, preview, this.#deps);
-    });
+  beginPreview(message: Uint8Array, preview: Preview): Begun<boolean, Outcome | undefined> {
+    const sealed = decodeOrExplain(message);
+    if ("kind" in sealed) return { result: sealed };
+    return previewMessage(this.#places, sealed, preview, this.#deps);
   }
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. Nothing changes by it. */
-  isUnknownOwn(message: Uint8Array): Promise<boolean> {
-    return this.#exclusive(async () => {
-      const sealed = decodeOrExplain(message);
-      const { identity, signatures } = this.#deps;
-      return !("kind" in sealed) && await isUnknownOwn(this.#epoch, sealed, identity, signatures);
-    });
+  isUnknownOwn(message: Uint8Array): boolean | Promise<boolean> {
+    const sealed = decodeOrExplain(message);
+    const { identity, signatures } = this.#deps;
+    return !("kind" in sealed) && isUnknownOwn(this.#epoch, sealed, identity, signatures);
   }
 
   /** A commit of ours, ready to be sent. The group does not change before `accept`. */
-  prepare(change: Change): Promise<PreparedCommit> {
-    return this.#exclusive(async () => {
-      for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
-      const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
-      const { binding, changes } = await planBinding(this.#epoch, { ...change, leaves }, this.#deps);
-      const created = await createCommit(this.#epoch, {
-        proposals: proposalsOf(this.#epoch, change, binding),
-        identity: this.#deps.identity,
-        authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
-        padding: this.#deps.padding,
-        forcePath: change.forcePath === true,
-        groupInfoExtensions: [
-          ...encodeShownChanges(keepChanges(this.#changes, changes)),
-          ...await this.#shownAdmissions(change),
-        ],
-      }, this.#deps);
-      checkChannel(created.next);
-      checkSizes(created);
-      return {
-        epoch: this.epoch,
-        message: created.message,
-        hash: sha256(created.message),
-        welcome: created.welcome,
-        summary: summarise(this.#epoch, created.effects),
-        next: created.next,
-      };
-    });
+  prepare(change: Change): PreparedCommit {
+    for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
+    const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
+    const { binding, changes } = planBinding(this.#epoch, { ...change, leaves }, this.#deps);
+    const created = createCommit(this.#epoch, {
+      proposals: proposalsOf(this.#epoch, change, binding),
+      identity: this.#deps.identity,
+      authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
+      padding: this.#deps.padding,
+      forcePath: change.forcePath === true,
+      groupInfoExtensions: [
+        ...encodeShownChanges(keepChanges(this.#changes, changes)),
+        ...this.#shownAdmissions(change),
+      ],
+    }, this.#deps);
+    checkChannel(created.next);
+    checkSizes(created);
+    return {
+      epoch: this.epoch,
+      message: created.message,
+      hash: sha256(created.message),
+      welcome: created.welcome,
+      summary: summarise(this.#epoch, created.effects),
+      next: created.next,
+    };
   }
 
   /** The relay took our commit. */
-  accept(prepared: PreparedCommit): Promise<void> {
-    return this.#exclusive(() => {
-      if (prepared.epoch !== this.epoch) {
-        throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
-      }
-      const { authenticatedData } = readPrivateMessageHeader(prepared.message);
-      this.#moveTo(prepared.next, authenticatedData, prepared.hash);
-      return Promise.resolve();
-    });
+  accept(prepared: PreparedCommit): void {
+    if (prepared.epoch !== this.epoch) {
+      throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
+    }
+    const { authenticatedData } = readPrivateMessageHeader(prepared.message);
+    this.#moveTo(prepared.next, authenticatedData, prepared.hash);
   }
 
   /** A new generation has begun: its first epoch, and how its owners came to be. */
-  enterGeneration(next: Epoch, changes: readonly OwnersChange[]): Promise<void> {
-    return this.#exclusive(() => {
-      this.#parent = undefined;
-      this.#past.add(this.#epoch);
-      this.#proposals.clear();
-      this.#epoch = next;
-      this.#changes = changes;
-      return Promise.resolve();
-    });
+  enterGeneration(next: Epoch, changes: readonly OwnersChange[]): void {
+    this.#parent = undefined;
+    this.#past.add(this.#epoch);
+    this.#proposals.clear();
+    this.#epoch = next;
+    this.#changes = changes;
   }
 
   /** With the authenticated data and the hash of the commit that leads there. */
@@ -485,11 +485,11 @@ export class Group {
   }
 
   /** Of the Welcome of a commit of ours. */
-  async #shownAdmissions({ add = [] }: Change): Promise<Extension[]> {
+  #shownAdmissions({ add = [] }: Change): Extension[] {
     if (add.length === 0) return [];
     const added = add.map(({ leafNode }) => agentOf(leafNode));
     const fields = { channelId: channelIdOf(this.#epoch.context), epoch: this.epoch, added };
-    return [await showAdmissions(this.#entry, fields, this.#deps.identity, this.#deps.signatures)];
+    return [showAdmissions(this.#entry, fields, this.#deps.identity, this.#deps.signatures)];
   }
 
   /** As every member expects the proofs: in the order of leaves. */
@@ -499,12 +499,6 @@ export class Group {
     const last = Number.MAX_SAFE_INTEGER;
     const placeOf = ({ agentId }: MemberProof): number => places.get(agentId) ?? last;
     return [...proofs].sort((a, b) => placeOf(a) - placeOf(b) || (a.agentId < b.agentId ? -1 : 1));
-  }
-
-  #exclusive<T>(act: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(act);
-    this.#tail = result.catch(() => {});
-    return result;
   }
 }
 

@@ -43,7 +43,7 @@ interface Forgery {
 }
 
 /** Any content, signed with the agent's own key and sealed with keys that every member can derive. */
-async function forge(agent: Agent, forgery: Forgery): Promise<Uint8Array> {
+function forge(agent: Agent, forgery: Forgery): Uint8Array {
   const { contentType, content, sender = agent, behind = new Uint8Array(0) } = forgery;
   const epoch = agent.member.current;
   const { groupId, epoch: number } = epoch.context;
@@ -57,7 +57,7 @@ async function forge(agent: Agent, forgery: Forgery): Promise<Uint8Array> {
     content,
   } as const;
   const { signingSeed } = agent.identity;
-  const signature = await portableSignatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
+  const signature = portableSignatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
   const tag = contentType === "commit" ? vector(new Uint8Array(32)) : new Uint8Array(0);
   return sealMessage(framed, {
     aead: aeadOf[epoch.suiteId],
@@ -74,7 +74,7 @@ function packageOf(
   world: World,
   identity: MlsIdentity,
   randomBytes = (length: number): Uint8Array => world.random.bytes(length),
-): Promise<OwnKeyPackage> {
+): OwnKeyPackage {
   const times = { notBeforeMs: 1_789_999_000_000, notAfterMs: 1_790_001_000_000 };
   const { suiteId, signatures } = world;
   return createKeyPackage({ suiteId, identity, ...times, lastResort: false, randomBytes, signatures });
@@ -136,7 +136,7 @@ Deno.test("whatever a member writes into a commit, the others refuse it and go o
   ];
   const before = a.member.authenticator;
   for (const content of commits) {
-    const outcome = await a.member.receive(await forge(b, { contentType: "commit", content }), anything);
+    const outcome = await a.member.receive(forge(b, { contentType: "commit", content }), anything);
     assert(outcome.kind === "refused" && outcome.reason.length > 10, outcome.kind);
   }
   assertEquals(a.member.authenticator, before);
@@ -152,14 +152,14 @@ Deno.test("padding that is not zero, first byte or last, is refused (RFC 9420 se
       "message",
     ]] as const
   ) {
-    const forged = await forge(b, { contentType: "application", content: vector(hello), behind });
+    const forged = forge(b, { contentType: "application", content: vector(hello), behind });
     assertEquals((await a.member.receive(forged, anything)).kind, kind);
   }
 });
 
 Deno.test("a message under another's name and key, but not its signature, is refused and uses up nothing", async () => {
   const { a, b, c } = await createMembers();
-  const forged = await forge(b, { contentType: "application", content: vector(hello), sender: c });
+  const forged = forge(b, { contentType: "application", content: vector(hello), sender: c });
   const outcome = await a.member.receive(forged, anything);
   assert(outcome.kind === "undecryptable" && outcome.reason.includes("signature"), outcome.kind);
   const real = await a.member.receive((await c.member.seal(hello, hello)).message, anything);
@@ -187,7 +187,7 @@ Deno.test("of a commit and what it carries, each signature counts, whichever is 
     { content: commitOf(keyPackage), sender: b, kind: "refused", why: "confirmation tag" },
   ];
   for (const { content, sender, kind, why } of cases) {
-    const outcome = await a.member.receive(await forge(b, { contentType: "commit", content, sender }), anything);
+    const outcome = await a.member.receive(forge(b, { contentType: "commit", content, sender }), anything);
     const reason = "reason" in outcome ? outcome.reason : "";
     assert(outcome.kind === kind && reason.includes(why), `${outcome.kind}: ${reason}`);
   }
@@ -209,9 +209,9 @@ Deno.test("an update by proposal renews a key, and changes neither identity nor 
   const { world, a, b } = await createMembers();
   const epoch = a.member.current;
   const place = { groupId: epoch.context.groupId, leafIndex: b.member.current.ownLeaf };
-  const fresh = (await packageOf(world, b.identity)).keyPackage.leafNode;
+  const fresh = packageOf(world, b.identity).keyPackage.leafNode;
   const stranger = world.newAgent().identity;
-  const apply = async (identity: MlsIdentity, signer = identity): Promise<void> => {
+  const apply = (identity: MlsIdentity, signer = identity): void => {
     const { hpkePublicKey, capabilities, extensions } = fresh;
     const leaf = {
       leafNodeSource: "update",
@@ -222,24 +222,24 @@ Deno.test("an update by proposal renews a key, and changes neither identity nor 
       credential: { credentialType: "basic", identity: identity.identity },
       signature: hello,
     } as const;
-    const signature = await portableSignatures.sign(signer.signingSeed, leafToVerify(leaf, place));
+    const signature = portableSignatures.sign(signer.signingSeed, leafToVerify(leaf, place));
     const proposal: Proposal = { proposalType: "update", update: { leafNode: { ...leaf, signature } } };
     const { updated } = applyProposals(epoch, epoch.ownLeaf, [{ proposal, sender: place.leafIndex }], a.deps);
     assertEquals(updated, [place.leafIndex]);
   };
-  await apply(b.identity);
+  apply(b.identity);
   const changed = "changes its sender's identity or signature key";
-  await assertRejects(() => apply({ ...b.identity, identity: hello }), MlsFault, changed);
-  await assertRejects(() => apply({ ...stranger, identity: b.identity.identity }), MlsFault, changed);
-  await assertRejects(() => apply(b.identity, stranger), MlsFault, "signature is wrong");
+  assertThrows(() => apply({ ...b.identity, identity: hello }), MlsFault, changed);
+  assertThrows(() => apply({ ...stranger, identity: b.identity.identity }), MlsFault, changed);
+  assertThrows(() => apply(b.identity, stranger), MlsFault, "signature is wrong");
 });
 
 Deno.test("a leaf of more than 4 KiB, or one that does not list what it uses, is not added", async () => {
   const { world, a } = await createMembers();
   const { identity } = world.newAgent();
-  const long = await packageOf(world, { ...identity, identity: new Uint8Array(4096) });
-  await assertRejects(() => a.member.prepare({ add: [long.keyPackage] }), MlsFault, "longer than 4096");
-  const { keyPackage } = await packageOf(world, identity);
+  const long = packageOf(world, { ...identity, identity: new Uint8Array(4096) });
+  assertThrows(() => a.member.prepare({ add: [long.keyPackage] }), MlsFault, "longer than 4096");
+  const { keyPackage } = packageOf(world, identity);
   const { leafNode } = keyPackage;
   const unlisted = { ...leafNode, extensions: [{ extensionType: 0xf777, extensionData: hello }] };
   const otherSuite = { ...leafNode, capabilities: { ...leafNode.capabilities, ciphersuites: [] } };
@@ -263,8 +263,8 @@ Deno.test("a newcomer whose leaf carries a parent's key is not added", async () 
   // The first thing that a committer draws is the secret of its lowest parent.
   const parentMaterial = deriveSecret(drawn[0] ?? hello, label("node"));
   const materials = [world.random.bytes(32), parentMaterial];
-  const own = await packageOf(world, world.newAgent().identity, () => materials.shift() ?? hello);
-  await assertRejects(() => group.prepare({ add: [own.keyPackage] }), MlsFault, "encryption key of a parent");
+  const own = packageOf(world, world.newAgent().identity, () => materials.shift() ?? hello);
+  assertThrows(() => group.prepare({ add: [own.keyPackage] }), MlsFault, "encryption key of a parent");
 });
 
 Deno.test("a Welcome into a group with a member that has not signed its leaf, by joining or by a commit, is refused", async () => {
@@ -302,10 +302,10 @@ Deno.test("a pre-shared key with a short nonce, or twice in a commit, is refused
     const id = { psktype: "external", pskId: Uint8Array.of(1), pskNonce: new Uint8Array(nonceBytes) } as const;
     return { proposalType: "psk", psk: { preSharedKeyId: id } };
   };
-  await assertRejects(() => a.member.prepare({ psks: [psk(31)] }), MlsFault, "nonce");
-  await assertRejects(() => a.member.prepare({ psks: [psk(32), psk(32)] }), MlsFault, "twice");
+  assertThrows(() => a.member.prepare({ psks: [psk(31)] }), MlsFault, "nonce");
+  assertThrows(() => a.member.prepare({ psks: [psk(32), psk(32)] }), MlsFault, "twice");
   const content = encodeCommit({ proposals: [{ proposalOrRefType: "proposal", proposal: psk(0) }], path: undefined });
-  const outcome = await a.member.receive(await forge(b, { contentType: "commit", content }), anything);
+  const outcome = await a.member.receive(forge(b, { contentType: "commit", content }), anything);
   assert(outcome.kind === "refused" && outcome.reason.includes("nonce"), outcome.kind);
   assertEquals(
     (await b.member.receive((await a.member.prepare({ psks: [psk(32)] })).message, anything)).kind,
@@ -318,7 +318,7 @@ Deno.test("proposals on their own are kept up to a number and a length", async (
   const removal = (removed: number): Uint8Array => encodeProposal({ proposalType: "remove", remove: { removed } });
   const kinds: string[] = [];
   for (let i = 0; i < 65; i++) {
-    const message = await forge(b, { contentType: "proposal", content: removal(i) });
+    const message = forge(b, { contentType: "proposal", content: removal(i) });
     kinds.push((await a.member.receive(message, anything)).kind);
   }
   assertEquals([kinds.indexOf("refused"), a.member.proposals.size], [64, 64]);
@@ -327,6 +327,6 @@ Deno.test("proposals on their own are kept up to a number and a length", async (
     externalInit: { kemOutput: new Uint8Array(2 * limits.keyPackageBytes) },
   };
   const { a: reader, b: writer } = await createMembers();
-  const message = await forge(writer, { contentType: "proposal", content: encodeProposal(long) });
+  const message = forge(writer, { contentType: "proposal", content: encodeProposal(long) });
   assertEquals((await reader.member.receive(message, anything)).kind, "refused");
 });

@@ -38,12 +38,12 @@ export interface KeyPackageInput {
   readonly signatures: Signatures;
 }
 
-export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPackage> {
+export function createKeyPackage(input: KeyPackageInput): OwnKeyPackage {
   const { suiteId, identity, signatures, randomBytes } = input;
   const init = deriveKeyPair(randomBytes(32), signatures.agreement);
   const leafKey = deriveKeyPair(randomBytes(32), signatures.agreement);
   const lifetime = { notBefore: seconds(input.notBeforeMs), notAfter: seconds(input.notAfterMs) };
-  const leafNode = await createKeyPackageLeaf(
+  const leafNode = createKeyPackageLeaf(
     { suiteId, publicKey: leafKey.publicKey, lifetime },
     identity,
     signatures,
@@ -58,7 +58,7 @@ export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPa
     leafNode,
     extensions,
   } as const;
-  const signature = await signatures.sign(
+  const signature = signatures.sign(
     identity.signingSeed,
     signContent(keyPackageLabel, encodeKeyPackageTBS(tbs)),
   );

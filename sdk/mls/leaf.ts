@@ -69,11 +69,11 @@ export interface KeyPackageLeafInput {
 }
 
 /** A leaf that is in no group yet, as a KeyPackage carries it. */
-export async function createKeyPackageLeaf(
+export function createKeyPackageLeaf(
   { suiteId, publicKey, lifetime }: KeyPackageLeafInput,
   identity: MlsIdentity,
   signatures: Signatures,
-): Promise<LeafNodeKeyPackage> {
+): LeafNodeKeyPackage {
   const leaf = {
     leafNodeSource: "key_package",
     hpkePublicKey: publicKey,
@@ -83,7 +83,7 @@ export async function createKeyPackageLeaf(
     lifetime,
     extensions: [],
   } as const satisfies LeafNodeTBS;
-  return { ...leaf, signature: await sign(leaf, identity, signatures) };
+  return { ...leaf, signature: sign(leaf, identity, signatures) };
 }
 
 export interface CommitLeafInput {
@@ -96,11 +96,11 @@ export interface CommitLeafInput {
 }
 
 /** Our leaf with a fresh key, as a commit carries it, and with what this version of the program is capable of. */
-export async function createCommitLeaf(
+export function createCommitLeaf(
   input: CommitLeafInput,
   identity: MlsIdentity,
   signatures: Signatures,
-): Promise<LeafNodeCommit> {
+): LeafNodeCommit {
   const { signaturePublicKey, credential, extensions } = input.current;
   const { groupId, leafIndex, parentHash } = input;
   const leaf = {
@@ -112,7 +112,7 @@ export async function createCommitLeaf(
     extensions,
     parentHash,
   } as const;
-  return { ...leaf, signature: await sign({ ...leaf, groupId, leafIndex }, identity, signatures) };
+  return { ...leaf, signature: sign({ ...leaf, groupId, leafIndex }, identity, signatures) };
 }
 
 /** As the ratchet tree has it. */
@@ -238,6 +238,6 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
   if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);
 }
 
-function sign(leaf: LeafNodeTBS, identity: MlsIdentity, signatures: Signatures): Promise<Uint8Array> {
+function sign(leaf: LeafNodeTBS, identity: MlsIdentity, signatures: Signatures): Uint8Array {
   return signatures.sign(identity.signingSeed, signContent(leafLabel, encodeLeafNodeTBS(leaf)));
 }

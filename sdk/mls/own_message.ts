@@ -9,12 +9,12 @@ import { contentToSign, openContent, openSenderData, readApplicationContent, typ
 import type { MlsIdentity } from "./identity.ts";
 
 /** The chain is walked as far as for anybody's message, and stays where it is. */
-export async function isUnknownOwn(
+export function isUnknownOwn(
   epoch: Epoch,
   message: SealedMessage,
   { signatureKey }: Pick<MlsIdentity, "signatureKey">,
   signatures: Signatures,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   const { context, ownLeaf, secretTree, secrets, contextBytes } = epoch;
   const here = message.epoch === context.epoch && equalBytes(message.groupId, context.groupId);
   if (!here || message.contentType !== "application") return false;
@@ -26,5 +26,5 @@ export async function isUnknownOwn(
   const content = attempt(() => readApplicationContent(openContent(message, aead, key, from.reuseGuard)));
   if (content === undefined) return false;
   const signed = contentToSign({ ...message, sender: ownLeaf, content: vector(content.data) }, contextBytes);
-  return await signatures.verifyApplication(signatureKey, signed, content.signature);
+  return signatures.verifyApplication(signatureKey, signed, content.signature);
 }

@@ -31,7 +31,7 @@ const keptChanges = limits.ownersChanges;
 export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
 
 /** A change by which these become the owners, signed by one of those before; with a policy, by which that one comes into force. */
-export async function signChange(
+export function signChange(
   { channelId, before, owners, policy }: {
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
@@ -40,15 +40,15 @@ export async function signChange(
   },
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
-): Promise<OwnersChange> {
+): OwnersChange {
   const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
   const said = policy === undefined ? { kind: "signed" } as const : { kind: "policy", policy } as const;
-  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  const signature = signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
   return { ...said, ...fields, signatureKey, identity, signature };
 }
 
 /** The change that a founding makes: its owners are those of the base without the blamed, and the policy is that of the base. */
-export async function foundedChange(
+export function foundedChange(
   { channelId, before, owners, founded, policy }: {
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
@@ -58,10 +58,10 @@ export async function foundedChange(
   },
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
-): Promise<OwnersChange> {
+): OwnersChange {
   const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
   const said = { founded, ...(policy !== undefined && { policy }) };
-  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  const signature = signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
   return { kind: "founded", ...fields, signatureKey, identity, signature, ...said };
 }
 

@@ -47,12 +47,12 @@ export interface OwnersPlan {
 }
 
 /** Returns the effect of our commit on the owners and on the absent members, with the proofs for it. */
-export async function planBinding(
+export function planBinding(
   epoch: Epoch,
   intent: OwnersIntent,
   deps: { readonly identity: MlsIdentity; readonly signatures: Signatures },
-): Promise<OwnersPlan> {
-  const plan = await planOwners(epoch, intent, deps);
+): OwnersPlan {
+  const plan = planOwners(epoch, intent, deps);
   const before = decodeBinding(epoch.context.extensions);
   const added = intent.add?.map(({ leafNode }) => agentOf(leafNode)) ?? [];
   const binding = withoutAbsent(plan.binding ?? before, [...added, ...intent.remove ?? []]);
@@ -67,11 +67,11 @@ function withoutAbsent(binding: ChannelBinding, gone: readonly AgentId[]): Chann
   return { ...binding, generation: { ...generation, absent } };
 }
 
-async function planOwners(
+function planOwners(
   epoch: Epoch,
   intent: OwnersIntent,
   { identity, signatures }: { readonly identity: MlsIdentity; readonly signatures: Signatures },
-): Promise<OwnersPlan> {
+): OwnersPlan {
   const { add = [], remove = [], leaves = [], policy } = intent;
   const before = decodeBinding(epoch.context.extensions);
   const self = memberAt(epoch, epoch.ownLeaf);
@@ -89,7 +89,7 @@ async function planOwners(
   const byLeaves = leaveChanges(epoch, version, leaves);
   const isByLeaves = !self.owner && sameAgents(byLeaves.at(-1)?.owners ?? version.owners, owners);
   const changes = isByLeaves ? byLeaves : [
-    await signChange(
+    signChange(
       { channelId: channelIdOf(epoch.context), before: version, owners, policy },
       identity,
       signatures,

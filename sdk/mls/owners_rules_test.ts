@@ -112,7 +112,7 @@ function trusting(epoch: Epoch): Epoch {
   return { ...epoch, tree };
 }
 
-function sign(by: Agent, owners: readonly Agent[], before = versionIn(by.member.binding)): Promise<OwnersChange> {
+function sign(by: Agent, owners: readonly Agent[], before = versionIn(by.member.binding)): OwnersChange {
   const ids = owners.map(({ id }) => id);
   return signChange({ channelId: by.world.channelId, before, owners: ids }, by.identity, portableSignatures);
 }

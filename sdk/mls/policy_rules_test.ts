@@ -89,7 +89,7 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
   return outcome.reason === followed ? undefined : outcome.reason;
 }
 
-function sign(by: Agent, policy: ChannelPolicy, owners = by.member.binding.owners): Promise<OwnersChange> {
+function sign(by: Agent, policy: ChannelPolicy, owners = by.member.binding.owners): OwnersChange {
   const before = versionIn(by.member.binding);
   return signChange({ channelId: by.world.channelId, before, owners, policy }, by.identity, portableSignatures);
 }

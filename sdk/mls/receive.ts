@@ -13,6 +13,7 @@ import { channelIdOf } from "./channel_extensions.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
+import { type Begun, followedBy } from "./job.ts";
 import {
   contentToSign,
   type FramedContent,
@@ -103,9 +104,9 @@ export interface CommitChecks {
   readonly admit: KeepCheck;
 }
 
-interface Received {
+export interface Judged {
   readonly outcome: Outcome;
-  /** The epoch that the message began. */
+  /** The epoch that the message begins. */
   readonly next?: Epoch;
 }
 
@@ -115,37 +116,49 @@ function groupIdAt({ context }: Epoch, epoch: number): Uint8Array {
   return binaryIdToBytes(groupIdOf(channelIdOf(context), generationOf(epoch)));
 }
 
-export async function receiveMessage(
+/** Whether a message is verified is the half that may wait. A commit is followed, or not, at once. */
+export function receiveMessage(
   places: Places,
   message: SealedMessage,
   checks: CommitChecks,
   deps: GroupDeps,
-): Promise<Received> {
-  const { epoch: now } = places.current.context;
-  const epoch = Number(message.epoch);
-  const place = message.epoch >= now ? readable(places.current) : readablePast(places.past.get(message.epoch));
-  const groupId = place?.context.groupId ?? groupIdAt(places.current, epoch);
-  if (!equalBytes(message.groupId, groupId)) return { outcome: { kind: "wrong_group" } };
-  if (message.epoch > now) return { outcome: { kind: "future", epoch } };
-  // A handshake of an epoch that is over lost its race, or is one that we have already followed.
-  if (place === undefined || (message.epoch < now && message.contentType !== "application")) {
-    return { outcome: { kind: "stale", epoch } };
-  }
+): Begun<boolean, Judged> {
+  const place = placeOf(places, message);
+  if ("kind" in place) return { result: { outcome: place } };
   try {
     const opened = open(place, message);
-    if ("kind" in opened) return { outcome: opened };
+    if ("kind" in opened) return { result: { outcome: opened } };
     if (message.contentType === "application") {
-      return { outcome: await readApplication(place, places.senders, message, opened, deps) };
+      return followedBy(readApplication(place, places.senders, message, opened, deps), (outcome) => ({ outcome }));
     }
-    return readHandshake(places, message, opened, checks, deps);
+    return { result: readHandshake(places, message, opened, checks, deps) };
   } catch (cause) {
-    // The message may be right: a member that refused its commit for that would leave the others for good.
-    if (isMachineFault(cause)) throw cause;
-    // Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on.
-    const known = cause instanceof MlsFault || cause instanceof WireError;
-    const reason = known ? cause.message : `The ${message.contentType} is malformed or was not made for us`;
-    return { outcome: { kind: message.contentType === "application" ? "undecryptable" : "refused", reason, cause } };
+    return { result: { outcome: explain(cause, message) } };
   }
+}
+
+/** The epoch of a message, or the outcome when it belongs to none that we have. */
+function placeOf({ current, past }: Places, message: SealedMessage): Readable | Outcome {
+  const { epoch: now } = current.context;
+  const epoch = Number(message.epoch);
+  const place = message.epoch >= now ? readable(current) : readablePast(past.get(message.epoch));
+  const groupId = place?.context.groupId ?? groupIdAt(current, epoch);
+  if (!equalBytes(message.groupId, groupId)) return { kind: "wrong_group" };
+  if (message.epoch > now) return { kind: "future", epoch };
+  // A handshake of an epoch that is over lost its race, or is one that we have already followed.
+  if (place === undefined || (message.epoch < now && message.contentType !== "application")) {
+    return { kind: "stale", epoch };
+  }
+  return place;
+}
+
+/** Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on. */
+function explain(cause: unknown, { contentType }: SealedMessage): Outcome {
+  // The message may be right: a member that refused its commit for that would leave the others for good.
+  if (isMachineFault(cause)) throw cause;
+  const known = cause instanceof MlsFault || cause instanceof WireError;
+  const reason = known ? cause.message : `The ${contentType} is malformed or was not made for us`;
+  return { kind: contentType === "application" ? "undecryptable" : "refused", reason, cause };
 }
 
 /** How a message is looked at before its turn. */
@@ -161,30 +174,29 @@ export interface Preview {
  * Opens a message of an application with other chains than the group's: nothing changes, and it can be received later. Undefined
  * for one that is not wanted.
  */
-export async function previewMessage(
+export function previewMessage(
   { current, past, senders }: Omit<Places, "proposals">,
   message: SealedMessage,
   { forks, sender, isWanted }: Preview,
   deps: GroupDeps,
-): Promise<Outcome | undefined> {
+): Begun<boolean, Outcome | undefined> {
   const isCurrent = message.epoch === current.context.epoch;
   const own = isCurrent ? readable(current) : readablePast(past.get(message.epoch));
   if (own === undefined || message.contentType !== "application" || !equalBytes(message.groupId, own.context.groupId)) {
-    return { kind: "stale", epoch: Number(message.epoch) };
+    return { result: { kind: "stale", epoch: Number(message.epoch) } };
   }
   const place = { ...own, secretTree: forks.of(message.epoch, own.secretTree) };
   try {
     const opened = open(place, message);
-    if ("kind" in opened) return opened;
-    if (senders.at(opened.sender, opened.credential, place.context).agentId !== sender) return undefined;
+    if ("kind" in opened) return { result: opened };
+    if (senders.at(opened.sender, opened.credential, place.context).agentId !== sender) return { result: undefined };
     if (isWanted(readApplicationContent(opened.plaintext).data)) {
-      return await readApplication(place, senders, message, opened, deps);
+      return readApplication(place, senders, message, opened, deps);
     }
     opened.key.use();
-    return undefined;
+    return { result: undefined };
   } catch (cause) {
-    if (isMachineFault(cause)) throw cause;
-    return { kind: "undecryptable", reason: "The message is malformed", cause };
+    return { result: explain(cause, message) };
   }
 }
 
@@ -214,27 +226,25 @@ function open(place: Readable, message: SealedMessage): Opened | Outcome {
   return { sender: from.sender, credential, plaintext, key };
 }
 
-async function readApplication(
+function readApplication(
   place: Readable,
   senders: DescribedMembers,
   message: SealedMessage,
   { sender, credential, plaintext, key }: Opened,
   deps: GroupDeps,
-): Promise<Outcome> {
+): Begun<boolean, Outcome> {
   const { data, signature } = readApplicationContent(plaintext);
   const signed = contentToSign({ ...message, sender, content: vector(data) }, place.contextBytes);
-  if (!await deps.signatures.verifyApplication(credential.signatureKey, signed, signature)) {
-    return { kind: "undecryptable", reason: "The sender's signature is wrong" };
-  }
+  // A credential that nobody can describe is refused here, and not behind a wait.
   const from = senders.at(sender, credential, place.context);
-  key.use();
   return {
-    kind: "message",
-    epoch: Number(message.epoch),
-    sender: from,
-    payload: data,
-    authenticatedData: message.authenticatedData,
-    key,
+    work: () => deps.signatures.verifyApplication(credential.signatureKey, signed, signature),
+    finish: (isTrue) => {
+      if (!isTrue) return { kind: "undecryptable", reason: "The sender's signature is wrong" };
+      key.use();
+      const { authenticatedData } = message;
+      return { kind: "message", epoch: Number(message.epoch), sender: from, payload: data, authenticatedData, key };
+    },
   };
 }
 
@@ -244,7 +254,7 @@ function readHandshake(
   { sender, credential, plaintext, key: { use } }: Opened,
   { rules, admit }: CommitChecks,
   deps: GroupDeps,
-): Received {
+): Judged {
   const isCommit = message.contentType === "commit";
   const { value, length } = decodeFirst<Commit | Proposal>(
     isCommit ? decodeCommit : decodeProposal,

@@ -36,12 +36,12 @@ export interface CreatePathInput {
   readonly aead: Aead;
   readonly agreement: KeyAgreement;
   readonly randomBytes: (length: number) => Uint8Array;
-  readonly createLeafNode: (publicKey: Uint8Array, parentHash: Uint8Array) => Promise<LeafNodeCommit>;
+  readonly createLeafNode: (publicKey: Uint8Array, parentHash: Uint8Array) => LeafNodeCommit;
   /** The group context, encoded, of the epoch that begins with this tree hash. */
   readonly contextFor: (treeHash: Uint8Array) => Uint8Array;
 }
 
-export async function createPath(input: CreatePathInput): Promise<CreatedPath> {
+export function createPath(input: CreatePathInput): CreatedPath {
   const { tree, sender, aead, agreement, randomBytes } = input;
   const steps = tree.filteredDirectPath(sender);
   const secrets = pathSecretsFrom(randomBytes(32), steps.length);
@@ -50,7 +50,7 @@ export async function createPath(input: CreatePathInput): Promise<CreatedPath> {
   );
   const { parents, leafParentHash } = hashedParents(tree, steps, keys.map(({ publicKey }) => publicKey));
   const leafKey = deriveKeyPair(randomBytes(32), agreement);
-  const leafNode = await input.createLeafNode(leafKey.publicKey, leafParentHash);
+  const leafNode = input.createLeafNode(leafKey.publicKey, leafParentHash);
   const updated = tree.withPath(sender, createLeaf(leafNode), parents);
   const encrypt = createEncryptor(aead, updatePathLabel, input.contextFor(updated.hash()), agreement);
   const nodes = steps.map(({ resolution }, i) => ({

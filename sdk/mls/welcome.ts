@@ -41,11 +41,11 @@ export interface WelcomeInput {
 }
 
 /** One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it. */
-export async function createWelcome(
+export function createWelcome(
   { next, joinerSecret, pskSecret }: BegunEpoch,
   { applied, pathSecrets, identity, extensions }: WelcomeInput,
   deps: GroupDeps,
-): Promise<Uint8Array> {
+): Uint8Array {
   const aead = aeadOfEpoch(next);
   const tbs = {
     groupContext: next.context,
@@ -54,7 +54,7 @@ export async function createWelcome(
     signer: next.ownLeaf,
   };
   const signed = signContent(groupInfoLabel, encodeGroupInfoTBS(tbs));
-  const groupInfo = { ...tbs, signature: await deps.signatures.sign(identity.signingSeed, signed) };
+  const groupInfo = { ...tbs, signature: deps.signatures.sign(identity.signingSeed, signed) };
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
   const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo, deps.signatures.agreement);

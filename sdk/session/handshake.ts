@@ -40,7 +40,7 @@ export async function authenticate(
   }
   const agentId = agentIdOf(publicKey, identity);
   const statement = authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
-  const signature = await sign(statement);
+  const signature = sign(statement);
   const sentMs = nowMs();
   // Before Authenticate and in the same cell, so that cover begins with the session, both ways.
   connection.cover(cover);

@@ -16,7 +16,7 @@ export interface SessionOptions {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
   /** With the private half of it. */
-  readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
+  readonly sign: (message: Uint8Array) => Uint8Array;
   /** Cover traffic, both ways; the profile `standard` when not given. */
   readonly cover?: CoverProfile | CoverOptions;
   readonly timing?: Partial<SessionTiming>;

@@ -105,17 +105,17 @@ export class HostileMember {
    * A Welcome into a group of which it has made itself the only owner, with a chain that a newcomer would believe: it removes
    * the victim and adds it again.
    */
-  async usurp(victim: AgentId, keyPackage: Uint8Array): Promise<Uint8Array> {
+  usurp(victim: AgentId, keyPackage: Uint8Array): Uint8Array {
     const { membership } = this.#live;
     const { group: { current, binding }, channelId } = membership;
     const place = membership.memberOf(victim);
     if (place === undefined) throw new TypeError("the victim is no member");
     const { identity, signatures, runtime } = this.#agent.parts;
     const owners = [this.#agent.agentId];
-    const change = await signChange({ channelId, before: noVersion, owners }, identity, signatures);
+    const change = signChange({ channelId, before: noVersion, owners }, identity, signatures);
     const { version, lastChange } = versionOf(change);
     const extensions = encodeBinding({ ...binding, owners, chain: { version, lastChange } });
-    const { welcome } = await createCommit(current, {
+    const { welcome } = createCommit(current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
         { proposalType: "remove", remove: { removed: place.leafIndex } },
@@ -136,9 +136,7 @@ export class HostileMember {
   }
 
   /** Chains are known to all members: a message opens as another's, and only its signature says that it is not. */
-  async impersonating({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): Promise<
-    SendMessage
-  > {
+  impersonating({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
     const { group, channelId } = this.#live.membership;
     const { context, secrets, secretTree, contextBytes } = group.current;
     const messageKey = secretTree.find(leafIndex, "application", generation);
@@ -153,7 +151,7 @@ export class HostileMember {
       contentType: "application",
       content: vector(Uint8Array.of(1)),
     };
-    const signature = await signatures.sign(identity.signingSeed, contentToSign(framed, contextBytes));
+    const signature = signatures.sign(identity.signingSeed, contentToSign(framed, contextBytes));
     const ciphertext = sealMessage(framed, {
       aead: aeadOfEpoch(group.current),
       senderDataSecret: secrets.senderData,
@@ -166,7 +164,7 @@ export class HostileMember {
   }
 
   /** A commit whose path is garbled on some levels, counted from its leaf: members there cannot follow, the others can. */
-  async garbledCommit(levels: readonly number[]): Promise<{ readonly message: Uint8Array; readonly next: Epoch }> {
+  garbledCommit(levels: readonly number[]): { readonly message: Uint8Array; readonly next: Epoch } {
     const { current } = this.#live.membership.group;
     const { identity, signatures, runtime } = this.#agent.parts;
     const deps = {
@@ -176,7 +174,7 @@ export class HostileMember {
       findPsk: () => undefined,
     };
     const applied = applyProposals(current, current.ownLeaf, [], deps);
-    const path = await pathOf(current, applied, identity, deps);
+    const path = pathOf(current, applied, identity, deps);
     const nodes = path.updatePath.nodes.map((node, level) =>
       !levels.includes(level) ? node : {
         ...node,
@@ -188,20 +186,20 @@ export class HostileMember {
     );
     const input = { proposals: [], identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
     const garbled = { ...path, updatePath: { ...path.updatePath, nodes } };
-    return await commitWith(current, input, { applied, path: garbled }, deps);
+    return commitWith(current, input, { applied, path: garbled }, deps);
   }
 
   /** A commit that leaves the channel with this binding, adds these KeyPackages and removes these agents, whatever it may do. */
-  async commitTo(
+  commitTo(
     binding: Partial<ChannelBinding>,
     add: readonly Uint8Array[] = [],
     remove: readonly AgentId[] = [],
-  ): Promise<Pick<CreatedCommit, "message" | "next" | "welcome">> {
+  ): Pick<CreatedCommit, "message" | "next" | "welcome"> {
     const { group } = this.#live.membership;
     const leaves = group.members().filter(({ agentId }) => remove.includes(agentId));
     const { identity, signatures, runtime } = this.#agent.parts;
     const extensions = encodeBinding({ ...group.binding, ...binding });
-    return await createCommit(group.current, {
+    return createCommit(group.current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
         ...leaves.map(({ leafIndex }) => ({ proposalType: "remove" as const, remove: { removed: leafIndex } })),

@@ -187,7 +187,7 @@ Deno.test("a member that owns nothing leads a stopped owner into no group that h
     const { generation } = (await carol.live()).membership.group.binding;
     if (generation === undefined) throw new Error("the channel was not begun anew");
     const binding = { generation: { ...generation, absent: [] } };
-    const { welcome } = await hostile.commitTo(binding, [keyPackage], [alice.client.agentId]);
+    const { welcome } = hostile.commitTo(binding, [keyPackage], [alice.client.agentId]);
     return welcome ?? new Uint8Array(0);
   });
   await sendBogus(carol);

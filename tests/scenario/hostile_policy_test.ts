@@ -51,7 +51,7 @@ Deno.test("under admission by owners a member that lets somebody in is followed 
   const mallory = await stage.actor("mallory");
   const keyPackage = await mallory.client.generateKeyPackage();
   const hostile = await HostileMember.of(bob.agent, name);
-  const { message, next, welcome } = await hostile.commitTo({}, [keyPackage]);
+  const { message, next, welcome } = hostile.commitTo({}, [keyPackage]);
   assert(welcome);
   const added = idsOf(mallory);
   const change = { added, welcomes: [{ recipients: added, welcome }], nextState: stateOf(next) };
@@ -106,7 +106,7 @@ Deno.test("a commit that drops the policy under cover of another purpose is foll
     }
     const hostile = await HostileMember.of(bob.agent, name);
     const open = { admission: "members", posting: "members" } as const;
-    const { message, next } = await hostile.commitTo({ policy: open });
+    const { message, next } = hostile.commitTo({ policy: open });
     await bob.session.call("SendCommit", await signedBy(bob, message, { nextState: stateOf(next) }));
     await goOnWithout(bob, alice, carol);
     assertEquals((await carol.channel()).policy(), { admission: "owners", posting: "owners" });

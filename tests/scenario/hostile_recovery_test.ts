@@ -41,8 +41,8 @@ import { type Actor, allAgree, Stage, until } from "../support/scenario/stage.ts
 type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
 
 /** A Welcome into a group without these, but for the agent of the KeyPackage. */
-async function welcomeOf(hostile: HostileMember, keyPackage: Uint8Array, without: AgentId[]): Promise<Uint8Array> {
-  return (await hostile.commitTo({}, [keyPackage], without)).welcome ?? new Uint8Array(0);
+function welcomeOf(hostile: HostileMember, keyPackage: Uint8Array, without: AgentId[]): Uint8Array {
+  return hostile.commitTo({}, [keyPackage], without).welcome ?? new Uint8Array(0);
 }
 
 /** The founder is given other KeyPackages of members than these have uploaded. */
@@ -479,7 +479,7 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
   const { agentId } = carol.client;
   const { group, name: channelName } = (await bob.live()).membership;
   const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
-  const { welcome, epoch } = await group.prepare(change);
+  const { welcome, epoch } = group.prepare(change);
   if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
   const held: NoticeEnvelope[] = [];
   carol.session.tampering.notice = (notice) => {

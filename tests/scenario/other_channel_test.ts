@@ -16,7 +16,7 @@ async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8
   const nowMs = runtime.nowMs();
   const times = { notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 60_000 };
   const own = await createKeyPackage({ suiteId: 3, identity, ...times, lastResort: false, randomBytes, signatures });
-  const group = await Group.create({ channelId, name: parseChannelName(otherName) }, own, {
+  const group = Group.create({ channelId, name: parseChannelName(otherName) }, own, {
     identity,
     signatures,
     randomBytes,
@@ -25,7 +25,7 @@ async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8
     clocksMs: () => [nowMs],
     padding: () => 0,
   });
-  const { welcome } = await group.prepare({ add: [decodeKeyPackageMessage(keyPackage)] });
+  const { welcome } = group.prepare({ add: [decodeKeyPackageMessage(keyPackage)] });
   if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
   return welcome;
 }

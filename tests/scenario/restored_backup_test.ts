@@ -308,7 +308,7 @@ Deno.test("a relay and a member that make up a message of an agent prove nothing
   const { alice, bob } = await stage.pair();
   const hostile = await HostileMember.of(alice.agent, name);
   const leafIndex = (await bob.live()).membership.group.self.leafIndex;
-  const made = await hostile.impersonating({ leafIndex, generation: 70 });
+  const made = hostile.impersonating({ leafIndex, generation: 70 });
   await bob.stop();
   let lies = 1;
   let shown = 0;

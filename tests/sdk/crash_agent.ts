@@ -18,7 +18,7 @@ export async function liveThroughCrash(
   const session = await openRelaySession({ ...options, cover: { mode: "off" } }, {
     identity: Uint8Array.of(agent),
     publicKey: ed25519.getPublicKey(seed),
-    sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+    sign: (message) => ed25519.sign(message, seed),
   }, platform);
   await session.call("Ping", {});
   tell("online");

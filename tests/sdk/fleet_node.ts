@@ -18,7 +18,7 @@ async function connect(agent: number): Promise<string | undefined> {
   const self = {
     identity: Uint8Array.of(agent),
     publicKey: ed25519.getPublicKey(seed),
-    sign: (message: Uint8Array) => Promise.resolve(ed25519.sign(message, seed)),
+    sign: (message: Uint8Array) => ed25519.sign(message, seed),
     untilMs,
   };
   try {

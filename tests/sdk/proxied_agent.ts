@@ -17,7 +17,7 @@ export async function goThroughProxy(platform: Platform, { options, caCert, url 
     const session = await openRelaySession({ ...options, cover: { mode: "off" } }, {
       identity: Uint8Array.of(7),
       publicKey: ed25519.getPublicKey(seed),
-      sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+      sign: (message) => ed25519.sign(message, seed),
     }, platform);
     await session.call("Ping", {}, { timeoutMs: 20_000 }).catch(async (error) => {
       await session.close();

@@ -46,7 +46,7 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
     return await openRelaySession({ ...usual, ...options }, {
       identity: Uint8Array.of(agent),
       publicKey: ed25519.getPublicKey(seed),
-      sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+      sign: (message) => ed25519.sign(message, seed),
     }, on);
   };
   /** A machine that has much to do may take longer for a way than a session waits for it: then the session took the next one. */
@@ -170,7 +170,7 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
         const session = await openRelaySession({ endpoint, transport, ...tls, token: "not.a.token" }, {
           identity: Uint8Array.of(3),
           publicKey: ed25519.getPublicKey(new Uint8Array(32)),
-          sign: (message) => Promise.resolve(ed25519.sign(message, new Uint8Array(32))),
+          sign: (message) => ed25519.sign(message, new Uint8Array(32)),
         }, platform);
         await failsWith("auth_failed", () => session.call("Ping", {}));
       },

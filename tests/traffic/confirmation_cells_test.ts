@@ -61,7 +61,7 @@ class Scene {
       endpoints: parseEndpoints("quic://localhost:4433", { caCerts: [], certificateHashes: [] }),
       identity: identity.identity,
       publicKey: signatureKey,
-      sign: (message) => Promise.resolve(ed25519.sign(message, signingSeed)),
+      sign: (message) => ed25519.sign(message, signingSeed),
       cover,
     }, {
       ...runtime,

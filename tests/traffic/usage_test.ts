@@ -91,7 +91,7 @@ Deno.test("usage says to the byte what was on the wire: payload, fill of cells, 
   }, {
     identity: Uint8Array.of(1),
     publicKey: ed25519.getPublicKey(seed),
-    sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+    sign: (message) => ed25519.sign(message, seed),
   }, { ...platform, connectors: [counted(quic, tally, resolve)] });
 
   const name = parseChannelName("acme/traffic/usage");

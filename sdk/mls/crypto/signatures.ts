@@ -3,6 +3,9 @@
  * verified by the strict verification of `wasm/` and nothing else: runtimes disagree about signatures with small-order
  * components, and a disagreement there would fork a group. Signing, and verifying application messages, may use the
  * runtime's own Ed25519: its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
+ *
+ * Only messages wait for a runtime that signs with promises. Handshakes and statements are rare; without a wait among them an
+ * epoch begins, and a commit is made, in one step.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
@@ -11,26 +14,39 @@ import { createInstances, type SignedBytes, verifyEd25519Batch } from "../../../
 /** X25519 is among it because groups take it from the same place. */
 export interface Signatures {
   readonly agreement: KeyAgreement;
-  sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
+  /** Of handshakes and statements. */
+  sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
   verifyHandshake(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   /** The same verdict for many at once. */
   verifyHandshakes(items: readonly SignedBytes[]): boolean;
-  verifyApplication(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
+  signApplication(seed: Uint8Array, message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  verifyApplication(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
 }
 
 /** An Ed25519 of the runtime. The platform hands it in. */
-export interface NativeEd25519 {
-  sign(seed: Uint8Array, message: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
+export type NativeEd25519 = SynchronousEd25519 | WaitingEd25519;
+
+export interface SynchronousEd25519 {
+  readonly waits: false;
+  sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/** That of WebCrypto. */
+export interface WaitingEd25519 {
+  readonly waits: true;
+  sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
 }
 
 /** Nothing of the runtime's. The same verdict everywhere. */
 export const portableSignatures: Signatures = {
   agreement: portableKeyAgreement,
-  sign: (seed, message) => Promise.resolve(ed25519.sign(message, seed)),
+  sign: signPortably,
   verifyHandshake: verifyStrictly,
   verifyHandshakes: verifyEd25519Batch,
-  verifyApplication: (publicKey, message, signature) => Promise.resolve(verifyStrictly(publicKey, message, signature)),
+  signApplication: signPortably,
+  verifyApplication: verifyStrictly,
 };
 
 /** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with the portable ones otherwise. */
@@ -41,10 +57,15 @@ export async function createSignatures(native: NativeEd25519 | undefined, x25519
   if (native === undefined || !await agrees(native)) return portable;
   return {
     ...portable,
-    sign: async (seed, message) => await native.sign(seed, message),
-    verifyApplication: async (publicKey, message, signature) =>
-      publicKey.length === 32 && signature.length === 64 && await native.verify(publicKey, message, signature),
+    ...(!native.waits && { sign: native.sign }),
+    signApplication: native.sign,
+    verifyApplication: (publicKey, message, signature) =>
+      publicKey.length === 32 && signature.length === 64 && native.verify(publicKey, message, signature),
   };
+}
+
+function signPortably(seed: Uint8Array, message: Uint8Array): Uint8Array {
+  return ed25519.sign(message, seed);
 }
 
 function verifyStrictly(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {

@@ -23,7 +23,7 @@ export function createTsMlsSuite(id: SuiteId, { randomBytes, signatures }: Suite
       expand: (key, info, length) => Promise.resolve(expand(key, info, length)),
     },
     signature: {
-      sign: signatures.sign,
+      sign: (seed, message) => Promise.resolve(signatures.sign(seed, message)),
       verify: (publicKey, message, signature) =>
         Promise.resolve(signatures.verifyHandshake(publicKey, message, signature)),
       keygen: () => {

@@ -141,8 +141,8 @@ export class Agent {
     return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
   }
 
-  async createKeyPackage(notAfterMs = worldMs + 3_600_000): Promise<OwnKeyPackage> {
-    this.own = await createKeyPackage({
+  createKeyPackage(notAfterMs = worldMs + 3_600_000): OwnKeyPackage {
+    this.own = createKeyPackage({
       suiteId: this.world.suiteId,
       identity: this.identity,
       notBeforeMs: worldMs - 3_600_000,
@@ -248,8 +248,8 @@ export class World {
 
   async create(): Promise<Agent> {
     const creator = this.newAgent();
-    const own = await creator.createKeyPackage();
-    await creator.enter(await Group.create({ channelId: this.channelId, name }, own, creator.deps), 0);
+    const own = creator.createKeyPackage();
+    await creator.enter(Group.create({ channelId: this.channelId, name }, own, creator.deps), 0);
     this.members = new Set([creator.id]);
     return creator;
   }
@@ -295,7 +295,7 @@ export class World {
   }
 
   async add(by: Agent, ...agents: Agent[]): Promise<void> {
-    const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
+    const packages = agents.map((agent) => agent.createKeyPackage());
     await this.commit(by, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
     for (const agent of agents) await agent.join();
   }

@@ -39,7 +39,7 @@ export class Bench {
       endpoints: parseEndpoints(endpoint, { caCerts: [], certificateHashes: [] }),
       identity: new TextEncoder().encode("agent"),
       publicKey: ed25519.getPublicKey(seed),
-      sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+      sign: (message) => ed25519.sign(message, seed),
       cover: { mode: "off" },
       ...session,
     }, {

@@ -48,7 +48,12 @@ async function leafHashOf(by: Player): Promise<Uint8Array> {
 /** A Welcome by a member that calls itself the owner; undefined when that one has no keys to make it with. */
 export async function usurp(by: Player, victim: AgentId, keyPackage: Uint8Array): Promise<Uint8Array | undefined> {
   if (!by.isIn) return undefined;
-  return await (await HostileMember.of(by.actor.agent, name)).usurp(victim, keyPackage).catch(() => undefined);
+  const member = await HostileMember.of(by.actor.agent, name);
+  try {
+    return member.usurp(victim, keyPackage);
+  } catch {
+    return undefined;
+  }
 }
 
 export const memberMoves: MoveTable = {
@@ -249,12 +254,12 @@ function answerByOther(
 ): { readonly take: () => Uint8Array | undefined } {
   const prepare = group.prepare.bind(group);
   let [other, left]: [Uint8Array | undefined, number] = [undefined, uses];
-  group.prepare = async (change) => {
+  group.prepare = (change) => {
     const { add = [], rejoins = [] } = change;
     const isWanted = left > 0 && add.length > 0 && (rejoins.length > 0) === isRejoin;
     if (isWanted) left--;
-    other = isWanted ? (await prepare(change)).welcome : undefined;
-    return await prepare(change);
+    other = isWanted ? prepare(change).welcome : undefined;
+    return prepare(change);
   };
   const take = (): Uint8Array | undefined => {
     const taken = other;

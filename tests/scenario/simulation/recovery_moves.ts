@@ -34,7 +34,7 @@ async function bogus(random: Random, by: Player): Promise<Commit> {
 
 async function garbled(random: Random, by: Player): Promise<Commit> {
   const member = await HostileMember.of(by.actor.agent, name);
-  const { message, next } = await member.garbledCommit([random.below(3)]);
+  const { message, next } = member.garbledCommit([random.below(3)]);
   return await signed(by, message, stateOf(next));
 }
 

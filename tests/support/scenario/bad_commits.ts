@@ -26,7 +26,7 @@ type Commit = RequestBody<"SendCommit">;
 
 /** Signed as its sender would sign it, in the right state. */
 export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial<Commit> = {}): Promise<Commit> {
-  return await signedCommit(actor.agent, await actor.live(), commit, change);
+  return signedCommit(actor.agent, await actor.live(), commit, change);
 }
 
 /** A commit of random bytes. */
@@ -44,15 +44,15 @@ export async function bogusCommit(agent: Agent, name: string, change: Partial<Co
     contentType: 3,
     ciphertext: crypto.getRandomValues(new Uint8Array(300)),
   });
-  return await signedCommit(agent, live, commit, change);
+  return signedCommit(agent, live, commit, change);
 }
 
-async function signedCommit(
+function signedCommit(
   { parts: { signatures, identity } }: Agent,
   { channelId, membership: { group } }: LiveChannel,
   commit: Uint8Array,
   change: Partial<Commit>,
-): Promise<Commit> {
+): Commit {
   const body = {
     channelId,
     epoch: group.epoch,
@@ -67,7 +67,7 @@ async function signedCommit(
     ...change,
   };
   const statement = commitStatement({ ...body, commitHash: sha256(commit), owners: body.owners?.agentIds });
-  return { ...body, signature: await signatures.sign(identity.signingSeed, statement) };
+  return { ...body, signature: signatures.sign(identity.signingSeed, statement) };
 }
 
 /** From now on the actor's next commit goes out changed, signed as it is then, and the actor believes that it is taken. */

@@ -46,7 +46,7 @@ export function answerWith(
   victim: Actor,
   answerer: Actor,
   times: number,
-  makeWelcome: (hostile: HostileMember, keyPackage: Uint8Array) => Promise<Uint8Array>,
+  makeWelcome: (hostile: HostileMember, keyPackage: Uint8Array) => Uint8Array | Promise<Uint8Array>,
 ): () => number {
   let lies = 0;
   victim.session.tampering.call = async (operation, body, forward) => {
@@ -78,9 +78,9 @@ export async function answerWrongly(actor: Actor): Promise<() => number> {
   const prepare = group.prepare.bind(group);
   let other: Uint8Array | undefined;
   let answers = 0;
-  group.prepare = async (change) => {
-    if (change.rejoins !== undefined && change.rejoins.length > 0) other = (await prepare(change)).welcome;
-    return await prepare(change);
+  group.prepare = (change) => {
+    if (change.rejoins !== undefined && change.rejoins.length > 0) other = prepare(change).welcome;
+    return prepare(change);
   };
   actor.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit" || other === undefined) return forward();

@@ -19,7 +19,7 @@ export async function createOlderOwner(stage: Stage): Promise<Actor> {
   const { membership: { channelId, group: { binding, changes } } } = await owner.live();
   const { identity } = owner.agent.parts;
   const nowMs = stage.world.time.nowMs();
-  const own = await createOlderKeyPackage(identity, nowMs);
+  const own = createOlderKeyPackage(identity, nowMs);
   const group = Group.begin({ channelId, binding, changes }, own, {
     signatures: portableSignatures,
     policy: () => undefined,
@@ -41,16 +41,16 @@ export async function addOlderMember(
   types?: readonly number[],
 ): Promise<void> {
   const { committer } = await owner.live();
-  const { keyPackage } = await createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs(), types);
+  const { keyPackage } = createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs(), types);
   await committer.commit(() => ({ change: { add: [keyPackage] } }));
 }
 
-async function createOlderKeyPackage(
+function createOlderKeyPackage(
   identity: MlsIdentity,
   nowMs: number,
   types?: readonly number[],
-): Promise<OwnKeyPackage> {
-  const made = await createKeyPackage({
+): OwnKeyPackage {
+  const made = createKeyPackage({
     suiteId: 3,
     identity,
     notBeforeMs: nowMs - dayMs,

@@ -53,7 +53,7 @@ export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, A
 /** A commit that members on these levels of the tree, seen from its sender, cannot follow. */
 export async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<void> {
   const hostile = await HostileMember.of(sender.agent, name);
-  const { message, next } = await hostile.garbledCommit(levels);
+  const { message, next } = hostile.garbledCommit(levels);
   await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
 }
 

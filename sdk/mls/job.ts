@@ -1,0 +1,30 @@
+/**
+ * Operations on messages in two halves. A runtime may sign and verify with promises, and everything else of a group is done at
+ * once: `work` is the part that may wait, `finish` changes the group by its result. Between the two nothing else may happen to
+ * the group; the caller sees to that.
+ */
+export interface Job<Work, Result> {
+  readonly work: () => Work | Promise<Work>;
+  readonly finish: (done: Work) => Result;
+}
+
+/** An operation after its first half, or behind both when there is nothing to sign or verify. */
+export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result };
+
+/** Both halves: in this call where the runtime's work does not wait. */
+export function perform<Work, Result>(begun: Begun<Work, Result>): Result | Promise<Result> {
+  if ("result" in begun) return begun.result;
+  const { work, finish } = begun;
+  const done = work();
+  return done instanceof Promise ? done.then(finish) : finish(done);
+}
+
+/** The same operation with something behind it. */
+export function followedBy<Work, Result, Then>(
+  begun: Begun<Work, Result>,
+  next: (result: Result) => Then,
+): Begun<Work, Then> {
+  if ("result" in begun) return { result: next(begun.result) };
+  const { work, finish } = begun;
+  return { work, finish: (done) => next(finish(done)) };
+}
