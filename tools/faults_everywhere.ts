@@ -86,9 +86,9 @@ export const faultsEverywhere: readonly Fault[] = [
   },
   {
     name: "message-key-used-twice-after-a-crash",
-    path: "sdk/mls/durable_group.ts",
-    from: "const isSpent = this.usedKeys >= this.#reservedUntil;",
-    to: "const isSpent = this.usedKeys > this.#reservedUntil;",
+    path: "sdk/mls/recorded_group.ts",
+    from: "return this.usedKeys >= this.#reservedUntil;",
+    to: "return this.usedKeys > this.#reservedUntil;",
   },
   {
     name: "stored-record-exchanged-for-an-older-one",

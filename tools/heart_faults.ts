@@ -135,7 +135,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "keys-to-speak-in-a-past-epoch-stay-on-disk",
-    path: "sdk/mls/durable_group.ts",
+    path: "sdk/mls/recorded_group.ts",
     from: "        this.#delete(ratchetId(old, old.ownLeaf)),\n",
     to: "",
   },

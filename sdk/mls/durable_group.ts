@@ -1,76 +1,28 @@
 /**
- * A group that survives a crash at any point. The full epoch is written once per commit; a message writes its sender's chain,
- * about a hundred bytes, and only when the application is done with it: until then it can be read again. Nothing is sent
- * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
- * is skipped, never used again.
- * Long because every write of a group is here, each with what must go with it.
+ * A group that survives a crash at any point: `recorded_group.ts` says what must be on disk, and this waits until it is. Nothing
+ * is sent before what makes it safe to send is written.
  */
-import type { ChannelId, OwnersChange } from "../../proto/mod.ts";
-import { maxValueBytes, type RecordChange, type RecordStore, type StoredRecord } from "../store/mod.ts";
+import type { ChannelId } from "../../proto/mod.ts";
+import type { RecordChange, RecordStore, StoredRecord } from "../store/mod.ts";
 import { channelIdOf } from "./channel_extensions.ts";
-import { equalBytes, MlsFault } from "./codec.ts";
-import type { Epoch } from "./epoch.ts";
-import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
-import { Consumption, type Receipt } from "./consumption.ts";
+import { MlsFault } from "./codec.ts";
+import type { Receipt } from "./consumption.ts";
+import type { Change, Group, MemberDeps, PreparedCommit, Sealed, SealingRoom } from "./group.ts";
 import { perform } from "./job.ts";
 import type { CommitSummary } from "./members.ts";
-import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Outcome, Preview } from "./receive.ts";
-import type { SecretTree } from "./secret_tree.ts";
-import {
-  decodeEpoch,
-  encodeCandidate,
-  encodeChanges,
-  encodeEntry,
-  encodeEpoch,
-  encodeFounding,
-  encodeFrontier,
-  encodeParent,
-  encodePastEpoch,
-  encodeProposalFrom,
-  encodeRatchets,
-  type FoundingCandidate,
-  sharedBytesOf,
-} from "./state_codec.ts";
-import {
-  changesId,
-  entryId,
-  epochId,
-  foundingId,
-  frontierId,
-  kindOf,
-  parentId,
-  pastId,
-  proposalId,
-  ratchetId,
-  readGroup,
-  splitByEpoch,
-} from "./stored_group.ts";
+import { type LoadedRecords, type Received, RecordedGroup, type RecordLimits, type Step } from "./recorded_group.ts";
+import { decodeEpoch, type FoundingCandidate } from "./state_codec.ts";
+import { epochId, kindOf } from "./stored_group.ts";
 
-/** The part of the encrypted store that a group needs. */
-export interface Records {
+/** The part of the encrypted store that a group needs. The store's own limit holds where none is given. */
+export interface Records extends RecordLimits {
   batch(changes: readonly RecordChange[]): Promise<void>;
   list(kind: string): Promise<readonly StoredRecord[]>;
-  /** Bytes that one record may have; the store's own limit when it is not given. */
-  readonly maxValueBytes?: number;
 }
-
-/** Keys for sending that one write to disk makes safe. */
-export const reservedGenerations = 64;
-/** Messages may be this many epochs late before their keys are gone: a week of healing commits, twice. */
-export const maxPastEpochs = 2048;
-
-/** Room for a member's own keys in the record of an epoch: a path has 32 nodes at most. */
-const ownKeyBytes = 8 * 1024;
 
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
-
-/** The part of the state that a commit advances. */
-interface Standing {
-  readonly epoch: Epoch;
-  readonly changes: readonly OwnersChange[];
-}
 
 export interface Sealing extends SealingRoom {
   /** Things that are reserved in one write with keys. */
@@ -86,73 +38,34 @@ export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
 
 const nothing: Alongside = () => [];
 
-export type { Receipt };
+export type { Receipt, Received };
+export { maxPastEpochs, reservedGenerations } from "./recorded_group.ts";
 
-export interface Received {
-  readonly outcome: Outcome;
-  /** Of a message: to be given to `consume` once the application is done with it. */
-  readonly receipt?: Receipt;
-}
-
-export interface LoadedGroup {
+export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "founding"> {
   readonly durable: DurableGroup;
-  /** A commit, or a generation, of ours whose fate is unknown: the log says whether it was taken. */
-  readonly candidate: PreparedCommit | undefined;
-  readonly founding: FoundingCandidate | undefined;
 }
 
 export class DurableGroup {
-  readonly group: Group;
+  readonly #recorded: RecordedGroup;
   readonly #records: Records;
-  readonly #kind: string;
-  /** Generation up to which the disk allows us to send in the current epoch. */
-  #reservedUntil: number;
-  /** A commit of ours was prepared and neither accepted nor discarded. */
-  #candidate: boolean;
-  #received = 0;
-  readonly #consumption = new Consumption();
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
   #ended: unknown;
   #isRetired = false;
   #tail: Promise<unknown> = Promise.resolve();
-  /** References of the proposals that are on disk. */
-  readonly #proposals: Set<string>;
-  /** Of epochs whose size was looked at before they began. */
-  readonly #encoded = new WeakMap<Epoch, Uint8Array>();
 
-  private constructor(group: Group, records: Records, candidate: boolean) {
-    this.#candidate = candidate;
-    this.group = group;
+  private constructor(recorded: RecordedGroup, records: Records) {
+    this.#recorded = recorded;
     this.#records = records;
-    this.#kind = kindOf(channelIdOf(group.current.context));
-    this.#reservedUntil = this.usedKeys;
-    this.#proposals = new Set(group.proposals.keys());
   }
 
-  /**
-   * Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or
-   * nothing. Refuses to start the epoch again that is on disk already: its keys may have been used. Whether the new one has a
-   * lower number says nothing: it was entered by a KeyPackage that is used once.
-   */
+  /** Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or nothing. */
   static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
-    const durable = new DurableGroup(group, records, false);
-    const stored = await records.list(durable.#kind);
-    const epoch = stored.find(({ id }) => id === epochId);
-    const known = epoch && decodeEpoch(epoch.value);
-    if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
-      throw new MlsFault("This epoch of the channel is stored already; load it instead");
-    }
-    const before = known?.context.epoch;
+    const stored = await records.list(kindOf(channelIdOf(group.current.context)));
+    const { recorded, over, write } = RecordedGroup.save(group, stored, records);
+    const durable = new DurableGroup(recorded, records);
     // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
-    const { over, current } = splitByEpoch(stored.map(({ id }) => id), before);
-    await durable.#deleteAll(over);
-    await durable.#write([
-      ...current.map((id) => durable.#delete(id)),
-      ...durable.#epochChanges(group.current),
-      ...durable.#ownersChanges([]),
-      durable.#put(entryId, encodeEntry(group.entry)),
-      ...alongside,
-    ]);
+    await durable.#writeInParts(over);
+    await durable.#write([...write, ...alongside]);
     return durable;
   }
 
@@ -163,26 +76,20 @@ export class DurableGroup {
   }
 
   /** The group as it was last written, and a commit whose fate is unknown: compare its hash with the log. */
-  static async load(
-    channelId: ChannelId,
-    records: Records,
-    deps: MemberDeps,
-  ): Promise<LoadedGroup | undefined> {
-    const stored = readGroup(await records.list(kindOf(channelId)));
-    if (stored === undefined) return undefined;
-    const { current, candidate, founding, ...rest } = stored;
-    const group = Group.restore({ epoch: current, ...rest }, deps);
-    const durable = new DurableGroup(group, records, candidate !== undefined);
-    return { durable, candidate, founding };
+  static async load(channelId: ChannelId, records: Records, deps: MemberDeps): Promise<LoadedGroup | undefined> {
+    const loaded = RecordedGroup.load(await records.list(kindOf(channelId)), records, deps);
+    if (loaded === undefined) return undefined;
+    const { recorded, ...rest } = loaded;
+    return { durable: new DurableGroup(recorded, records), ...rest };
   }
 
-  /**
-   * Keys for messages of the present epoch that are used, or will not be. After a crash, those of the whole block. One
-   * beyond them, if it was used, was used by another copy of these records.
-   */
+  get group(): Group {
+    return this.#recorded.group;
+  }
+
+  /** Of the present epoch; see `RecordedGroup`. */
   get usedKeys(): number {
-    const { secretTree, ownLeaf } = this.group.current;
-    return secretTree.leaves.get(ownLeaf)?.application.generation ?? 0;
+    return this.#recorded.usedKeys;
   }
 
   /**
@@ -195,10 +102,11 @@ export class DurableGroup {
     { reserving, ...room }: Sealing = {},
   ): Promise<Sealed> {
     return this.#exclusive(async () => {
-      const isSpent = this.usedKeys >= this.#reservedUntil;
-      if (isSpent || reserving?.isNeeded() === true) await this.#reserve(reserving?.changes() ?? []);
+      if (this.#recorded.needsKeys || reserving?.isNeeded() === true) {
+        await this.#write([...this.#recorded.reserve(), ...reserving?.changes() ?? []]);
+      }
       const authenticatedData = typeof authenticate === "function" ? authenticate(this.usedKeys + 1) : authenticate;
-      return await this.group.seal(payload, authenticatedData, room);
+      return await perform(this.#recorded.beginSeal(payload, authenticatedData, room));
     });
   }
 
@@ -208,41 +116,21 @@ export class DurableGroup {
    */
   receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
     return this.#exclusive(async () => {
-      const before = this.#standing;
-      const outcome = await this.group.receive(message, rules, (next) => this.#tooLargeToFollow(next));
-      if (outcome.kind === "commit") await this.#moved(before, alongside(outcome.summary));
-      const places = [this.group.current, ...this.group.past.takeTouched()];
-      const changes = places.flatMap((place) => this.#derivedChanges(place));
-      if (outcome.kind === "proposal") changes.push(...this.#proposalChanges());
-      if (changes.length > 0) await this.#write(changes);
-      if (outcome.kind !== "message") return { outcome };
-      const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
-      const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
-      if (place === undefined || ratchets === undefined) throw new MlsFault("A message has no sender in the group");
-      const { key: { generation, key, nonce }, sender: { leafIndex } } = outcome;
-      const { epoch } = place.context;
-      const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };
-      this.#consumption.received(ratchetId(place, leafIndex), receipt);
-      return { outcome, receipt };
+      const step = await perform(this.#recorded.beginReceive(message, rules));
+      const { outcome } = step.result;
+      await this.#keep(step, outcome.kind === "commit" ? alongside(outcome.summary) : []);
+      return step.result;
     });
   }
 
   /** Opens a message before its turn. No key is used up and nothing is written: it can be received later. */
   preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
-    return this.#exclusive(async () => await perform(this.group.beginPreview(message, preview)));
+    return this.#exclusive(async () => await perform(this.#recorded.beginPreview(message, preview)));
   }
 
-  /**
-   * Returns the changes to write, with the new position, when the application is done with a message; see
-   * `consumption.ts`.
-   */
+  /** See `RecordedGroup`. Nothing for one that must not be used any more. */
   consume(receipt: Receipt): RecordChange[] {
-    const { epoch, leafIndex } = receipt;
-    const known = epoch === this.group.current.context.epoch || this.group.past.has(epoch);
-    if (this.#ended !== undefined || !known) return [];
-    const id = ratchetId({ context: { epoch } }, leafIndex);
-    const ratchets = this.#consumption.consume(id, receipt);
-    return ratchets === undefined ? [] : [this.#put(id, encodeRatchets(ratchets))];
+    return this.#ended === undefined ? this.#recorded.consume(receipt) : [];
   }
 
   /** A commit of ours that is safe to send: its candidate state is durable. */
@@ -256,60 +144,48 @@ export class DurableGroup {
   }
 
   async #prepare(change: Change): Promise<PreparedCommit> {
-    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
-    const prepared = this.group.prepare(change);
-    const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
-    const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(prepared.next);
-    if (tooLarge !== undefined) throw new MlsFault(tooLarge);
-    this.#candidate = true;
-    await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
-    return prepared;
+    const step = this.#recorded.prepare(change);
+    await this.#keep(step);
+    return step.result;
   }
 
   /** The relay took our commit. */
   accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
     return this.#exclusive(async () => {
-      const before = this.#standing;
-      this.group.accept(prepared);
-      await this.#moved(before, alongside(prepared.summary));
+      const step = this.#recorded.accept(prepared);
+      await this.#keep(step, alongside(prepared.summary));
     });
   }
 
   /** Our commit lost its race: the candidate goes, the group stays. `alongside` is asked when it is written. */
   discard(alongside: () => readonly RecordChange[] = () => []): Promise<void> {
-    return this.#exclusive(async () => {
-      await this.#write([this.#delete("candidate"), ...alongside()]);
-      this.#candidate = false;
-    });
+    return this.#exclusive(() => this.#write([...this.#recorded.discard(), ...alongside()]));
   }
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
   isUnknownOwn(message: Uint8Array): Promise<boolean> {
-    return this.#exclusive(async () => await this.group.isUnknownOwn(message));
+    return this.#exclusive(async () => await this.#recorded.isUnknownOwn(message));
   }
 
   /** A generation of ours that is safe to send. It goes when the group moves, and not before: it may be in the log. */
   prepareFounding(founding: FoundingCandidate): Promise<void> {
-    return this.#exclusive(() => this.#write([this.#put(foundingId, encodeFounding(founding))]));
+    return this.#exclusive(() => this.#write(this.#recorded.prepareFounding(founding)));
   }
 
   /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
   enterGeneration(
-    { next, changes }: Pick<FoundingCandidate, "next" | "changes">,
+    generation: Pick<FoundingCandidate, "next" | "changes">,
     alongside: () => readonly RecordChange[],
   ): Promise<void> {
     return this.#exclusive(async () => {
-      const before = this.#standing;
-      this.group.enterGeneration(next, changes);
-      await this.#moved(before, alongside());
+      const step = this.#recorded.enterGeneration(generation);
+      await this.#keep(step, alongside());
     });
   }
 
   /** Every message before this epoch was consumed or has expired. */
   async forgetBefore(epoch: number): Promise<void> {
-    const forgotten = this.#exclusive(async () => {
-      await this.#deleteAll(this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#recordsOf(past)));
-    });
+    const forgotten = this.#exclusive(() => this.#writeInParts(this.#recorded.forgetBefore(epoch)));
     await forgotten.catch((fault) => {
       // With a membership that is over, everything of it goes.
       if (!this.#isRetired) throw fault;
@@ -332,18 +208,19 @@ export class DurableGroup {
     // Behind what is under way. An object that has ended already refuses, and writes nothing either.
     await this.#exclusive(async () => {
       try {
-        await this.#giveBack();
+        const changes = this.#recorded.giveBack();
+        if (changes.length > 0) await this.#write(changes);
       } finally {
         this.#ended ??= new MlsFault("The channel was closed here; open it again");
       }
     }).catch(() => {});
   }
 
-  /** Keys that were reserved and not used: the next start begins with them, so that receivers need not step over them. */
-  async #giveBack(): Promise<void> {
-    if (this.usedKeys >= this.#reservedUntil) return;
-    this.#reservedUntil = this.usedKeys;
-    await this.#write(this.#ownChanges(0));
+  /** `alongside` goes into the same write. */
+  async #keep({ write, over }: Step<unknown>, alongside: readonly RecordChange[] = []): Promise<void> {
+    const changes = [...write, ...alongside];
+    if (changes.length > 0) await this.#write(changes);
+    await this.#writeInParts(over);
   }
 
   /** After a write that failed, memory is ahead of the disk, and going on could use a key twice after a restart. */
@@ -356,124 +233,10 @@ export class DurableGroup {
     }
   }
 
-  async #deleteAll(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.#consumption.forget(id);
-    for (let at = 0; at < ids.length; at += maxDeletions) {
-      await this.#write(ids.slice(at, at + maxDeletions).map((id) => this.#delete(id)));
+  async #writeInParts(changes: readonly RecordChange[]): Promise<void> {
+    for (let at = 0; at < changes.length; at += maxDeletions) {
+      await this.#write(changes.slice(at, at + maxDeletions));
     }
-  }
-
-  async #reserve(alongside: readonly RecordChange[]): Promise<void> {
-    await this.#write([...this.#ownChanges(reservedGenerations), ...alongside]);
-    this.#reservedUntil = this.usedKeys + reservedGenerations;
-  }
-
-  /**
-   * Our own chains, as a restart would find them: that of messages moved on to where it is safe again. The disk never holds a
-   * key under which something was sent.
-   */
-  #ownChanges(more: number): RecordChange[] {
-    const epoch = this.group.current;
-    const { secretTree, ownLeaf } = epoch;
-    const ahead = Math.max(more, this.#reservedUntil - this.usedKeys);
-    const application = secretTree.ahead(ownLeaf, "application", ahead);
-    const handshake = secretTree.ahead(ownLeaf, "handshake", 0);
-    const derived = this.#derivedChanges(epoch);
-    return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
-  }
-
-  get #standing(): Standing {
-    return { epoch: this.group.current, changes: this.group.changes };
-  }
-
-  async #moved(before: Standing, alongside: readonly RecordChange[]): Promise<void> {
-    this.#reservedUntil = 0;
-    this.#candidate = false;
-    const { current, past, parent } = this.group;
-    const old = past.get(before.epoch.context.epoch);
-    const forgotten = past.forgetBeyond(maxPastEpochs);
-    await this.#write([
-      ...this.#epochChanges(current),
-      ...this.#ownersChanges(before.changes),
-      this.#delete("candidate"),
-      this.#delete(foundingId),
-      parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
-      ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
-      ...(old === undefined ? [] : [
-        ...this.#treeChanges(old),
-        this.#put(pastId(old), encodePastEpoch(old)),
-        this.#delete(ratchetId(old, old.ownLeaf)),
-      ]),
-      ...alongside,
-    ]);
-    this.#proposals.clear();
-    await this.#deleteAll(forgotten.flatMap((each) => this.#recordsOf(each)));
-  }
-
-  #epochChanges(epoch: Epoch): RecordChange[] {
-    return [this.#put(epochId, this.#encode(epoch)), ...this.#treeChanges(epoch)];
-  }
-
-  #ownersChanges(before: readonly OwnersChange[]): RecordChange[] {
-    const { changes } = this.group;
-    return changes === before || changes.length === 0 ? [] : [this.#put(changesId, encodeChanges(changes))];
-  }
-
-  #encode(epoch: Epoch): Uint8Array {
-    const encoded = this.#encoded.get(epoch) ?? encodeEpoch(epoch);
-    this.#encoded.set(epoch, encoded);
-    return encoded;
-  }
-
-  /**
-   * Called before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk.
-   * Counts only what all members share, and reserves room for the rest, so that all members come to the same verdict.
-   */
-  #tooLargeToFollow(next: Epoch): string | undefined {
-    return this.#tooLarge(sharedBytesOf(next, this.#encode(next)) + ownKeyBytes);
-  }
-
-  #tooLarge(length: number): string | undefined {
-    const most = this.#records.maxValueBytes ?? maxValueBytes;
-    if (length <= most) return undefined;
-    return `The channel's state would take ${length} bytes, and a stored record has at most ${most}: remove members`;
-  }
-
-  #proposalChanges(): RecordChange[] {
-    const fresh = [...this.group.proposals].filter(([reference]) => !this.#proposals.has(reference));
-    return fresh.map(([reference, proposal]) => {
-      this.#proposals.add(reference);
-      return this.#put(proposalId(reference), encodeProposalFrom(proposal));
-    });
-  }
-
-  /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
-  #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
-    const derived = place.secretTree.takeDerived();
-    return derived.size === 0 ? [] : this.#treeChanges(place, derived);
-  }
-
-  #treeChanges(
-    place: Pick<Epoch, "context" | "secretTree">,
-    derived: ReturnType<SecretTree["takeDerived"]> = place.secretTree.takeDerived(),
-  ): RecordChange[] {
-    return [
-      this.#put(frontierId(place), encodeFrontier(place.secretTree)),
-      ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
-    ];
-  }
-
-  #recordsOf(past: PastEpoch): string[] {
-    const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
-    return [pastId(past), frontierId(past), ...leaves];
-  }
-
-  #put(id: string, value: Uint8Array): RecordChange {
-    return { type: "put", kind: this.#kind, id, value };
-  }
-
-  #delete(id: string): RecordChange {
-    return { type: "delete", kind: this.#kind, id };
   }
 
   /** In the order of the calls: what is written belongs to what the group just did. */

@@ -1,0 +1,388 @@
+/**
+ * A group and the records that keep it. Nothing here waits and nothing writes: an operation changes the group and returns what
+ * must be on disk before anything follows from it. The full epoch is written once per commit; a message writes its sender's
+ * chain, about a hundred bytes, and only when the application is done with it: until then it can be read again. Keys for sending
+ * are reserved in blocks, and a block that a crash cut short is skipped, never used again.
+ * Long because every record of a group is made here, each with what must go with it.
+ */
+import type { OwnersChange } from "../../proto/mod.ts";
+import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
+import { channelIdOf } from "./channel_extensions.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
+import { Consumption, type Receipt } from "./consumption.ts";
+import type { Epoch } from "./epoch.ts";
+import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
+import { type Begun, followedBy, type Job } from "./job.ts";
+import type { PastEpoch } from "./past_epochs.ts";
+import type { CommitRules, Outcome, Preview } from "./receive.ts";
+import type { SecretTree } from "./secret_tree.ts";
+import {
+  decodeEpoch,
+  encodeCandidate,
+  encodeChanges,
+  encodeEntry,
+  encodeEpoch,
+  encodeFounding,
+  encodeFrontier,
+  encodeParent,
+  encodePastEpoch,
+  encodeProposalFrom,
+  encodeRatchets,
+  type FoundingCandidate,
+  sharedBytesOf,
+} from "./state_codec.ts";
+import {
+  changesId,
+  entryId,
+  epochId,
+  foundingId,
+  frontierId,
+  kindOf,
+  parentId,
+  pastId,
+  proposalId,
+  ratchetId,
+  readGroup,
+  splitByEpoch,
+} from "./stored_group.ts";
+
+/** Keys for sending that one write to disk makes safe. */
+export const reservedGenerations = 64;
+/** Messages may be this many epochs late before their keys are gone: a week of healing commits, twice. */
+export const maxPastEpochs = 2048;
+
+/** Room for a member's own keys in the record of an epoch: a path has 32 nodes at most. */
+const ownKeyBytes = 8 * 1024;
+
+/** The part of the state that a commit advances. */
+interface Standing {
+  readonly epoch: Epoch;
+  readonly changes: readonly OwnersChange[];
+}
+
+/** What an operation came to, and what it asks of the disk. */
+export interface Step<T> {
+  readonly result: T;
+  /** In one write, before anything that follows from the result. */
+  readonly write: readonly RecordChange[];
+  /** Records of epochs that are forgotten, and much if they are many: deleted behind the write, in any parts. */
+  readonly over: readonly RecordChange[];
+}
+
+export interface Received {
+  readonly outcome: Outcome;
+  /** Of a message: to be given to `consume` once the application is done with it. */
+  readonly receipt?: Receipt;
+}
+
+export interface LoadedRecords {
+  readonly recorded: RecordedGroup;
+  /** A commit, or a generation, of ours whose fate is unknown: the log says whether it was taken. */
+  readonly candidate: PreparedCommit | undefined;
+  readonly founding: FoundingCandidate | undefined;
+}
+
+/** A new membership in place of an earlier one. */
+export interface SavedRecords {
+  readonly recorded: RecordedGroup;
+  /** What is over in the earlier membership too: deleted before the write, in any parts. */
+  readonly over: readonly RecordChange[];
+  readonly write: readonly RecordChange[];
+}
+
+/** Bytes that one record may have. */
+export interface RecordLimits {
+  readonly maxValueBytes?: number;
+}
+
+const nothing: Step<void> = { result: undefined, write: [], over: [] };
+
+export class RecordedGroup {
+  readonly group: Group;
+  readonly #limits: RecordLimits;
+  readonly #kind: string;
+  /** Generation up to which the disk allows us to send in the current epoch. */
+  #reservedUntil: number;
+  /** A commit of ours was prepared and neither accepted nor discarded. */
+  #candidate: boolean;
+  #received = 0;
+  readonly #consumption = new Consumption();
+  /** References of the proposals that are on disk. */
+  readonly #proposals: Set<string>;
+  /** Of epochs whose size was looked at before they began. */
+  readonly #encoded = new WeakMap<Epoch, Uint8Array>();
+
+  private constructor(group: Group, limits: RecordLimits, candidate: boolean) {
+    this.#candidate = candidate;
+    this.group = group;
+    this.#limits = limits;
+    this.#kind = kindOf(channelIdOf(group.current.context));
+    this.#reservedUntil = this.usedKeys;
+    this.#proposals = new Set(group.proposals.keys());
+  }
+
+  /**
+   * The records of a group that was just created or joined, in place of those of an earlier membership. Refuses to start the epoch
+   * again that is on disk already: its keys may have been used. Whether the new one has a lower number says nothing: it was
+   * entered by a KeyPackage that is used once.
+   */
+  static save(group: Group, stored: readonly StoredRecord[], limits: RecordLimits): SavedRecords {
+    const recorded = new RecordedGroup(group, limits, false);
+    const epoch = stored.find(({ id }) => id === epochId);
+    const known = epoch && decodeEpoch(epoch.value);
+    if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
+      throw new MlsFault("This epoch of the channel is stored already; load it instead");
+    }
+    const { over, current } = splitByEpoch(stored.map(({ id }) => id), known?.context.epoch);
+    return {
+      recorded,
+      over: over.map((id) => recorded.#delete(id)),
+      write: [
+        ...current.map((id) => recorded.#delete(id)),
+        ...recorded.#epochChanges(group.current),
+        ...recorded.#ownersChanges([]),
+        recorded.#put(entryId, encodeEntry(group.entry)),
+      ],
+    };
+  }
+
+  /** The group as it was last written. */
+  static load(stored: readonly StoredRecord[], limits: RecordLimits, deps: MemberDeps): LoadedRecords | undefined {
+    const read = readGroup(stored);
+    if (read === undefined) return undefined;
+    const { current, candidate, founding, ...rest } = read;
+    const group = Group.restore({ epoch: current, ...rest }, deps);
+    return { recorded: new RecordedGroup(group, limits, candidate !== undefined), candidate, founding };
+  }
+
+  /**
+   * Keys for messages of the present epoch that are used, or will not be. After a crash, those of the whole block. One
+   * beyond them, if it was used, was used by another copy of these records.
+   */
+  get usedKeys(): number {
+    const { secretTree, ownLeaf } = this.group.current;
+    return secretTree.leaves.get(ownLeaf)?.application.generation ?? 0;
+  }
+
+  /** The next message needs keys that the disk does not know to be used: `reserve` them first. */
+  get needsKeys(): boolean {
+    return this.usedKeys >= this.#reservedUntil;
+  }
+
+  /** Keys for the next messages, which are safe once this is written. */
+  reserve(): RecordChange[] {
+    const changes = this.#ownChanges(reservedGenerations);
+    this.#reservedUntil = this.usedKeys + reservedGenerations;
+    return changes;
+  }
+
+  /** Keys that were reserved and will not be used: the next start begins with them, so that receivers need not step over them. */
+  giveBack(): RecordChange[] {
+    if (this.needsKeys) return [];
+    this.#reservedUntil = this.usedKeys;
+    return this.#ownChanges(0);
+  }
+
+  /** Seals a message with a key that was reserved. */
+  beginSeal(payload: Uint8Array, authenticatedData: Uint8Array, room?: SealingRoom): Job<Uint8Array, Sealed> {
+    if (this.needsKeys) throw new TypeError("Cannot seal: keys are reserved first");
+    return this.group.beginSeal(payload, authenticatedData, room);
+  }
+
+  /** A message must be consumed before its key is gone from the disk; see `consume`. */
+  beginReceive(message: Uint8Array, rules: CommitRules): Begun<boolean, Step<Received>> {
+    const before = this.#standing;
+    const begun = this.group.beginReceive(message, rules, (next) => this.#tooLargeToFollow(next));
+    return followedBy(begun, (outcome) => this.#receivedAfter(before, outcome));
+  }
+
+  #receivedAfter(before: Standing, outcome: Outcome): Step<Received> {
+    const moved = outcome.kind === "commit" ? this.#moved(before) : nothing;
+    const places = [this.group.current, ...this.group.past.takeTouched()];
+    const write = [...moved.write, ...places.flatMap((place) => this.#derivedChanges(place))];
+    if (outcome.kind === "proposal") write.push(...this.#proposalChanges());
+    if (outcome.kind !== "message") return { result: { outcome }, write, over: moved.over };
+    const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
+    const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
+    if (place === undefined || ratchets === undefined) throw new MlsFault("A message has no sender in the group");
+    const { key: { generation, key, nonce }, sender: { leafIndex } } = outcome;
+    const { epoch } = place.context;
+    const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };
+    this.#consumption.received(ratchetId(place, leafIndex), receipt);
+    return { result: { outcome, receipt }, write, over: [] };
+  }
+
+  /** Opens a message before its turn. No key is used up: it can be received later. */
+  beginPreview(message: Uint8Array, preview: Preview): Begun<boolean, Outcome | undefined> {
+    return this.group.beginPreview(message, preview);
+  }
+
+  /** The changes to write, with the new position, when the application is done with a message; see `consumption.ts`. */
+  consume(receipt: Receipt): RecordChange[] {
+    const { epoch, leafIndex } = receipt;
+    if (epoch !== this.group.current.context.epoch && !this.group.past.has(epoch)) return [];
+    const id = ratchetId({ context: { epoch } }, leafIndex);
+    const ratchets = this.#consumption.consume(id, receipt);
+    return ratchets === undefined ? [] : [this.#put(id, encodeRatchets(ratchets))];
+  }
+
+  /** A commit of ours, which is safe to send once its candidate state is written. */
+  prepare(change: Change): Step<PreparedCommit> {
+    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
+    const result = this.group.prepare(change);
+    const candidate = encodeCandidate(result, this.#encode(result.next));
+    const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(result.next);
+    if (tooLarge !== undefined) throw new MlsFault(tooLarge);
+    this.#candidate = true;
+    return { result, write: [this.#put("candidate", candidate), ...this.#ownChanges(0)], over: [] };
+  }
+
+  /** The relay took our commit. */
+  accept(prepared: PreparedCommit): Step<void> {
+    const before = this.#standing;
+    this.group.accept(prepared);
+    return this.#moved(before);
+  }
+
+  /** Our commit lost its race: the candidate goes, the group stays. */
+  discard(): RecordChange[] {
+    this.#candidate = false;
+    return [this.#delete("candidate")];
+  }
+
+  /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
+  isUnknownOwn(message: Uint8Array): boolean | Promise<boolean> {
+    return this.group.isUnknownOwn(message);
+  }
+
+  /** A generation of ours, which is safe to send once it is written. It goes when the group moves, and not before: it may be in the log. */
+  prepareFounding(founding: FoundingCandidate): RecordChange[] {
+    return [this.#put(foundingId, encodeFounding(founding))];
+  }
+
+  /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
+  enterGeneration({ next, changes }: Pick<FoundingCandidate, "next" | "changes">): Step<void> {
+    const before = this.#standing;
+    this.group.enterGeneration(next, changes);
+    return this.#moved(before);
+  }
+
+  /** Every message before this epoch was consumed or has expired. Deletions in any parts. */
+  forgetBefore(epoch: number): RecordChange[] {
+    return this.#forgotten(this.group.past.forgetBefore(BigInt(epoch)));
+  }
+
+  #forgotten(epochs: readonly PastEpoch[]): RecordChange[] {
+    return epochs.flatMap((past) => this.#recordsOf(past)).map((id) => {
+      this.#consumption.forget(id);
+      return this.#delete(id);
+    });
+  }
+
+  /**
+   * Our own chains, as a restart would find them: that of messages moved on to where it is safe again. The disk never holds a
+   * key under which something was sent.
+   */
+  #ownChanges(more: number): RecordChange[] {
+    const epoch = this.group.current;
+    const { secretTree, ownLeaf } = epoch;
+    const ahead = Math.max(more, this.#reservedUntil - this.usedKeys);
+    const application = secretTree.ahead(ownLeaf, "application", ahead);
+    const handshake = secretTree.ahead(ownLeaf, "handshake", 0);
+    const derived = this.#derivedChanges(epoch);
+    return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
+  }
+
+  get #standing(): Standing {
+    return { epoch: this.group.current, changes: this.group.changes };
+  }
+
+  #moved(before: Standing): Step<void> {
+    this.#reservedUntil = 0;
+    this.#candidate = false;
+    const { current, past, parent } = this.group;
+    const old = past.get(before.epoch.context.epoch);
+    const forgotten = past.forgetBeyond(maxPastEpochs);
+    const write = [
+      ...this.#epochChanges(current),
+      ...this.#ownersChanges(before.changes),
+      this.#delete("candidate"),
+      this.#delete(foundingId),
+      parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
+      ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
+      ...(old === undefined ? [] : [
+        ...this.#treeChanges(old),
+        this.#put(pastId(old), encodePastEpoch(old)),
+        this.#delete(ratchetId(old, old.ownLeaf)),
+      ]),
+    ];
+    this.#proposals.clear();
+    return { result: undefined, write, over: this.#forgotten(forgotten) };
+  }
+
+  #epochChanges(epoch: Epoch): RecordChange[] {
+    return [this.#put(epochId, this.#encode(epoch)), ...this.#treeChanges(epoch)];
+  }
+
+  #ownersChanges(before: readonly OwnersChange[]): RecordChange[] {
+    const { changes } = this.group;
+    return changes === before || changes.length === 0 ? [] : [this.#put(changesId, encodeChanges(changes))];
+  }
+
+  #encode(epoch: Epoch): Uint8Array {
+    const encoded = this.#encoded.get(epoch) ?? encodeEpoch(epoch);
+    this.#encoded.set(epoch, encoded);
+    return encoded;
+  }
+
+  /**
+   * Called before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk.
+   * Counts only what all members share, and reserves room for the rest, so that all members come to the same verdict.
+   */
+  #tooLargeToFollow(next: Epoch): string | undefined {
+    return this.#tooLarge(sharedBytesOf(next, this.#encode(next)) + ownKeyBytes);
+  }
+
+  #tooLarge(length: number): string | undefined {
+    const most = this.#limits.maxValueBytes ?? maxValueBytes;
+    if (length <= most) return undefined;
+    return `The channel's state would take ${length} bytes, and a stored record has at most ${most}: remove members`;
+  }
+
+  #proposalChanges(): RecordChange[] {
+    const fresh = [...this.group.proposals].filter(([reference]) => !this.#proposals.has(reference));
+    return fresh.map(([reference, proposal]) => {
+      this.#proposals.add(reference);
+      return this.#put(proposalId(reference), encodeProposalFrom(proposal));
+    });
+  }
+
+  /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
+  #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
+    const derived = place.secretTree.takeDerived();
+    return derived.size === 0 ? [] : this.#treeChanges(place, derived);
+  }
+
+  #treeChanges(
+    place: Pick<Epoch, "context" | "secretTree">,
+    derived: ReturnType<SecretTree["takeDerived"]> = place.secretTree.takeDerived(),
+  ): RecordChange[] {
+    return [
+      this.#put(frontierId(place), encodeFrontier(place.secretTree)),
+      ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
+    ];
+  }
+
+  #recordsOf(past: PastEpoch): string[] {
+    const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
+    return [pastId(past), frontierId(past), ...leaves];
+  }
+
+  #put(id: string, value: Uint8Array): RecordChange {
+    return { type: "put", kind: this.#kind, id, value };
+  }
+
+  #delete(id: string): RecordChange {
+    return { type: "delete", kind: this.#kind, id };
+  }
+}

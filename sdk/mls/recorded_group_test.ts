@@ -1,0 +1,141 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createRandom } from "../../tests/support/mod.ts";
+import type { RecordChange, StoredRecord } from "../store/mod.ts";
+import { encodeEpoch } from "./state_codec.ts";
+import { perform } from "./job.ts";
+import { RecordedGroup, reservedGenerations, type Step } from "./recorded_group.ts";
+import { portableSignatures, type Signatures } from "./crypto/signatures.ts";
+import { type Agent, World } from "./testing/world.ts";
+
+const anything = (): undefined => undefined;
+const payload = Uint8Array.of(1);
+
+/** A runtime that signs and verifies messages with promises, as browsers do. */
+const waiting: Signatures = {
+  ...portableSignatures,
+  signApplication: (...args) => Promise.resolve(portableSignatures.signApplication(...args)),
+  verifyApplication: (...args) => Promise.resolve(portableSignatures.verifyApplication(...args)),
+};
+
+async function createTrio(signatures?: Signatures): Promise<{ world: World; agents: readonly [Agent, Agent, Agent] }> {
+  const world = new World(createRandom(4), signatures && { signatures });
+  const [a, b, c] = [await world.create(), world.newAgent(), world.newAgent()];
+  await world.add(a, b, c);
+  return { world, agents: [a, b, c] };
+}
+
+/** Records in memory, which have only what was returned to be written. */
+class Disk {
+  readonly #records = new Map<string, StoredRecord>();
+
+  write(changes: readonly RecordChange[]): void {
+    for (const change of changes) {
+      if (change.type === "put") this.#records.set(change.id, { id: change.id, value: change.value.slice() });
+      else this.#records.delete(change.id);
+    }
+  }
+
+  keep<T>({ result, write, over }: Step<T>): T {
+    this.write(write);
+    this.write(over);
+    return result;
+  }
+
+  get stored(): readonly StoredRecord[] {
+    return [...this.#records.values()];
+  }
+
+  save({ member }: Agent): RecordedGroup {
+    const { recorded, over, write } = RecordedGroup.save(member, this.stored, {});
+    this.write([...over, ...write]);
+    return recorded;
+  }
+
+  load({ deps }: Agent): RecordedGroup {
+    const loaded = RecordedGroup.load(this.stored, {}, deps);
+    assert(loaded);
+    return loaded.recorded;
+  }
+}
+
+function newest({ log }: World): Uint8Array {
+  const { bytes } = log.at(-1) ?? {};
+  assert(bytes);
+  return bytes;
+}
+
+Deno.test("where the runtime's keys do not wait, a message is sealed and received in one call each", async () => {
+  const { agents: [a, b] } = await createTrio();
+  const sealed = a.member.seal(payload, payload);
+  assert(!(sealed instanceof Promise));
+  const outcome = b.member.receive(sealed.message, anything);
+  assert(!(outcome instanceof Promise) && outcome.kind === "message");
+});
+
+Deno.test("where they wait, both halves come to the same bytes and the same outcome", async () => {
+  const [atOnce, later] = [await createTrio(), await createTrio(waiting)];
+  const messages = await Promise.all([atOnce, later].map(async ({ agents: [a, b] }) => {
+    const sealed = a.member.seal(payload, payload);
+    const { message } = await sealed;
+    const received = b.member.receive(message, anything);
+    assertEquals((await received).kind, "message");
+    return { message, waits: [sealed, received].map((each) => each instanceof Promise) };
+  }));
+  assertEquals(messages.map(({ waits }) => waits), [[false, false], [true, true]]);
+  assertEquals(messages[0]?.message, messages[1]?.message);
+});
+
+Deno.test("a key is used by the second half of a message alone: before it, and after a signature that is wrong, it is there", async () => {
+  const { agents: [a, b] } = await createTrio();
+  const { message } = await a.member.seal(payload, payload);
+  const begun = b.member.beginReceive(message, anything);
+  assert("work" in begun);
+  assertEquals(begun.finish(false).kind, "undecryptable");
+  assertEquals((await b.member.receive(message, anything)).kind, "message");
+  assertEquals((await b.member.receive(message, anything)).kind, "duplicate");
+  const sealing = a.member.beginSeal(payload, payload);
+  const before = a.joined.usedKeys;
+  sealing.finish(await sealing.work());
+  assertEquals(a.joined.usedKeys, before + 1);
+});
+
+Deno.test("nothing is sealed with keys that were not returned to be written, also after a restart", async () => {
+  const { agents: [a] } = await createTrio();
+  const disk = new Disk();
+  let recorded = disk.save(a);
+  assertThrows(() => recorded.beginSeal(payload, payload), TypeError, "reserved");
+  disk.write(recorded.reserve());
+  for (let i = 0; i < 3; i++) await perform(recorded.beginSeal(payload, payload));
+  recorded = disk.load(a);
+  assertEquals(recorded.usedKeys, reservedGenerations);
+  assert(recorded.needsKeys);
+  disk.write(recorded.reserve());
+  await perform(recorded.beginSeal(payload, payload));
+  disk.write(recorded.giveBack());
+  assertEquals(disk.load(a).usedKeys, reservedGenerations + 1);
+});
+
+Deno.test("what an operation returns to be written is all that a restart needs", async () => {
+  const { world, agents: [a, b] } = await createTrio();
+  const disk = new Disk();
+  let recorded = disk.save(b);
+  assert(await world.send(a, payload));
+  const { receipt } = disk.keep(await perform(recorded.beginReceive(newest(world), anything)));
+  assert(receipt);
+  recorded = disk.load(b);
+  const again = disk.keep(await perform(recorded.beginReceive(newest(world), anything)));
+  assertEquals(again.outcome.kind, "message");
+  assert(again.receipt);
+  disk.write(recorded.consume(again.receipt));
+  assertEquals((await perform(disk.load(b).beginReceive(newest(world), anything))).result.outcome.kind, "duplicate");
+
+  const prepared = disk.keep(recorded.prepare({}));
+  assertThrows(() => recorded.prepare({}), Error, "under way");
+  const reloaded = RecordedGroup.load(disk.stored, {}, b.deps);
+  assertEquals(reloaded?.candidate?.hash, prepared.hash);
+  disk.write(recorded.discard());
+  assertEquals(RecordedGroup.load(disk.stored, {}, b.deps)?.candidate, undefined);
+
+  disk.keep(recorded.accept(disk.keep(recorded.prepare({ forcePath: true }))));
+  assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));
+});
