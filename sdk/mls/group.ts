@@ -64,12 +64,14 @@ import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import {
   type CommitRules,
+  type Judged,
   type KeepCheck,
   type Outcome,
   type Places,
   type Preview,
   previewMessage,
   receiveMessage,
+  tryCommit,
 } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
@@ -412,6 +414,13 @@ export class Group {
   /** Both halves of `beginReceive`. */
   receive(...message: Parameters<Group["beginReceive"]>): Outcome | Promise<Outcome> {
     return perform(this.beginReceive(...message));
+  }
+
+  /** The outcome of a commit if it were received, and the epoch that it would begin. Nothing changes: it can be received later. */
+  tryFollow(commit: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Judged {
+    const sealed = decodeOrExplain(commit);
+    if ("kind" in sealed) return { outcome: sealed };
+    return tryCommit(this.#places, sealed, { rules, admit }, this.#deps);
   }
 
   /** Opens an application message if it is wanted. Nothing changes: it can be received later. */

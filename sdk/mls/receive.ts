@@ -137,6 +137,19 @@ export function receiveMessage(
   }
 }
 
+/** The outcome of a commit if it were received. Nothing changes and no key is used up: it can be received later. */
+export function tryCommit(places: Places, message: SealedMessage, checks: CommitChecks, deps: GroupDeps): Judged {
+  const place = placeOf(places, message);
+  if ("kind" in place) return { outcome: place };
+  if (message.contentType !== "commit") return { outcome: { kind: "refused", reason: "It is not a commit" } };
+  try {
+    const opened = open({ ...place, secretTree: place.secretTree.fork() }, message);
+    return "kind" in opened ? { outcome: opened } : readHandshake(places, message, opened, checks, deps);
+  } catch (cause) {
+    return { outcome: explain(cause, message) };
+  }
+}
+
 /** The epoch of a message, or the outcome when it belongs to none that we have. */
 function placeOf({ current, past }: Places, message: SealedMessage): Readable | Outcome {
   const { epoch: now } = current.context;

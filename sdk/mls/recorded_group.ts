@@ -14,7 +14,7 @@ import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
 import { type Begun, followedBy, type Job } from "./job.ts";
 import type { PastEpoch } from "./past_epochs.ts";
-import type { CommitRules, Outcome, Preview } from "./receive.ts";
+import type { CommitRules, Judged, Outcome, Preview } from "./receive.ts";
 import type { SecretTree } from "./secret_tree.ts";
 import {
   decodeEpoch,
@@ -60,7 +60,7 @@ interface Standing {
   readonly changes: readonly OwnersChange[];
 }
 
-/** What an operation came to, and what it asks of the disk. */
+/** The result of an operation, and the records that go with it. */
 export interface Step<T> {
   readonly result: T;
   /** In one write, before anything that follows from the result. */
@@ -85,7 +85,7 @@ export interface LoadedRecords {
 /** A new membership in place of an earlier one. */
 export interface SavedRecords {
   readonly recorded: RecordedGroup;
-  /** What is over in the earlier membership too: deleted before the write, in any parts. */
+  /** Records of epochs that were over in the earlier membership too: deleted before the write, in any parts. */
   readonly over: readonly RecordChange[];
   readonly write: readonly RecordChange[];
 }
@@ -210,6 +210,11 @@ export class RecordedGroup {
     const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };
     this.#consumption.received(ratchetId(place, leafIndex), receipt);
     return { result: { outcome, receipt }, write, over: [] };
+  }
+
+  /** The outcome of a commit if it were received, and the epoch that it would begin. Nothing changes: it can be received later. */
+  tryFollow(commit: Uint8Array, rules: CommitRules): Judged {
+    return this.group.tryFollow(commit, rules, (next) => this.#tooLargeToFollow(next));
   }
 
   /** Opens a message before its turn. No key is used up: it can be received later. */

@@ -5,7 +5,7 @@ import { encodeEpoch } from "./state_codec.ts";
 import { perform } from "./job.ts";
 import { RecordedGroup, reservedGenerations, type Step } from "./recorded_group.ts";
 import { portableSignatures, type Signatures } from "./crypto/signatures.ts";
-import { type Agent, World } from "./testing/world.ts";
+import { type Agent, rulesFor, World } from "./testing/world.ts";
 
 const anything = (): undefined => undefined;
 const payload = Uint8Array.of(1);
@@ -138,4 +138,51 @@ Deno.test("what an operation returns to be written is all that a restart needs",
 
   disk.keep(recorded.accept(disk.keep(recorded.prepare({ forcePath: true }))));
   assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));
+});
+
+Deno.test("a trial says where a commit leads, adopts nothing and uses up no key: afterwards it, or another one, is followed", async () => {
+  const { world, agents: [a, b, c] } = await createTrio();
+  await c.sync();
+  const [first, other] = [await a.joined.prepare({ forcePath: true }), await c.joined.prepare({ forcePath: true })];
+  const disk = new Disk();
+  const recorded = disk.save(b);
+  const { secretTree } = recorded.group.current;
+  const chains = (): unknown => [[...secretTree.leaves], [...secretTree.subtrees]];
+  const [before, epoch] = [chains(), recorded.group.current];
+  for (const commit of [first, other, first]) {
+    const { outcome, next } = recorded.tryFollow(commit.message, rulesFor(commit));
+    assertEquals(outcome, { kind: "commit", epoch: commit.epoch + 1, summary: commit.summary });
+    assertEquals(next?.confirmationTag, commit.next.confirmationTag);
+  }
+  const { outcome: forbidden } = recorded.tryFollow(first.message, () => "forbidden");
+  assertEquals(forbidden, { kind: "refused", reason: "forbidden" });
+  assertEquals(chains(), before);
+  assertEquals(secretTree.takeDerived().size, 0);
+  assert(recorded.group.current === epoch && recorded.group.parent === b.member.parent);
+
+  // The one that the relay took. The other one lost, by the same sender's next key too.
+  assert(world.submitCommit(c.id, other));
+  const followed = disk.keep(await perform(recorded.beginReceive(other.message, rulesFor(other))));
+  assertEquals(followed.outcome.kind, "commit");
+  assertEquals(recorded.group.authenticator, other.next.secrets.authenticator);
+  assertEquals(recorded.tryFollow(first.message, rulesFor(first)).outcome, { kind: "stale", epoch: first.epoch });
+  assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));
+});
+
+Deno.test("a trial of a message is refused, and the message is read in its turn", async () => {
+  const { agents: [a, b] } = await createTrio();
+  const { message } = await a.member.seal(payload, payload);
+  assertEquals(b.member.tryFollow(message, anything).outcome, { kind: "refused", reason: "It is not a commit" });
+  assertEquals((await b.member.receive(message, anything)).kind, "message");
+});
+
+Deno.test("a trial of a commit that cannot be kept says so, as receiving it does", async () => {
+  const { world, agents: [a, b] } = await createTrio();
+  const { recorded } = RecordedGroup.save(b.member, [], { maxValueBytes: 500 });
+  await world.commit(a, () => ({}));
+  const tried = recorded.tryFollow(newest(world), anything);
+  assert(tried.outcome.kind === "refused" && tried.outcome.reason.includes("at most 500"));
+  assertEquals(tried.next, undefined);
+  const { result: { outcome } } = await perform(recorded.beginReceive(newest(world), anything));
+  assertEquals(outcome.kind === "refused" && outcome.reason, tried.outcome.reason);
 });
