@@ -34,7 +34,6 @@ export async function serveHttp1(
     remoteAddress: address,
     vouch: (session) => {
       session.carry(place);
-      place.vouched();
       vouched.add(incoming.socket);
       begun.call?.ended();
     },

@@ -23,7 +23,7 @@ export interface SocketLimits {
   readonly connectionsPerAddress: number;
 }
 
-/** The owner of a socket. A member's is one beyond those that its session carries. */
+/** The owner of a socket. A member's is used by sessions and carried by none of them. */
 type Role = "stranger" | "member" | "carried";
 
 /** The party of all sockets that sessions carry. */
@@ -106,8 +106,9 @@ export class SocketPlace {
   readonly origin: Origin;
   readonly #all: SocketPlaces;
   readonly #end: () => void;
-  /** Those that carry it. */
-  readonly #sessions = new Set<SessionSockets>();
+  /** Sessions that carry it, and those that use it all the same. */
+  readonly #carriers = new Set<SessionSockets>();
+  readonly #users = new Set<SessionSockets>();
   #role: Role = "stranger";
   #isResting = false;
   /** Undefined when the socket is gone. */
@@ -121,6 +122,10 @@ export class SocketPlace {
 
   get role(): Role {
     return this.#role;
+  }
+
+  get isOpen(): boolean {
+    return this.#held !== undefined;
   }
 
   /** A stranger's call may be one that never ends. */
@@ -153,24 +158,24 @@ export class SocketPlace {
     if (this.#held !== undefined) this.#all.stand(this.#held);
   }
 
-  /** A member uses it, whether a session carries it or not. */
-  vouched(): void {
-    if (this.#held !== undefined && this.#role === "stranger") this.become("member");
-  }
-
-  /** Returns whether the session, which carries so many others, carries this one too from now on. */
-  carriedBy(session: SessionSockets, others: number): boolean {
-    if (this.#held === undefined) return false;
-    if (this.#role !== "carried") {
-      if (!this.#all.mayCarry(others)) return false;
-      this.become("carried");
-    }
-    this.#sessions.add(session);
-    return true;
+  /** Returns whether the session, which carries so many others, carries this one too from now on. Without, the session uses it. */
+  usedBy(session: SessionSockets, carries: number): boolean {
+    const isCarried = carries < maxCarried && (this.#role === "carried" || this.#all.mayCarry(carries));
+    if (isCarried) this.#users.delete(session);
+    (isCarried ? this.#carriers : this.#users).add(session);
+    this.#settle();
+    return isCarried;
   }
 
   droppedBy(session: SessionSockets): void {
-    if (this.#sessions.delete(session) && this.#sessions.size === 0) this.become("stranger");
+    this.#carriers.delete(session);
+    this.#users.delete(session);
+    this.#settle();
+  }
+
+  #settle(): void {
+    const role = this.#carriers.size > 0 ? "carried" : this.#users.size > 0 ? "member" : "stranger";
+    if (role !== this.#role) this.become(role);
   }
 
   displaced(): void {
@@ -182,30 +187,38 @@ export class SocketPlace {
   close(outcome: "finished" | "unfinished" = "finished"): void {
     if (this.#held !== undefined) this.#all.release(this.#held, outcome);
     this.#held = undefined;
-    for (const session of this.#sessions) session.closed(this);
-    this.#sessions.clear();
+    for (const sessions of [this.#carriers, this.#users]) {
+      for (const session of sessions) session.closed(this);
+      sessions.clear();
+    }
   }
 }
 
 /** The sockets of one session that has authenticated, until it ends. */
 export class SessionSockets {
-  readonly #places = new Set<SocketPlace>();
+  /** Those that it carries, and those beyond. */
+  readonly #carried = new Set<SocketPlace>();
+  readonly #others = new Set<SocketPlace>();
   #isOver = false;
 
-  /** Of a socket that it carries already, and of one too many, nothing changes. */
+  /** The session uses this socket, and carries it if it may. */
   carry(place: SocketPlace): void {
-    if (this.#isOver || this.#places.has(place) || this.#places.size >= maxCarried) return;
-    if (place.carriedBy(this, this.#places.size)) this.#places.add(place);
+    if (this.#isOver || !place.isOpen || this.#carried.has(place)) return;
+    const isCarried = place.usedBy(this, this.#carried.size);
+    (isCarried ? this.#carried : this.#others).add(place);
+    if (isCarried) this.#others.delete(place);
   }
 
   closed(place: SocketPlace): void {
-    this.#places.delete(place);
+    this.#carried.delete(place);
+    this.#others.delete(place);
   }
 
-  /** Sockets that are still open count for their addresses again. */
+  /** Sockets that are still open are a stranger's again. */
   end(): void {
     this.#isOver = true;
-    for (const place of this.#places) place.droppedBy(this);
-    this.#places.clear();
+    for (const place of [...this.#carried, ...this.#others]) place.droppedBy(this);
+    this.#carried.clear();
+    this.#others.clear();
   }
 }

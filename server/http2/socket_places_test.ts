@@ -31,6 +31,15 @@ class Door {
   }
 }
 
+/** A session that carries as many as it may elsewhere uses this socket. */
+function memberOf(place: SocketPlace): SessionSockets {
+  const elsewhere = new Door();
+  const session = new SessionSockets();
+  for (let i = 0; i < 4; i++) session.carry(elsewhere.enter(`192.0.2.${100 + i}`));
+  session.carry(place);
+  return session;
+}
+
 Deno.test("an address has a ceiling, below which it gets its places back", () => {
   const door = new Door({ connectionsPerAddress: 2 });
   const first = door.enter();
@@ -87,17 +96,39 @@ Deno.test("of an address, silent sockets and endless calls go first, then those 
 
 Deno.test("sockets of members that no session carries go after those of strangers, unless they are a crowd", () => {
   const door = new Door({ connections: 30, connectionsPerAddress: 30 });
-  for (let i = 0; i < 10; i++) door.enter(office, "member").vouched();
+  for (let i = 0; i < 10; i++) memberOf(door.enter(office, "member"));
   for (let i = 0; i < 20; i++) door.enter(`198.51.100.${i % 10}`, "stranger");
   door.nowMs += minimumMs;
   for (let i = 0; i < 10; i++) door.enter(`203.0.113.${i}`);
   assertEquals(new Set(door.ended), new Set(["stranger"]));
 
   const crowded = new Door({ connections: 30, connectionsPerAddress: 30 });
-  for (let i = 0; i < 30; i++) crowded.enter(office, "member").vouched();
+  for (let i = 0; i < 30; i++) memberOf(crowded.enter(office, "member"));
   crowded.nowMs += minimumMs;
   crowded.enter("203.0.113.1");
   assertEquals(crowded.ended, ["member"]);
+});
+
+Deno.test("a house full of sockets to spare, few of each network, has a place for somebody new", () => {
+  const door = new Door({ connections: 20 });
+  for (let i = 0; i < 10; i++) {
+    for (let j = 0; j < 2; j++) memberOf(door.enter(`198.51.100.${i}`, "to spare"));
+  }
+  assertEquals(door.came("203.0.113.1"), undefined);
+  door.nowMs += minimumMs;
+  door.enter("203.0.113.1", "new");
+  door.enter("203.0.113.2", "new");
+  assertEquals(door.ended, ["to spare", "to spare"]);
+});
+
+Deno.test("a socket that a session uses is a stranger's again when the session ends", () => {
+  const door = new Door({ connections: 12, connectionsPerAddress: 12 });
+  const sessions = Array.from({ length: 4 }, () => memberOf(door.enter(office, "was a member's")));
+  for (let i = 0; i < 8; i++) door.enter(`198.51.100.${Math.floor(i / 2)}`, "stranger");
+  for (const session of sessions) session.end();
+  door.nowMs += minimumMs;
+  door.enter("203.0.113.1");
+  assertEquals(door.ended, ["was a member's"]);
 });
 
 Deno.test("a full house has a place for its balancer's checks, whoever holds the others", () => {

@@ -221,7 +221,6 @@ export class Streams implements StreamHost, SenderEvents {
   vouch(stream: Stream, session: SessionSockets): void {
     session.carry(this.#parts.place);
     this.#guard.vouch();
-    this.#parts.place.vouched();
     this.#uncount(stream);
     stream.standing = "member";
   }

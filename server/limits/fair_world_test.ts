@@ -10,6 +10,7 @@ const ranks: Readonly<Record<string, { readonly weight: number; readonly isPayin
   a: { weight: 1, isPaying: false },
   b: { weight: 1, isPaying: false },
   company: { weight: 2, isPaying: true },
+  members: { weight: 4, isPaying: false },
 };
 
 class Plain {
@@ -60,7 +61,10 @@ class Plain {
       const others = crowd.victims.filter((place) => place.party !== party);
       if (others.length > 0) return others;
     }
-    const others = ripe.victims.filter((place) => place.party !== party && score <= ripe.score);
+    const isFirst = this.of(party).length === 0 && this.#isReliable(party, nowMs) && ripe.score > 0;
+    const others = ripe.victims.filter((place) =>
+      place.party !== party && (score <= ripe.score || (isFirst && ranks[place.party]?.isPaying === isPaying))
+    );
     return others.length > 0 ? others : this.firstOf(party, nowMs, minimumMs);
   }
 
@@ -118,6 +122,7 @@ const events: readonly Event[] = [
   { kind: "leave", party: "b", outcome: "finished" },
   { kind: "wait", ms: minimumMs / 2 },
   { kind: "wait", ms: minimumMs },
+  { kind: "enter", party: "members", standing: "kept" },
 ];
 
 /** Plays a sequence of events in both, and compares all that can be seen of them. */
@@ -167,12 +172,15 @@ function play(sequence: readonly Event[]): void {
 Deno.test("places are given and taken by the rule, in every order of events", () => {
   const depth = inCampaign ? 5 : 3;
   // Full from the start: with free places nothing is decided.
-  const beginnings: readonly (readonly number[])[] = [[0, 0, 2], [0, 2, 3], [1, 1, 3], [0, 6, 0, 0, 2], [3, 3, 0], [
-    1,
-    9,
-    1,
-    2,
-  ]];
+  const beginnings: readonly (readonly number[])[] = [
+    [0, 0, 2],
+    [0, 2, 3],
+    [1, 1, 3],
+    [0, 6, 0, 0, 2],
+    [3, 3, 0],
+    [1, 9, 1, 2],
+    [11, 11, 11],
+  ];
   let sequences = 0;
   const extend = (sequence: readonly Event[], left: number): void => {
     if (left === 0) {

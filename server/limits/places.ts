@@ -6,7 +6,8 @@
  * unfinished lately, divided by its weight. As long as there are places, everybody enters. When there are none:
  *
  * - The party with the highest score gives one up, unless the newcomer's own score, this place included, were higher still. Then only
- *   one of its own may go. A newcomer that often leaves things unfinished must be lower by one place more.
+ *   one of its own may go. A party that holds nothing gets its first place from one like it, free or paying, in any case: many with
+ *   large weights and few places each could keep it out. A newcomer that often leaves things unfinished must be lower by one place more.
  * - A place is safe for a minimum of time from when it was taken, if it is its party's only one or its party finishes what it begins.
  *   So somebody that means it has the time to show it. It is not safe from a newcomer like that if its party's score is more than four
  *   times the newcomer's and that of all others whose places may go: such a crowd could stay young for ever.
@@ -265,7 +266,10 @@ export class Places<Holder> {
     const crowd = isReliable ? this.#highest(kinds, "all", nowMs) : undefined;
     const isCrowd = crowd !== undefined && crowd.score > crowdFactor * Math.max(score, ripe?.score ?? 0);
     if (isCrowd && crowd.party !== own) return crowd.victim;
-    if (ripe !== undefined && ripe.party !== own && score <= ripe.score) return ripe.victim;
+    if (ripe === undefined || ripe.party === own) return this.#ownVictim(key, nowMs);
+    // A party of endless weight, with a score of 0, is above this too.
+    const isFirst = own === undefined && isReliable && ripe.score > 0 && ripe.party.rank.isPaying === isPaying;
+    if (isFirst || score <= ripe.score) return ripe.victim;
     return this.#ownVictim(key, nowMs);
   }
 
