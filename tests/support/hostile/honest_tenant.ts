@@ -1,6 +1,6 @@
 /**
  * A tenant that does nothing wrong and notices how it is served: one call at a steady pace, whether the one before has been
- * answered or not, so that a service that stalls is not asked less.
+ * answered or not, so that a service that stalls is not asked less. A call belongs to the lap in which it was begun.
  */
 
 export interface Served {
@@ -14,10 +14,10 @@ export interface Served {
 }
 
 export interface Meter {
-  /** Counts what was answered since the last call of this function, or since the start. */
-  lap(): Served;
-  /** Waits for the calls under way. */
-  stop(): Promise<Served>;
+  /** Of the calls that were begun since the last call of this function, or since the start. Resolves when all of them have ended. */
+  lap(): Promise<Served>;
+  /** Begins no more, and waits for the calls under way. */
+  stop(): Promise<void>;
 }
 
 /** Throws or rejects when it was not served as it should be. */
@@ -27,39 +27,55 @@ export type HonestCall = (signal: AbortSignal) => Promise<void>;
 const timeoutMs = 10_000;
 const keptReasons = 5;
 
-export function meterHonestTenant(call: HonestCall, { everyMs = 25 }: { everyMs?: number } = {}): Meter {
-  let [durations, errors, reasons]: [number[], number, string[]] = [[], 0, []];
-  const underWay = new Set<Promise<void>>();
-  const once = async (): Promise<void> => {
+/** The calls of one lap. */
+class Lap {
+  readonly #durations: number[] = [];
+  readonly #reasons: string[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  #errors = 0;
+
+  begin(call: HonestCall): void {
+    const calling = this.#once(call).finally(() => this.#underWay.delete(calling));
+    this.#underWay.add(calling);
+  }
+
+  async ended(): Promise<Served> {
+    await Promise.all(this.#underWay);
+    const sorted = this.#durations.toSorted((a, b) => a - b);
+    return { calls: sorted.length, errors: this.#errors, reasons: this.#reasons, ...quantiles(sorted) };
+  }
+
+  async #once(call: HonestCall): Promise<void> {
     const startedMs = performance.now();
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
       await Promise.race([call(AbortSignal.timeout(timeoutMs)), late]);
     } catch (error) {
-      errors++;
-      if (reasons.length < keptReasons) reasons.push(error instanceof Error ? error.message : String(error));
+      this.#errors++;
+      if (this.#reasons.length < keptReasons) {
+        this.#reasons.push(error instanceof Error ? error.message : String(error));
+      }
     }
     clearTimeout(timer);
     // A call that failed was not served: its time counts too, so that failing fast does not look like serving fast.
-    durations.push(performance.now() - startedMs);
-  };
-  const timer = setInterval(() => {
-    const calling = once().finally(() => underWay.delete(calling));
-    underWay.add(calling);
-  }, everyMs);
-  const lap = (): Served => {
-    const sorted = durations.toSorted((a, b) => a - b);
-    const served = { calls: sorted.length, errors, reasons, ...quantiles(sorted) };
-    [durations, errors, reasons] = [[], 0, []];
-    return served;
+    this.#durations.push(performance.now() - startedMs);
+  }
+}
+
+export function meterHonestTenant(call: HonestCall, { everyMs = 25 }: { everyMs?: number } = {}): Meter {
+  let current = new Lap();
+  const timer = setInterval(() => current.begin(call), everyMs);
+  const lap = (): Promise<Served> => {
+    const ended = current;
+    current = new Lap();
+    return ended.ended();
   };
   return {
     lap,
     stop: async () => {
       clearInterval(timer);
-      await Promise.all(underWay);
-      return lap();
+      await lap();
     },
   };
 }

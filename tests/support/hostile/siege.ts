@@ -53,28 +53,28 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   running.defer(memory.stop);
   running.defer(async () => void await meter.stop());
   await pass(peaceMs / 3);
-  meter.lap(); // Connections are made and code is compiled before peace is measured.
+  void meter.lap(); // Connections are made and code is compiled before peace is measured.
   await pass(peaceMs);
-  const [peace, idleBytes] = [meter.lap(), residentBytes(pid)];
+  const [peace, idleBytes] = [await meter.lap(), residentBytes(pid)];
 
   const launched = await Promise.all(attackers.map(({ script, order }) => launchAttacker<Report>(script, order)));
   for (const attacker of launched) running.use(attacker);
-  meter.lap();
+  void meter.lap();
   const [beganMs, before] = [performance.now(), cpuOf(launched)];
   if (options.beginningMs !== undefined) await pass(options.beginningMs);
-  const beginning = options.beginningMs === undefined ? undefined : meter.lap();
+  const begun = options.beginningMs === undefined ? undefined : meter.lap();
   await pass(siegeMs);
   for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) await pass(250);
   const cores = (cpuOf(launched) - before) / (performance.now() - beganMs);
   const reports = await Promise.all(launched.map((attacker: Attacker<Report>) => attacker.stop()));
   const endedMs = performance.now();
-  const siege = meter.lap();
+  const siege = await meter.lap();
   const peakBytes = memory.peakBytes();
 
   const limitMs = 2 * Math.max(peace.p99Ms, noiseMs);
   while (true) {
     await pass(100);
-    const { calls, errors, maxMs } = meter.lap();
+    const { calls, errors, maxMs } = await meter.lap();
     const passedMs = performance.now() - endedMs;
     const isServed = calls > 0 && errors === 0 && maxMs <= limitMs;
     if (!isServed && passedMs < recoveryLimitMs) continue;
@@ -82,7 +82,7 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
     const result = {
       ...{ peace, siege, idleBytes, peakBytes, recoveryMs, reports, control },
-      ...(beginning !== undefined && { beginning }),
+      ...(begun !== undefined && { beginning: await begun }),
     };
     console.log(describe(name, result));
     return result;
@@ -94,11 +94,11 @@ function cpuOf(attackers: readonly Attacker<unknown>[]): number {
 }
 
 /** Attackers share the machine with the service and the honest tenant; this is what that alone costs. */
-async function besideBurner(cores: number, ms: number, lap: () => Served): Promise<Served> {
+async function besideBurner(cores: number, ms: number, lap: () => Promise<Served>): Promise<Served> {
   await using burner = await launchAttacker(new URL("burner.ts", import.meta.url), { cores });
-  lap();
+  void lap();
   await pass(ms);
-  const served = lap();
+  const served = await lap();
   await burner.stop();
   return served;
 }
