@@ -6,7 +6,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { ClientAddress } from "./client_address.ts";
 import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
-import { describeError, type Log } from "../server/mod.ts";
+import { describeError, describeFailure, type Log, type LogFields } from "../server/mod.ts";
 import type { Metrics } from "./metrics.ts";
 import { addOwnAccountRoutes } from "./routes/account.ts";
 import { addAccountRoutes } from "./routes/accounts.ts";
@@ -121,8 +121,13 @@ function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): v
     account_id: caller?.accountId,
     key_id: caller?.keyId,
     session_id: caller?.sessionId,
-    ...(fault === undefined ? {} : { error: describeError(fault) }),
+    ...(fault === undefined ? {} : { error: describeFault(fault) }),
   });
+}
+
+/** Where a part was found overloaded or away says nothing, and a stack costs more than the rest of a refusal. */
+function describeFault(fault: unknown): LogFields {
+  return fault instanceof Fault ? describeFailure(fault) : describeError(fault);
 }
 
 /** A method is text from outside; as a label it must not make new series. */

@@ -169,6 +169,19 @@ Deno.test("what fails because we are overloaded uses up nobody's attempts: an ou
   }
 });
 
+Deno.test("the log tells an overload in words, and takes the time for no stack: floods are made of it", async () => {
+  const { app, logs } = createBrokenApp(() => {
+    throw new Fault("overloaded", "The database does not answer", { cause: new Error("connection refused") });
+  });
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ email: "agent@example.com", password: "1234567 apples" });
+  const response = await app.fetch(new Request("http://x/v1/accounts", { method: "POST", headers, body }));
+  await response.body?.cancel();
+  const { error } = JSON.parse(logs.at(-1) ?? "{}");
+  const cause = { name: "Error", message: "connection refused" };
+  assertEquals(error, { name: "Fault", message: "The database does not answer", code: "overloaded", cause });
+});
+
 Deno.test("a body that breaks off is the client's fault, not ours: 400, and no error in the log", async () => {
   const { app, logs } = createBrokenApp(() => {
     throw new Error("not reached");
