@@ -11,12 +11,19 @@ export interface Job<Work, Result> {
 /** An operation after its first half, or behind both when there is nothing to sign or verify. */
 export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result };
 
-/** Both halves: in this call where the runtime's work does not wait. */
+/**
+ * Both halves: in this call where the runtime's work does not wait. What waits is known by its `then`: a page may have put a class
+ * of its own in the place of `Promise`, and the promises of async functions are not of it.
+ */
 export function perform<Work, Result>(begun: Begun<Work, Result>): Result | Promise<Result> {
   if ("result" in begun) return begun.result;
   const { work, finish } = begun;
   const done = work();
-  return done instanceof Promise ? done.then(finish) : finish(done);
+  return isPromise(done) ? done.then(finish) : finish(done);
+}
+
+function isPromise<Work>(done: Work | Promise<Work>): done is Promise<Work> {
+  return typeof done === "object" && done !== null && "then" in done;
 }
 
 /** The same operation with something behind it. */

@@ -85,6 +85,25 @@ Deno.test("where they wait, both halves come to the same bytes and the same outc
   assertEquals(messages[0]?.message, messages[1]?.message);
 });
 
+Deno.test("a signature that waits is waited for, also where a page has put another class in the place of Promise", async () => {
+  const verdicts: boolean[] = [true, false];
+  const { agents: [a, b] } = await createTrio({
+    ...portableSignatures,
+    signApplication: async (...args) => await portableSignatures.signApplication(...args),
+    verifyApplication: async () => await verdicts.pop() === true,
+  });
+  const { message } = await a.member.seal(payload, payload);
+  const theirs = globalThis.Promise;
+  Reflect.set(globalThis, "Promise", class<T> extends theirs<T> {});
+  try {
+    assertEquals((await b.member.receive(message, anything)).kind, "undecryptable");
+    assertEquals((await b.member.receive(message, anything)).kind, "message");
+    await a.member.seal(payload, payload);
+  } finally {
+    Reflect.set(globalThis, "Promise", theirs);
+  }
+});
+
 Deno.test("a key is used by the second half of a message alone: before it, and after a signature that is wrong, it is there", async () => {
   const { agents: [a, b] } = await createTrio();
   const { message } = await a.member.seal(payload, payload);
