@@ -65,7 +65,7 @@ export class DurableGroup {
     const durable = new DurableGroup(recorded, records);
     // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
     await durable.#writeInParts(over);
-    await durable.#write([...write, ...alongside]);
+    await durable.#write(() => [...write, ...alongside]);
     return durable;
   }
 
@@ -103,7 +103,7 @@ export class DurableGroup {
   ): Promise<Sealed> {
     return this.#exclusive(async () => {
       if (this.#recorded.needsKeys || reserving?.isNeeded() === true) {
-        await this.#write([...this.#recorded.reserve(), ...reserving?.changes() ?? []]);
+        await this.#write(() => [...this.#recorded.reserve(), ...reserving?.changes() ?? []]);
       }
       const authenticatedData = typeof authenticate === "function" ? authenticate(this.usedKeys + 1) : authenticate;
       return await perform(this.#recorded.beginSeal(payload, authenticatedData, room));
@@ -118,7 +118,7 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       const step = await perform(this.#recorded.beginReceive(message, rules));
       const { outcome } = step.result;
-      await this.#keep(step, outcome.kind === "commit" ? alongside(outcome.summary) : []);
+      await this.#keep(step, () => outcome.kind === "commit" ? alongside(outcome.summary) : []);
       return step.result;
     });
   }
@@ -153,13 +153,13 @@ export class DurableGroup {
   accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
     return this.#exclusive(async () => {
       const step = this.#recorded.accept(prepared);
-      await this.#keep(step, alongside(prepared.summary));
+      await this.#keep(step, () => alongside(prepared.summary));
     });
   }
 
   /** Our commit lost its race: the candidate goes, the group stays. `alongside` is asked when it is written. */
   discard(alongside: () => readonly RecordChange[] = () => []): Promise<void> {
-    return this.#exclusive(() => this.#write([...this.#recorded.discard(), ...alongside()]));
+    return this.#exclusive(() => this.#write(() => [...this.#recorded.discard(), ...alongside()]));
   }
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
@@ -169,7 +169,10 @@ export class DurableGroup {
 
   /** A generation of ours that is safe to send. It goes when the group moves, and not before: it may be in the log. */
   prepareFounding(founding: FoundingCandidate): Promise<void> {
-    return this.#exclusive(() => this.#write(this.#recorded.prepareFounding(founding)));
+    return this.#exclusive(() => {
+      const changes = this.#recorded.prepareFounding(founding);
+      return this.#write(() => changes);
+    });
   }
 
   /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
@@ -179,7 +182,7 @@ export class DurableGroup {
   ): Promise<void> {
     return this.#exclusive(async () => {
       const step = this.#recorded.enterGeneration(generation);
-      await this.#keep(step, alongside());
+      await this.#keep(step, alongside);
     });
   }
 
@@ -209,7 +212,7 @@ export class DurableGroup {
     await this.#exclusive(async () => {
       try {
         const changes = this.#recorded.giveBack();
-        if (changes.length > 0) await this.#write(changes);
+        await this.#write(() => changes);
       } finally {
         this.#ended ??= new MlsFault("The channel was closed here; open it again");
       }
@@ -217,16 +220,19 @@ export class DurableGroup {
   }
 
   /** `alongside` goes into the same write. */
-  async #keep({ write, over }: Step<unknown>, alongside: readonly RecordChange[] = []): Promise<void> {
-    const changes = [...write, ...alongside];
-    if (changes.length > 0) await this.#write(changes);
+  async #keep({ write, over }: Step<unknown>, alongside: () => readonly RecordChange[] = () => []): Promise<void> {
+    await this.#write(() => [...write, ...alongside()]);
     await this.#writeInParts(over);
   }
 
-  /** After a write that failed, memory is ahead of the disk, and going on could use a key twice after a restart. */
-  async #write(changes: readonly RecordChange[]): Promise<void> {
+  /**
+   * After a write that failed, or whose changes could not be told, memory is ahead of the disk, and going on could use a key twice
+   * after a restart.
+   */
+  async #write(changesOf: () => readonly RecordChange[]): Promise<void> {
     try {
-      await this.#records.batch(changes);
+      const changes = changesOf();
+      if (changes.length > 0) await this.#records.batch(changes);
     } catch (cause) {
       this.#ended = cause;
       throw cause;
@@ -235,7 +241,7 @@ export class DurableGroup {
 
   async #writeInParts(changes: readonly RecordChange[]): Promise<void> {
     for (let at = 0; at < changes.length; at += maxDeletions) {
-      await this.#write(changes.slice(at, at + maxDeletions));
+      await this.#write(() => changes.slice(at, at + maxDeletions));
     }
   }
 

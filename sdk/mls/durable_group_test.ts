@@ -66,6 +66,27 @@ Deno.test("after a write that failed nothing more is sealed, received or committ
   await assertRejects(() => durable.prepare({}), Error, "disk full");
 });
 
+Deno.test("a group of which nobody could tell what goes with a change ends: it has moved in memory alone", async () => {
+  const fail = (): never => {
+    throw new Error("cannot tell");
+  };
+  const operations: ((a: Agent, commit: Uint8Array) => Promise<unknown>)[] = [
+    (a) => a.joined.seal(payload, payload, { reserving: { isNeeded: () => true, changes: fail } }),
+    (a, commit) => a.joined.receive(commit, anything, fail),
+    async (a) => await a.joined.accept(await a.joined.prepare({}), fail),
+    async (a) => {
+      await a.joined.prepare({});
+      await a.joined.discard(fail);
+    },
+  ];
+  for (const operate of operations) {
+    const { a, b } = await createPair();
+    const { message } = await b.joined.prepare({});
+    await assertRejects(() => operate(a, message), Error, "cannot tell");
+    await assertRejects(() => a.joined.seal(payload, payload), Error, "cannot tell");
+  }
+});
+
 Deno.test("what goes with a membership or a commit is on disk with it, or neither is", async () => {
   const { world, a, b } = await createPair();
   const beside = (id: string): RecordChange => ({ type: "put", kind: "beside", id, value: payload });
