@@ -15,17 +15,40 @@ export interface NamingParts {
   readonly runtime: Pick<Runtime, "randomBytes">;
 }
 
-/** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
-export async function createAtRelay(name: ChannelName, { store, session, runtime }: NamingParts): Promise<ChannelId> {
+/**
+ * The nonce is on disk first: after a crash the same call finds the channel that the relay has made. That one may have been closed
+ * since, by its name: then another is made.
+ */
+export async function createAtRelay(name: ChannelName, parts: NamingParts): Promise<ChannelId> {
+  const { channelId, duplicate } = await createByNonce(name, parts);
+  if (!duplicate || await isOpen(channelId, parts)) return channelId;
+  await parts.store.delete(creating, name);
+  return (await createByNonce(name, parts)).channelId;
+}
+
+async function createByNonce(
+  name: ChannelName,
+  { store, session, runtime }: NamingParts,
+): Promise<ReplyBody<"CreateChannel">> {
   const stored = await store.get(creating, name);
   const nonce = stored === undefined ? runtime.randomBytes(nonceBytes) : decodeFields(stored, creating).bytes(0);
   if (stored === undefined) await store.put(creating, name, encodeFields([nonce]));
   try {
-    return (await session.call("CreateChannel", { name, nonce })).channelId;
+    return await session.call("CreateChannel", { name, nonce });
   } catch (error) {
     // Its fate is known, so the next attempt is another one.
     if (isCode(error, "name_taken", "rate_limited", "not_allowed")) await store.delete(creating, name);
     throw isCode(error, "name_taken") ? await heldByOthers(name, error, { session }) : error;
+  }
+}
+
+async function isOpen(channelId: ChannelId, { session }: Pick<NamingParts, "session">): Promise<boolean> {
+  try {
+    await session.call("ListMembers", { channelId });
+    return true;
+  } catch (error) {
+    if (isCode(error, "not_found")) return false;
+    throw error;
   }
 }
 

@@ -2,7 +2,9 @@
  * Stories that models of the channel found in tables of it, on the real agents and the real core of the relay: a
  * creation or an erasure that is done twice, or by half, ends no membership and begins none.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
 import { allAgree, name, Stage, until } from "../support/scenario/stage.ts";
 
 for (const writes of [1, 2, 3, 4]) {
@@ -50,5 +52,24 @@ for (const writes of [2, 3, 4]) {
     await bob.crash();
     // Without the note nothing was erased.
     assert(opened !== "opened" || bob.client.channels.length === 1);
+  });
+}
+
+for (const by of ["its own call", "another agent of the account"] as const) {
+  Deno.test(`a channel whose creation was not answered, and that was closed since, is not entered: closed by ${by}`, async () => {
+    await using stage = await Stage.open();
+    const [alice, other] = [await stage.actor("alice"), await stage.actor("other")];
+    alice.session.tampering.call = async (operation, _, forward) => {
+      const answer = await forward();
+      if (operation === "CreateChannel") throw createError("transport_error", "the answer was lost");
+      return answer;
+    };
+    await assertRejects(() => alice.manager.create(name), StaticError, "lost");
+    alice.session.tampering = {};
+    await (by === "its own call" ? alice : other).client.closeChannel(name);
+    await alice.manager.create(name);
+    const bob = await stage.actor("bob");
+    await bob.manager.joinWithToken(name, await alice.manager.invite(name));
+    await allAgree(alice, bob);
   });
 }
