@@ -1,0 +1,95 @@
+/**
+ * Erasing a membership: a note, the keys, the rest with the note. It is of one membership, and everybody who waits for it is told how
+ * it ends. One that fails stays, because its note may be on disk: the next call for its name tries again.
+ */
+import type { Erasing, ErasureStep, Leftover, Slot } from "./names_state.ts";
+import { everyName, type Named, type Run, settle, work } from "./names_run.ts";
+
+/** `waiting`: the operations that end with it. */
+export function erase(
+  run: Run,
+  { at }: Named,
+  former: Extract<Slot, { at: "open" | "resting" }>,
+  { why, waiting = [] }: Pick<Erasing, "why"> & Partial<Pick<Erasing, "waiting">>,
+): void {
+  const { channelId, membership } = former;
+  if (former.at === "open") run.effects.push({ type: "end", membership });
+  const job = work(run, { of: "erase", membership, channelId, step: "note" });
+  at.slot = { at: "erasing", channelId, membership, why, step: "note", job, waiting };
+}
+
+/** The call ends with the erasure that is under way, or is tried again. */
+export function waitForErasure({ at }: Named, erasing: Erasing, operation: number): void {
+  at.slot = { ...erasing, waiting: [...erasing.waiting, operation] };
+}
+
+export function eraseAgain(run: Run, { at }: Named, erasing: Erasing): void {
+  const { membership, channelId, step } = erasing;
+  at.slot = { ...erasing, job: work(run, { of: "erase", membership, channelId, step }) };
+}
+
+const next: Readonly<Record<ErasureStep, Exclude<ErasureStep, "note"> | undefined>> = {
+  note: "keys",
+  keys: "rest",
+  rest: undefined,
+};
+
+/** Returns whether nothing is left of it. */
+export function erased(run: Run, named: Named, erasing: Erasing): boolean {
+  const step = next[erasing.step];
+  if (step !== undefined) {
+    eraseAgain(run, named, { ...erasing, step });
+    return false;
+  }
+  named.at.slot = { at: "free" };
+  for (const operation of erasing.waiting) settle(run, operation, { type: "done" });
+  return true;
+}
+
+/** Everybody is told: those that wait for it, the one that wants its place, and those behind. */
+export function erasureFailed(run: Run, { at }: Named, erasing: Erasing, job: number): void {
+  at.slot = { ...erasing, job: undefined, waiting: [] };
+  const { turn, waiting } = at;
+  const inItsPlace = turn?.at === "replacing" ? [turn.by.operation] : [];
+  if (turn?.at === "replacing") at.turn = undefined;
+  at.waiting = [];
+  for (const operation of [...erasing.waiting, ...inItsPlace, ...waiting.map(({ operation }) => operation)]) {
+    settle(run, operation, { type: "failed", number: job });
+  }
+}
+
+/** Those that an earlier process began. */
+export function eraseLeftovers(run: Run): void {
+  run.state.leftovers = run.state.leftovers.map((leftover) => eraseLeftover(run, leftover));
+}
+
+function eraseLeftover(run: Run, { channelId, step }: Leftover): Leftover {
+  return { channelId, step, job: work(run, { of: "erase", membership: undefined, channelId, step }) };
+}
+
+/** Whether one is under way: nothing is entered or opened meanwhile. */
+export function isErasingLeftovers({ state }: Run): boolean {
+  return state.leftovers.some(({ job }) => job !== undefined);
+}
+
+export function leftoverErased(run: Run, job: number): void {
+  run.state.leftovers = run.state.leftovers.flatMap((leftover) => {
+    if (leftover.job !== job) return [leftover];
+    return leftover.step === "keys" ? [eraseLeftover(run, { ...leftover, step: "rest" })] : [];
+  });
+}
+
+/** It stays on disk, and keeps nothing from its work. */
+export function leftoverFailed({ state }: Run, job: number): void {
+  state.leftovers = state.leftovers.map((leftover) =>
+    leftover.job === job ? { ...leftover, job: undefined } : leftover
+  );
+}
+
+export function findErasing(run: Run, job: number): { readonly named: Named; readonly erasing: Erasing } | undefined {
+  for (const named of everyName(run)) {
+    const { slot } = named.at;
+    if (slot.at === "erasing" && slot.job === job) return { named, erasing: slot };
+  }
+  return undefined;
+}

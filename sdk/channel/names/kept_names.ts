@@ -1,0 +1,78 @@
+/**
+ * What a start finds of the names, and what an end of the process takes away. Both are here, so that a new field of the state is named
+ * in both: a test holds that a start finds what an end has left.
+ */
+import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
+import type { Leftover, NamesState, NameState, Slot } from "./names_state.ts";
+
+/** Of the names, on disk. */
+export interface KeptNames {
+  readonly channels: readonly KeptChannel[];
+  /** Of creations that were not answered. */
+  readonly nonces: Readonly<Partial<Record<ChannelName, string>>>;
+}
+
+export interface KeptChannel {
+  readonly channelId: ChannelId;
+  readonly name: ChannelName;
+  readonly hasKeys: boolean;
+  /** The note that it is being erased. */
+  readonly isNoted: boolean;
+}
+
+export function restoreNames({ channels, nonces }: KeptNames): NamesState {
+  const state: NamesState = { names: {}, leftovers: [], closing: [], numbers: 0, isFinished: false };
+  for (const channel of channels) restore(state, channel);
+  // cast: its keys are names
+  for (const [name, nonce] of Object.entries(nonces) as [ChannelName, string][]) {
+    state.names[name] = { ...state.names[name] ?? fresh({ at: "free" }), nonce };
+  }
+  return state;
+}
+
+function restore(state: NamesState, { channelId, name, hasKeys, isNoted }: KeptChannel): void {
+  if (isNoted) {
+    state.leftovers = [...state.leftovers, leftoverOf(channelId)];
+    return;
+  }
+  // In a store that was damaged, a record may be left without its keys, beside a later channel of the same name.
+  if (state.names[name] !== undefined && !hasKeys) return;
+  state.names[name] = fresh(
+    hasKeys ? { at: "resting", channelId, membership: ++state.numbers } : { at: "keyless", channelId },
+  );
+}
+
+function fresh(slot: Slot): NameState {
+  return { slot, nonce: undefined, turn: undefined, waiting: [] };
+}
+
+/** Nothing but the disk lasts: no call, no turn, no machine. An erasure lasts by its note. */
+export function forgetNames({ names, leftovers }: NamesState): NamesState {
+  const state: NamesState = { names: {}, leftovers: [], closing: [], numbers: 0, isFinished: false };
+  state.leftovers = leftovers.map(({ channelId }) => leftoverOf(channelId));
+  // cast: its keys are names
+  for (const name of Object.keys(names) as ChannelName[]) {
+    const at = names[name];
+    if (at !== undefined) forget(state, name, at);
+  }
+  return state;
+}
+
+function forget(state: NamesState, name: ChannelName, { slot, nonce }: NameState): void {
+  const kept = keptOf(state, slot);
+  if (kept.at === "free" && nonce === undefined) return;
+  state.names[name] = { ...fresh(kept), nonce };
+}
+
+function keptOf(state: NamesState, slot: Slot): Slot {
+  if (slot.at === "free" || slot.at === "keyless") return slot;
+  const { channelId } = slot;
+  if (slot.at !== "erasing" || slot.step === "note") return { at: "resting", channelId, membership: ++state.numbers };
+  state.leftovers = [...state.leftovers, leftoverOf(channelId)];
+  return { at: "free" };
+}
+
+/** Of its keys some may be left. */
+function leftoverOf(channelId: ChannelId): Leftover {
+  return { channelId, step: "keys", job: undefined };
+}

@@ -1,0 +1,196 @@
+/**
+ * The names of an agent: which channel each one holds, and what may take its place. It is a machine without waits: calls of one name
+ * have their turns one after the other, so that two of them never both find it free. The tables are in docs/channel_machine.md: what
+ * is not in them changes nothing.
+ */
+import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
+import {
+  erase,
+  erased,
+  eraseLeftovers,
+  erasureFailed,
+  findErasing,
+  leftoverErased,
+  leftoverFailed,
+} from "./erasure.ts";
+import { call, everyName, findMembership, type Named, named, numberOf, refuse, type Run, settle } from "./names_run.ts";
+import type { Answer, Closing, NameCall, NamesEvent, NamesFacts, NamesState, NamesStep, Turn } from "./names_state.ts";
+import { replaced, turnAnswered, turnDone, turnFailed, turnRefused } from "./turn_ends.ts";
+import { beginAtOnce, serve } from "./turns.ts";
+
+export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+  const run: Run = { state, facts, write: [], effects: [] };
+  happen(run, event);
+  for (const each of everyName(run)) {
+    serve(run, each);
+    forgetFree(state, each);
+  }
+  return run;
+}
+
+function happen(run: Run, event: NamesEvent): void {
+  switch (event.type) {
+    case "start":
+      return eraseLeftovers(run);
+    case "called":
+      return called(run, named(run, event.name), event.by);
+    case "close":
+      return close(run, named(run, event.name), event.operation);
+    case "answered":
+      return answered(run, event.call, event.answer);
+    case "refused":
+      return refused(run, event.call, event.code);
+    case "done":
+      return done(run, event);
+    case "failed":
+      return failed(run, event.job);
+    case "gone":
+      return gone(run, event.membership, event.leaving);
+    case "over":
+      return over(run, event.membership, event.leaving);
+    case "rejoined":
+      return rejoined(run, event.membership);
+    case "finish":
+      return finish(run);
+  }
+}
+
+/** A name that holds nothing, and for which nothing is done, is not kept. */
+function forgetFree({ names }: NamesState, { name, at: { slot, nonce, turn, waiting } }: Named): void {
+  if (slot.at === "free" && nonce === undefined && turn === undefined && waiting.length === 0) delete names[name];
+}
+
+function called(run: Run, each: Named, by: NameCall): void {
+  if (run.state.isFinished && isEnded(by)) return refuse(run, by.operation, "closing");
+  if (!beginAtOnce(run, each, by)) each.at.waiting.push(by);
+}
+
+/** With the client. What the relay has taken goes on. */
+function isEnded({ type }: NameCall): boolean {
+  return type !== "leave" && type !== "close";
+}
+
+/** The relay is asked first, whatever the name holds: an erasure of a channel that was left closes it for nobody. */
+function close(run: Run, { name, at: { slot } }: Named, operation: number): void {
+  if (run.state.isFinished) return refuse(run, operation, "closing");
+  if (slot.at !== "free") return callClose(run, { operation, name }, slot.channelId);
+  const number = call(run, { of: "ListChannels", name });
+  run.state.closing = [...run.state.closing, { operation, name, call: number, channelId: undefined }];
+}
+
+function callClose(run: Run, { operation, name }: Pick<Closing, "operation" | "name">, channelId: ChannelId): void {
+  const number = call(run, { of: "CloseChannel", channelId });
+  run.state.closing = [...run.state.closing, { operation, name, call: number, channelId }];
+}
+
+/** Takes it off the list. */
+function closingOf({ state }: Run, number: number): Closing | undefined {
+  const found = state.closing.find((each) => each.call === number);
+  if (found !== undefined) state.closing = state.closing.filter((each) => each !== found);
+  return found;
+}
+
+function turnOf(
+  run: Run,
+  isOf: (turn: Turn) => boolean,
+): { readonly each: Named; readonly turn: Turn } | undefined {
+  for (const each of everyName(run)) {
+    const { turn } = each.at;
+    if (turn !== undefined && isOf(turn)) return { each, turn };
+  }
+  return undefined;
+}
+
+function isOfCall(number: number): (turn: Turn) => boolean {
+  return (turn) => "call" in turn && turn.call === number;
+}
+
+function isOfJob(number: number): (turn: Turn) => boolean {
+  return (turn) => "job" in turn && turn.job === number;
+}
+
+function answered(run: Run, number: number, answer: Answer): void {
+  const found = turnOf(run, isOfCall(number));
+  if (found !== undefined) return turnAnswered(run, found.each, found.turn, answer);
+  const closing = closingOf(run, number);
+  if (closing === undefined) return;
+  if (closing.channelId !== undefined) return closed(run, closing, closing.channelId);
+  const channelId = answer.of === "ListChannels" ? answer.channelId : undefined;
+  if (channelId === undefined) return refuse(run, closing.operation, "not_at_relay");
+  callClose(run, closing, channelId);
+}
+
+function closed(run: Run, { name, operation }: Closing, channelId: ChannelId): void {
+  called(run, named(run, name), { type: "close", operation, channelId });
+}
+
+function refused(run: Run, number: number, code: string): void {
+  const found = turnOf(run, isOfCall(number));
+  if (found !== undefined) return turnRefused(run, found.each, found.turn, code);
+  const closing = closingOf(run, number);
+  if (closing === undefined) return;
+  const { operation, name, channelId } = closing;
+  if (code === "not_found" && channelId !== undefined && isOver(run, name, channelId)) {
+    return closed(run, closing, channelId);
+  }
+  settle(run, operation, { type: "failed", number });
+}
+
+/** It is over already; what is left of it here goes too. What was only left is not closed. */
+function isOver({ state }: Run, name: ChannelName, channelId: ChannelId): boolean {
+  const slot = state.names[name]?.slot;
+  if (slot === undefined || slot.at === "free" || slot.channelId !== channelId) return false;
+  return slot.at !== "erasing" || slot.why === "closed";
+}
+
+function done(run: Run, { job, result }: Extract<NamesEvent, { type: "done" }>): void {
+  const found = turnOf(run, isOfJob(job));
+  if (found !== undefined) return turnDone(run, found.each, found.turn, result);
+  const erasure = findErasing(run, job);
+  if (erasure === undefined) return leftoverErased(run, job);
+  if (erased(run, erasure.named, erasure.erasing)) replaced(run, erasure.named);
+}
+
+function failed(run: Run, job: number): void {
+  const found = turnOf(run, isOfJob(job));
+  if (found !== undefined) return turnFailed(run, found.each, found.turn, job);
+  const erasure = findErasing(run, job);
+  if (erasure === undefined) return leftoverFailed(run, job);
+  erasureFailed(run, erasure.named, erasure.erasing, job);
+}
+
+function gone(run: Run, membership: number, leaving: readonly number[]): void {
+  const found = findMembership(run, membership);
+  if (found === undefined) return;
+  const { slot, turn } = found.at;
+  if (slot.at !== "open" && slot.at !== "resting") return;
+  const isLeaving = turn?.at === "leaving";
+  if (isLeaving) found.at.turn = undefined;
+  const waiting = isLeaving ? [...leaving, turn.by.operation, ...turn.also] : leaving;
+  erase(run, found, slot, { why: "gone", waiting });
+}
+
+/** By the relay's word, or by a fault: its keys stay. Those that leave it say so again, as the next turns. */
+function over(run: Run, membership: number, leaving: readonly number[]): void {
+  const found = findMembership(run, membership);
+  if (found?.at.slot.at !== "open") return;
+  found.at.slot = { ...found.at.slot, at: "resting" };
+  found.at.waiting.unshift(...leaving.map((operation): NameCall => ({ type: "leave", operation, membership })));
+}
+
+function rejoined(run: Run, membership: number): void {
+  const found = findMembership(run, membership);
+  if (found?.at.slot.at !== "open") return;
+  const number = numberOf(run);
+  found.at.slot = { ...found.at.slot, membership: number };
+  // The machine is the same.
+  run.effects.push({ type: "renumber", from: membership, to: number });
+}
+
+function finish(run: Run): void {
+  run.state.isFinished = true;
+  for (const { at } of everyName(run)) {
+    for (const { operation } of at.waiting.filter(isEnded)) refuse(run, operation, "closing");
+    at.waiting = at.waiting.filter((by) => !isEnded(by));
+  }
+}

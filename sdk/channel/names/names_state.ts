@@ -1,0 +1,228 @@
+/**
+ * The state of an agent's names: what each one holds, whose turn it is, and who waits. It is plain data, and `stepNames` alone changes
+ * it. The tables are in docs/channel_machine.md. A membership is a number here, another one for each time that a channel is entered.
+ */
+import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
+
+/** What a name holds, and its disk with it. */
+export type Slot =
+  | { readonly at: "free" }
+  /** A store that was damaged has lost the keys. */
+  | { readonly at: "keyless"; readonly channelId: ChannelId }
+  /** Nothing works on it: it has not been opened since the start, or is over. */
+  | { readonly at: "resting"; readonly channelId: ChannelId; readonly membership: number }
+  | { readonly at: "open"; readonly channelId: ChannelId; readonly membership: number }
+  | Erasing;
+
+export interface Erasing {
+  readonly at: "erasing";
+  readonly channelId: ChannelId;
+  readonly membership: number;
+  /** It was left, or a commit removed us; it was closed; another membership takes its place. */
+  readonly why: "gone" | "closed" | "replaced";
+  readonly step: ErasureStep;
+  /** Undefined when it has failed: the next call tries again. */
+  readonly job: number | undefined;
+  /** Calls that end with it. */
+  readonly waiting: readonly number[];
+}
+
+/** `note` also waits for the last write of the channel's machine. */
+export type ErasureStep = "note" | "keys" | "rest";
+
+/** The program's calls, by the number of their operation. */
+export type NameCall =
+  | { readonly type: "create"; readonly operation: number }
+  /** By hand, or by what the relay has delivered. */
+  | { readonly type: "join"; readonly operation: number }
+  /** By the Welcome that answers an invite. `before`: the membership that was here when the program asked for it. */
+  | { readonly type: "invited"; readonly operation: number; readonly before: number | undefined }
+  /** Whether an invite may be asked for. */
+  | { readonly type: "check"; readonly operation: number }
+  | { readonly type: "open"; readonly operation: number; readonly orCreates: boolean }
+  /** Of a membership that is over. */
+  | { readonly type: "leave"; readonly operation: number; readonly membership: number }
+  /** The relay has closed this channel. */
+  | { readonly type: "close"; readonly operation: number; readonly channelId: ChannelId };
+
+/** The call whose turn it is, and what it waits for. */
+export type Turn =
+  | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly membership: number }
+  | { readonly at: "creating"; readonly by: NameCall; readonly call: number; readonly isAgain: boolean }
+  /** An earlier call had made the channel: whether it is open is asked. */
+  | { readonly at: "confirming"; readonly by: NameCall; readonly call: number; readonly channelId: ChannelId }
+  | { readonly at: "making"; readonly by: NameCall; readonly job: number; readonly channelId: ChannelId }
+  | {
+    readonly at: "opening_welcome";
+    readonly by: NameCall;
+    readonly job: number;
+    /** In whose place the new one may come. */
+    readonly former: number | undefined;
+    /** The first of those that led nowhere. */
+    readonly refusal: Refusal | undefined;
+  }
+  /** `made`: the job that made the new membership. */
+  | { readonly at: "replacing"; readonly by: NameCall; readonly made: number; readonly channelId: ChannelId }
+  | {
+    readonly at: "retiring";
+    readonly by: NameCall;
+    readonly job: number;
+    readonly made: number;
+    readonly channelId: ChannelId;
+  }
+  | { readonly at: "loading"; readonly by: NameCall; readonly job: number }
+  /** `also`: others that leave the same. */
+  | { readonly at: "leaving"; readonly by: LeaveCall; readonly call: number; readonly also: readonly number[] };
+
+export type LeaveCall = Extract<NameCall, { type: "leave" }>;
+
+export interface NameState {
+  slot: Slot;
+  /** On disk, of a creation that was not answered. */
+  nonce: string | undefined;
+  turn: Turn | undefined;
+  /** In the order in which they have their turn. */
+  waiting: NameCall[];
+}
+
+/** `closeChannel` until the relay has closed it: it has no turn, so that nobody waits for it. */
+export interface Closing {
+  readonly operation: number;
+  readonly name: ChannelName;
+  readonly call: number;
+  /** Undefined while the relay is asked which one it is. */
+  readonly channelId: ChannelId | undefined;
+}
+
+/** An erasure that an earlier process began. It holds no name. */
+export interface Leftover {
+  readonly channelId: ChannelId;
+  readonly step: Exclude<ErasureStep, "note">;
+  /** Undefined before the start, and when it failed: the next start tries again. */
+  readonly job: number | undefined;
+}
+
+export interface NamesState {
+  readonly names: Partial<Record<ChannelName, NameState>>;
+  leftovers: readonly Leftover[];
+  closing: readonly Closing[];
+  /** The last number that was given to a call, a job, a membership. */
+  numbers: number;
+  isFinished: boolean;
+}
+
+/** Knowledge of others at the moment of a step. */
+export interface NamesFacts {
+  /** Whether a membership that is open cannot go on: it is stopped, or waits to be let in again. */
+  readonly isStuck: (membership: number) => boolean;
+  /** Whether the relay says of this channel that it does not exist because the pass is not for it. */
+  readonly isHidden: (channel: { readonly name: ChannelName; readonly channelId: ChannelId }) => boolean;
+  /** Never used before. */
+  readonly nonce: string;
+}
+
+export type NamesEvent =
+  | { readonly type: "start" }
+  | { readonly type: "called"; readonly name: ChannelName; readonly by: NameCall }
+  | { readonly type: "close"; readonly name: ChannelName; readonly operation: number }
+  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  /** Also lost. */
+  | { readonly type: "refused"; readonly call: number; readonly code: string }
+  | { readonly type: "done"; readonly job: number; readonly result: JobResult }
+  | { readonly type: "failed"; readonly job: number }
+  /** Of the machine of a channel: nothing is left to do but to erase it. `leaving`: the calls that wait for that. */
+  | { readonly type: "gone"; readonly membership: number; readonly leaving: readonly number[] }
+  /** Nothing more comes; its keys stay. `leaving`: calls to leave that are not settled. */
+  | { readonly type: "over"; readonly membership: number; readonly leaving: readonly number[] }
+  | { readonly type: "rejoined"; readonly membership: number }
+  | { readonly type: "finish" };
+
+export type Answer =
+  | { readonly of: "ListMembers" | "LeaveChannel" | "CloseChannel" }
+  | { readonly of: "CreateChannel"; readonly channelId: ChannelId; readonly isRepeated: boolean }
+  /** Among the channels that the account owns. */
+  | { readonly of: "ListChannels"; readonly channelId: ChannelId | undefined };
+
+export type JobResult =
+  | { readonly of: "make" | "retire" | "erase" }
+  | { readonly of: "load"; readonly hasKeys: boolean }
+  /** `at`: which one of those that are here. */
+  | { readonly of: "open_welcome"; readonly channelId: ChannelId; readonly at: number };
+
+export type Request =
+  | { readonly of: "ListMembers" | "LeaveChannel" | "CloseChannel"; readonly channelId: ChannelId }
+  | { readonly of: "CreateChannel"; readonly name: ChannelName; readonly nonce: string }
+  | { readonly of: "ListChannels"; readonly name: ChannelName };
+
+export type Job =
+  /** A group of one. */
+  | { readonly of: "make"; readonly channelId: ChannelId }
+  /** The first one that opens, from this one on. */
+  | { readonly of: "open_welcome"; readonly operation: number; readonly from: number }
+  /** The machine of before comes to rest, then the records are read. */
+  | { readonly of: "load"; readonly membership: number; readonly channelId: ChannelId }
+  /** The machine comes to rest and writes nothing any more. */
+  | { readonly of: "retire"; readonly membership: number }
+  | {
+    readonly of: "erase";
+    readonly membership: number | undefined;
+    readonly channelId: ChannelId;
+    readonly step: ErasureStep;
+  };
+
+export type NamesEffect =
+  | { readonly type: "call"; readonly call: number; readonly request: Request }
+  | { readonly type: "job"; readonly job: number; readonly work: Job }
+  /** A machine works for this membership from now on. `made`: what was written; undefined for what was read. */
+  | { readonly type: "begin"; readonly membership: number; readonly name: ChannelName; readonly from: number }
+  /** It works no more, and what it had to write is dropped. */
+  | { readonly type: "end"; readonly membership: number }
+  /** Its machine works for a membership with another number. */
+  | { readonly type: "renumber"; readonly from: number; readonly to: number }
+  /** The machine of this membership leaves. */
+  | { readonly type: "depart"; readonly membership: number; readonly operation: number }
+  | { readonly type: "settle"; readonly operation: number; readonly result: Settled };
+
+export type Settled =
+  | { readonly type: "done" }
+  /** For a program that asks for an invite: it may. */
+  | { readonly type: "may_ask"; readonly before: number | undefined; readonly isStuck: boolean }
+  | { readonly type: "refused"; readonly why: Refusal }
+  /** With the error of this call or job. */
+  | { readonly type: "failed"; readonly number: number };
+
+export type Refusal =
+  | "in_already"
+  /** In a channel that the pass or key is not for. */
+  | "hidden"
+  /** The relay knows nothing of it, and its keys are here: its user says so. */
+  | "forgotten"
+  | "other_name"
+  | "not_here"
+  | "keys_lost"
+  | "not_at_relay"
+  | "replaced"
+  | "closing";
+
+export type NamesWrite =
+  | { readonly type: "nonce"; readonly name: ChannelName; readonly nonce: string | undefined }
+  /**
+   * What this job made, in place of what the name held, and without the note of an erasure of this channel. `isCreated`: the nonce goes.
+   * `keyless`: this record goes.
+   */
+  | {
+    readonly type: "membership";
+    readonly name: ChannelName;
+    readonly channelId: ChannelId;
+    readonly membership: number;
+    readonly made: number;
+    readonly isCreated: boolean;
+    readonly keyless: ChannelId | undefined;
+  }
+  | { readonly type: "no_record"; readonly name: ChannelName; readonly channelId: ChannelId };
+
+export interface NamesStep {
+  /** On disk, in one write, before anything else happens. */
+  readonly write: readonly NamesWrite[];
+  readonly effects: readonly NamesEffect[];
+}

@@ -1,0 +1,550 @@
+/** The tables of names in docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+import { assert, assertEquals } from "@std/assert";
+import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
+import { type KeptChannel, restoreNames } from "./kept_names.ts";
+import { stepNames } from "./names.ts";
+import type {
+  Answer,
+  JobResult,
+  NameCall,
+  NamesEffect,
+  NamesEvent,
+  NamesState,
+  NamesStep,
+  Settled,
+  Slot,
+  Turn,
+} from "./names_state.ts";
+
+// cast: names and ids of these tests
+const [name, otherName] = ["acme/ops/a", "acme/ops/b"] as unknown as readonly [ChannelName, ChannelName];
+const [a, b] = ["A", "B"] as unknown as readonly [ChannelId, ChannelId]; // cast: the same
+
+/** A call without its number. */
+type Called = NameCall extends infer C ? C extends NameCall ? Omit<C, "operation"> : never : never;
+
+class Names {
+  readonly state: NamesState;
+  stuck: readonly number[] = [];
+  isHidden = false;
+  last: NamesStep = { write: [], effects: [] };
+  operations = 0;
+
+  constructor(channels: readonly Partial<KeptChannel>[] = [], nonces: Readonly<Record<string, string>> = {}) {
+    const kept = channels.map((each) => ({ channelId: a, name, hasKeys: true, isNoted: false, ...each }));
+    this.state = restoreNames({ channels: kept, nonces });
+  }
+
+  step(event: NamesEvent): this {
+    const facts = {
+      isStuck: (each: number): boolean => this.stuck.includes(each),
+      isHidden: () => this.isHidden,
+      nonce: "fresh",
+    };
+    this.last = stepNames(this.state, event, facts);
+    return this;
+  }
+
+  /** By its next operation. */
+  call(by: Called, of = name): this {
+    // cast: with its number it is one
+    return this.step({ type: "called", name: of, by: { ...by, operation: ++this.operations } as NameCall });
+  }
+
+  close(): this {
+    return this.step({ type: "close", name, operation: ++this.operations });
+  }
+
+  get slot(): Slot {
+    return this.state.names[name]?.slot ?? { at: "free" };
+  }
+
+  get turn(): Turn | undefined {
+    return this.state.names[name]?.turn;
+  }
+
+  get at(): string {
+    return this.slot.at;
+  }
+
+  get membership(): number {
+    return "membership" in this.slot ? this.slot.membership : 0;
+  }
+
+  /** The number of what is waited for. */
+  get number(): number {
+    const { turn, slot } = this;
+    if (turn !== undefined && "call" in turn) return turn.call;
+    if (turn !== undefined && "job" in turn) return turn.job;
+    const job = slot.at === "erasing" ? slot.job : undefined;
+    return job ?? this.state.closing[0]?.call ?? 0;
+  }
+
+  answer(answer: Answer = { of: "ListMembers" }): this {
+    return this.step({ type: "answered", call: this.number, answer });
+  }
+
+  refuse(code: string): this {
+    return this.step({ type: "refused", call: this.number, code });
+  }
+
+  done(result: JobResult): this {
+    return this.step({ type: "done", job: this.number, result });
+  }
+
+  fail(): this {
+    return this.step({ type: "failed", job: this.number });
+  }
+
+  created(channelId = a, isRepeated = false): this {
+    return this.answer({ of: "CreateChannel", channelId, isRepeated });
+  }
+
+  welcome(channelId = a, at = 0): this {
+    return this.done({ of: "open_welcome", channelId, at });
+  }
+
+  /** Opens what is at rest. */
+  opened(): this {
+    return this.call({ type: "open", orCreates: false }).done({ of: "load", hasKeys: true });
+  }
+
+  gone(leaving: readonly number[] = []): this {
+    return this.step({ type: "gone", membership: this.membership, leaving });
+  }
+
+  over(leaving: readonly number[] = []): this {
+    return this.step({ type: "over", membership: this.membership, leaving });
+  }
+
+  /** All three parts. */
+  erased(): this {
+    const job = (): number => this.slot.at === "erasing" ? this.slot.job ?? 0 : 0;
+    for (const _ of ["note", "keys", "rest"]) this.step({ type: "done", job: job(), result: { of: "erase" } });
+    return this;
+  }
+
+  settled(operation = this.operations): Settled | undefined {
+    return this.last.effects.flatMap((each) =>
+      each.type === "settle" && each.operation === operation ? [each.result] : []
+    )[0];
+  }
+
+  get refusal(): string | undefined {
+    const settled = this.settled();
+    return settled?.type === "refused" ? settled.why : settled?.type;
+  }
+
+  get requests(): string[] {
+    return this.last.effects.flatMap((each) => each.type === "call" ? [each.request.of] : []);
+  }
+
+  has(type: NamesEffect["type"]): boolean {
+    return this.last.effects.some((effect) => effect.type === type);
+  }
+
+  get writes(): string[] {
+    return this.last.write.map(({ type }) => type);
+  }
+}
+
+const create = { type: "create" } as const;
+const join = { type: "join" } as const;
+const check = { type: "check" } as const;
+const open = { type: "open", orCreates: false } as const;
+const invited = (before?: number): Called => ({ type: "invited", before });
+
+const free = (): Names => new Names();
+const keyless = (): Names => new Names([{ hasKeys: false }]);
+const resting = (): Names => new Names([{}]);
+const running = (): Names => resting().opened();
+function stuck(): Names {
+  const names = running();
+  names.stuck = [names.membership];
+  return names;
+}
+
+Deno.test("names: each call begins as its slot says", () => {
+  const begun = (names: Names, by: Called): string | undefined => names.call(by).turn?.at ?? names.refusal;
+  const expected: readonly (readonly [Called, readonly (string | undefined)[]])[] = [
+    [create, ["creating", "creating", "asking", "asking"]],
+    [join, ["opening_welcome", "opening_welcome", "asking", "asking"]],
+    [invited(), ["opening_welcome", "opening_welcome", "asking", "asking"]],
+    [check, ["may_ask", "may_ask", "asking", "asking"]],
+    [open, ["not_here", "keys_lost", "loading", "done"]],
+    [{ type: "open", orCreates: true }, ["creating", "keys_lost", "loading", "done"]],
+    [{ type: "leave", membership: 77 }, ["replaced", "replaced", "replaced", "replaced"]],
+  ];
+  for (const [by, ats] of expected) {
+    const found = [free, keyless, resting, running].map((make) => begun(make(), by));
+    assertEquals(found, ats, by.type);
+  }
+});
+
+Deno.test("names: an invited agent whose slot is as at its check asks nothing more", () => {
+  for (const names of [resting(), running()]) {
+    assertEquals(names.call(invited(names.membership)).turn?.at, "opening_welcome");
+  }
+});
+
+Deno.test("names: leave goes to the machine of what is open, and to the relay for what rests", () => {
+  const names = running();
+  assert(names.call({ type: "leave", membership: names.membership }).has("depart"));
+  assertEquals(names.turn, undefined);
+  const over = resting();
+  assertEquals(over.call({ type: "leave", membership: over.membership }).requests, ["LeaveChannel"]);
+});
+
+Deno.test("names: a call waits for the one that has the turn, another name does not", () => {
+  const names = free().call(create);
+  assertEquals(names.call(create).requests, []);
+  assertEquals(names.call(create, otherName).requests, ["CreateChannel"]);
+  assertEquals(names.created().done({ of: "make" }).at, "open");
+  assertEquals([names.turn?.at, names.requests], ["asking", ["ListMembers"]], "the second one");
+});
+
+Deno.test("names: what the relay says of a membership decides whether a call goes on", () => {
+  const said = (names: Names, by: Called, isMember: boolean): string | undefined => {
+    names.call(by);
+    if (isMember) names.answer();
+    else names.refuse("not_found");
+    return names.turn?.at ?? names.refusal;
+  };
+  const row = (by: Called, isMember: boolean): (string | undefined)[] =>
+    [resting, running, stuck].map((make) => said(make(), by, isMember));
+  assertEquals(row(create, true), ["in_already", "in_already", "in_already"]);
+  assertEquals(row(join, true), ["in_already", "in_already", "opening_welcome"]);
+  assertEquals(row(invited(), true), ["in_already", "in_already", "opening_welcome"]);
+  assertEquals(row(check, true), ["in_already", "in_already", "may_ask"]);
+  assertEquals(row(create, false), ["forgotten", "forgotten", "forgotten"]);
+  assertEquals(row(join, false), ["opening_welcome", "forgotten", "opening_welcome"]);
+  assertEquals(row(invited(), false), ["opening_welcome", "opening_welcome", "opening_welcome"]);
+  assertEquals(row(check, false), ["may_ask", "may_ask", "may_ask"]);
+});
+
+Deno.test("names: a channel that the pass is not for is not taken for one that is over", () => {
+  for (const by of [create, join, check, invited()]) {
+    const names = resting();
+    names.isHidden = true;
+    assertEquals(names.call(by).refuse("not_found").refusal, "hidden");
+  }
+});
+
+Deno.test("names: a relay that cannot be asked decides nothing", () => {
+  assertEquals(resting().call(join).refuse("overloaded").refusal, "failed");
+});
+
+Deno.test("names: a slot that changed while the relay was asked is looked at from the top", () => {
+  const gone = running().call(join).gone();
+  assertEquals([gone.answer().turn, gone.at], [undefined, "erasing"]);
+  assertEquals(gone.erased().turn?.at, "opening_welcome");
+  const rejoined = stuck().call(join);
+  rejoined.step({ type: "rejoined", membership: rejoined.membership });
+  assertEquals(rejoined.answer().turn?.at, "asking");
+  const back = stuck().call(join);
+  back.stuck = [];
+  assertEquals(back.answer().refusal, "in_already");
+});
+
+Deno.test("names: a creation has its nonce on disk first, and loses it with the membership or a refusal that is final", () => {
+  const names = free().call(create);
+  assertEquals([names.writes, names.requests], [["nonce"], ["CreateChannel"]]);
+  assertEquals(names.created().turn?.at, "making");
+  const [write] = names.done({ of: "make" }).last.write;
+  assert(write?.type === "membership" && write.isCreated);
+  assertEquals([names.at, names.refusal, names.has("begin"), names.state.names[name]?.nonce], [
+    "open",
+    "done",
+    true,
+    undefined,
+  ]);
+  assertEquals(free().call(create).refuse("name_taken").writes, ["nonce"]);
+  const lost = free().call(create).refuse("transport_error");
+  assertEquals([lost.refusal, lost.state.names[name]?.nonce], ["failed", "fresh"]);
+  assertEquals([lost.call(create).writes, lost.requests], [[], ["CreateChannel"]]);
+});
+
+Deno.test("names: a channel that an earlier call made may be closed since", () => {
+  const repeated = (): Names => new Names([], { [name]: "old" }).call(create).created(a, true);
+  assertEquals([repeated().turn?.at, repeated().requests], ["confirming", ["ListMembers"]]);
+  assertEquals(repeated().answer().turn?.at, "making");
+  assertEquals(repeated().refuse("overloaded").refusal, "failed");
+  const again = repeated().refuse("not_found");
+  assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [["nonce"], "creating", "fresh"]);
+  assertEquals(again.created(b, true).turn?.at, "making", "a fresh nonce repeats nothing");
+});
+
+Deno.test("names: a channel that another name has, or is about to have, is not entered", () => {
+  const created = (names: Names): string | undefined => names.call(create).created().refusal;
+  assertEquals(created(new Names([{ name: otherName }])), "other_name");
+  assertEquals(created(free().call(join, otherName)), undefined);
+  const both = free().call(create, otherName);
+  const turn = both.state.names[otherName]?.turn;
+  both.step({
+    type: "answered",
+    call: turn?.at === "creating" ? turn.call : 0,
+    answer: { of: "CreateChannel", channelId: a, isRepeated: false },
+  });
+  assertEquals(created(both), "other_name");
+});
+
+Deno.test("names: a Welcome enters what is free, and takes the record of what has lost its keys", () => {
+  assertEquals([free().call(join).welcome().at, keyless().call(join).welcome(b).at], ["open", "open"]);
+  const [write] = keyless().call(join).welcome(b).last.write;
+  assert(write?.type === "membership" && write.keyless === a && !write.isCreated);
+  const [same] = keyless().call(join).welcome(a).last.write;
+  assert(same?.type === "membership" && same.keyless === undefined);
+});
+
+Deno.test("names: a Welcome that leads into another name makes way for the next, and the first refusal is told", () => {
+  const names = new Names([{ name: otherName }]).call(join);
+  assertEquals([names.welcome(a, 2).turn?.at, names.refusal], ["opening_welcome", undefined]);
+  const [next] = names.last.effects;
+  assert(next?.type === "job" && next.work.of === "open_welcome" && next.work.from === 3);
+  assertEquals(names.fail().refusal, "other_name");
+  assertEquals(free().call(join).fail().refusal, "failed");
+});
+
+Deno.test("names: in whose place a Welcome leads", () => {
+  const led = (make: () => Names, by: "join" | "invited", into: ChannelId): string | undefined => {
+    const names = make();
+    if (by === "join") names.call(join).refuse("not_found");
+    else names.call(invited(names.membership));
+    if (names.turn?.at !== "opening_welcome") return names.refusal;
+    const { turn } = names.welcome(into);
+    return turn?.at === "opening_welcome" ? turn.refusal : turn?.at;
+  };
+  const row = (by: "join" | "invited", into: ChannelId): (string | undefined)[] =>
+    [resting, running, stuck].map((make) => led(make, by, into));
+  assertEquals(row("join", a), ["replacing", "forgotten", "retiring"]);
+  assertEquals(row("join", b), ["forgotten", "forgotten", "in_already"]);
+  assertEquals(row("invited", a), ["replacing", "replacing", "replacing"]);
+  assertEquals(row("invited", b), ["replacing", "forgotten", "replacing"]);
+});
+
+Deno.test("names: a machine that is stuck ends before the new membership is written over it", () => {
+  const names = stuck().call(join).answer();
+  assertEquals([names.welcome().has("end"), names.at, names.turn?.at], [true, "resting", "retiring"]);
+  assertEquals([names.done({ of: "retire" }).writes, names.at, names.refusal], [["membership"], "open", "done"]);
+});
+
+Deno.test("names: the write of a new membership waits for the erasure of the former", () => {
+  const names = resting();
+  names.call(invited(names.membership)).welcome(b);
+  assertEquals([names.at, names.turn?.at, names.writes], ["erasing", "replacing", []]);
+  assertEquals([names.erased().writes, names.at, names.slot.at === "open" && names.slot.channelId], [
+    ["membership"],
+    "open",
+    b,
+  ]);
+  const gone = running();
+  gone.call(invited(gone.membership)).gone().welcome();
+  assertEquals([gone.turn?.at, gone.writes], ["replacing", []]);
+  assertEquals(gone.erased().writes, ["membership"]);
+});
+
+Deno.test("names: a Welcome of a call that was overtaken is judged anew", () => {
+  const other = running();
+  other.call(invited(other.membership)).step({ type: "rejoined", membership: other.membership });
+  assertEquals(other.welcome().turn?.at, "asking");
+  const came = stuck().call(join).answer();
+  came.stuck = [];
+  assertEquals(came.welcome().refusal, "in_already");
+});
+
+Deno.test("names: opening reads the records, also when they are not what was expected", () => {
+  const names = resting();
+  const { membership } = names;
+  names.call(open);
+  assertEquals(names.call(create).requests, [], "others wait");
+  assertEquals([names.done({ of: "load", hasKeys: true }).settled(1), names.at], [{ type: "done" }, "open"]);
+  assertEquals([names.membership, names.has("begin")], [membership, true]);
+  const lost = resting().call(open).done({ of: "load", hasKeys: false });
+  assertEquals([lost.refusal, lost.at], ["keys_lost", "keyless"]);
+  const failed = resting().call(open).fail();
+  assertEquals([failed.refusal, failed.at], ["failed", "resting"]);
+});
+
+Deno.test("names: a leave of a membership at rest has a turn, and others leave with it", () => {
+  const left = (): Names => {
+    const names = resting();
+    const leave = { type: "leave", membership: names.membership } as const;
+    return names.call(leave).call(leave);
+  };
+  for (
+    const end of [(names: Names) => names.answer({ of: "LeaveChannel" }), (names: Names) => names.refuse("not_found")]
+  ) {
+    const names = end(left());
+    assertEquals([names.at, names.settled()], ["erasing", undefined]);
+    assertEquals([names.erased().settled(1)?.type, names.settled(2)?.type, names.at], ["done", "done", "free"]);
+  }
+  const refused = left().refuse("state_conflict");
+  assertEquals([refused.at, refused.settled(1)?.type, refused.settled(2)?.type], ["resting", "failed", "failed"]);
+  const hidden = left();
+  hidden.isHidden = true;
+  assertEquals(hidden.refuse("not_found").at, "resting");
+  assertEquals(left().call(open).turn?.at, "leaving", "nobody opens it meanwhile");
+});
+
+Deno.test("names: closeChannel asks the relay first, whatever the slot holds", () => {
+  const erasing = running().gone();
+  assertEquals([free(), keyless(), resting(), running(), erasing].map((names) => names.close().requests[0]), [
+    "ListChannels",
+    "CloseChannel",
+    "CloseChannel",
+    "CloseChannel",
+    "CloseChannel",
+  ]);
+  assertEquals(free().close().answer({ of: "ListChannels", channelId: undefined }).refusal, "not_at_relay");
+  const found = free().close().answer({ of: "ListChannels", channelId: b });
+  assertEquals(found.requests, ["CloseChannel"]);
+  assertEquals(found.answer({ of: "CloseChannel" }).refusal, "done");
+});
+
+Deno.test("names: a channel that was closed goes from its slot, and no other", () => {
+  for (const make of [resting, running]) {
+    const names = make().close().answer({ of: "CloseChannel" });
+    assertEquals([names.at, names.slot.at === "erasing" && names.slot.why, names.refusal], [
+      "erasing",
+      "closed",
+      undefined,
+    ]);
+    assertEquals(names.erased().refusal, "done");
+  }
+  const gone = keyless().close().answer({ of: "CloseChannel" });
+  assertEquals([gone.writes, gone.at, gone.refusal], [["no_record"], "free", "done"]);
+  const other = keyless().close();
+  const { number } = other;
+  other.call(join).welcome(b);
+  assertEquals([other.step({ type: "answered", call: number, answer: { of: "CloseChannel" } }).refusal, other.at], [
+    undefined,
+    "open",
+  ]);
+  assertEquals(other.settled(1), { type: "done" });
+});
+
+Deno.test("names: that a channel is over already closes what is here of it, but not what was only left", () => {
+  for (const make of [resting, running]) assertEquals(make().close().refuse("not_found").at, "erasing");
+  assertEquals(resting().close().refuse("not_allowed").refusal, "failed");
+  const left = running().gone().close();
+  const [{ call = 0 } = {}] = left.state.closing;
+  assertEquals(left.step({ type: "refused", call, code: "not_found" }).refusal, "failed");
+  const twice = resting().close().close();
+  const [first, second] = twice.state.closing;
+  twice.step({ type: "answered", call: first?.call ?? 0, answer: { of: "CloseChannel" } });
+  twice.step({ type: "refused", call: second?.call ?? 0, code: "not_found" });
+  assertEquals([twice.erased().settled(1)?.type, twice.settled(2)?.type], ["done", "done"]);
+});
+
+Deno.test("names: a machine that is gone is erased, in three parts, and those that leave wait for it", () => {
+  const names = running().gone([40]);
+  const steps = ["note", "keys", "rest"].map((_) => {
+    const step = names.slot.at === "erasing" ? names.slot.step : undefined;
+    names.done({ of: "erase" });
+    return step;
+  });
+  assertEquals([steps, names.at, names.settled(40)?.type], [["note", "keys", "rest"], "free", "done"]);
+});
+
+Deno.test("names: a machine that is over rests, and its leave goes on as a turn", () => {
+  assertEquals(running().over().at, "resting");
+  const names = running().over([40]);
+  assertEquals([names.at, names.turn?.at, names.requests], ["resting", "leaving", ["LeaveChannel"]]);
+  names.answer({ of: "LeaveChannel" });
+  assertEquals(names.erased().settled(40)?.type, "done");
+});
+
+Deno.test("names: what a machine says of a membership that it has no more changes nothing", () => {
+  const names = running();
+  const { membership } = names;
+  names.step({ type: "rejoined", membership });
+  for (const type of ["gone", "over"] as const) names.step({ type, membership, leaving: [] });
+  assertEquals(names.at, "open");
+  assert(names.membership !== membership);
+});
+
+Deno.test("names: calls wait for an erasure; leave and close end with it", () => {
+  const names = running();
+  const { membership } = names;
+  names.gone().call({ type: "leave", membership }).call(open).call(join);
+  assertEquals(names.turn, undefined);
+  names.erased();
+  assertEquals([names.settled(2)?.type, names.settled(3)?.type, names.turn?.at], [
+    "done",
+    "refused",
+    "opening_welcome",
+  ]);
+  const replaced = resting();
+  const former = replaced.membership;
+  replaced.call(invited(former)).welcome(b).call({ type: "leave", membership: former });
+  assertEquals([replaced.erased().at, replaced.settled(2)], ["open", { type: "refused", why: "replaced" }]);
+});
+
+Deno.test("names: an erasure that failed stays, everybody is told, and the next call tries again", () => {
+  const names = running();
+  const { membership } = names;
+  names.gone([40]).call(open).call({ type: "leave", membership });
+  names.fail();
+  assertEquals([names.at, names.settled(40)?.type, names.settled(2)?.type, names.settled(3)?.type], [
+    "erasing",
+    "failed",
+    "failed",
+    "failed",
+  ]);
+  assert(names.slot.at === "erasing" && names.slot.job === undefined);
+  for (const by of [open, create, { type: "leave", membership } as const]) {
+    assert(names.call(by).has("job"), by.type);
+    names.fail();
+  }
+  assertEquals([names.close().answer({ of: "CloseChannel" }).has("job"), names.erased().refusal], [true, "done"]);
+  const replacing = resting();
+  replacing.call(invited(replacing.membership)).welcome(b).fail();
+  assertEquals([replacing.settled()?.type, replacing.turn, replacing.at], ["failed", undefined, "erasing"]);
+});
+
+Deno.test("names: a start goes on with what a note says, before anything else, and holds no name by it", () => {
+  const names = new Names([{ isNoted: true }]).step({ type: "start" });
+  assertEquals([names.at, names.call(create).requests], ["free", []]);
+  const job = (): number => names.state.leftovers[0]?.job ?? 0;
+  names.step({ type: "done", job: job(), result: { of: "erase" } });
+  names.step({ type: "done", job: job(), result: { of: "erase" } });
+  assertEquals([names.state.leftovers, names.requests], [[], ["CreateChannel"]]);
+});
+
+Deno.test("names: a leftover on a damaged disk stays for the next start; a new membership of its channel ends it", () => {
+  const names = new Names([{ isNoted: true }]).step({ type: "start" });
+  names.step({ type: "failed", job: names.state.leftovers[0]?.job ?? 0 });
+  assertEquals([names.state.leftovers.length, names.call(join).turn?.at], [1, "opening_welcome"]);
+  assertEquals(names.welcome().state.leftovers, []);
+});
+
+Deno.test("names: of two records of one name the one with keys has it, and that of lost keys waits for its user", () => {
+  for (const channels of [[{ hasKeys: false }, { channelId: b }], [{ channelId: b }, { hasKeys: false }]]) {
+    const { slot } = new Names(channels);
+    assertEquals([slot.at, "channelId" in slot && slot.channelId], ["resting", b]);
+  }
+  assertEquals(keyless().at, "keyless");
+});
+
+Deno.test("names: a client that is closed refuses what has no turn, and every later call", () => {
+  const names = free().call(create).call(join);
+  names.step({ type: "finish" });
+  assertEquals([names.refusal, names.turn?.at], ["closing", "creating"]);
+  assertEquals([names.call(open).refusal, names.close().refusal], ["closing", "closing"]);
+  const left = resting();
+  left.step({ type: "finish" });
+  assertEquals(left.call({ type: "leave", membership: left.membership }).requests, ["LeaveChannel"]);
+});
+
+Deno.test("names: an end whose number no state holds changes nothing", () => {
+  const names = running().call(check);
+  const before = structuredClone(names.state);
+  for (const number of [0, 999]) {
+    names.step({ type: "answered", call: number, answer: { of: "ListMembers" } });
+    names.step({ type: "refused", call: number, code: "not_found" });
+    names.step({ type: "done", job: number, result: { of: "make" } });
+    names.step({ type: "failed", job: number });
+    assertEquals(names.last.effects, []);
+  }
+  assertEquals(names.state, before);
+});

@@ -1,0 +1,155 @@
+/** The beginning of a turn: the first table of names in docs/channel_machine.md. A call goes by what its name holds at that moment. */
+import type { ChannelId } from "../../../proto/mod.ts";
+import { erase, eraseAgain, isErasingLeftovers, waitForErasure } from "./erasure.ts";
+import { call, type Named, refuse, type Run, settle, work } from "./names_run.ts";
+import type { NameCall, Refusal, Slot } from "./names_state.ts";
+
+/** Those that wait have their turns, as long as nothing has to be waited for. */
+export function serve(run: Run, named: Named): void {
+  const { at } = named;
+  if (isErasingLeftovers(run)) return;
+  for (;;) {
+    const { slot, turn } = at;
+    if (slot.at === "erasing") {
+      const isWanted = slot.waiting.length > 0 || at.waiting.length > 0 || turn?.at === "replacing";
+      if (slot.job === undefined && isWanted) eraseAgain(run, named, slot);
+      return;
+    }
+    if (turn !== undefined) return;
+    const next = at.waiting.shift();
+    if (next === undefined) return;
+    begin(run, named, next, slot);
+  }
+}
+
+/** A call without a turn: it needs nothing but what is there. Returns whether it was one. */
+export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
+  const { slot } = named.at;
+  if (by.type === "open" && slot.at === "open") {
+    settle(run, by.operation, { type: "done" });
+    return true;
+  }
+  if (by.type === "leave") return leaveAtOnce(run, named, by);
+  if (by.type !== "close" || slot.at !== "erasing" || slot.channelId !== by.channelId) return false;
+  waitForErasure(named, slot, by.operation);
+  return true;
+}
+
+function leaveAtOnce(run: Run, named: Named, { membership, operation }: Extract<NameCall, { type: "leave" }>): boolean {
+  const { slot, turn } = named.at;
+  if (!("membership" in slot) || slot.membership !== membership) return false;
+  if (slot.at === "open") {
+    run.effects.push({ type: "depart", membership, operation });
+    return true;
+  }
+  // A membership that another one replaces was not left.
+  if (slot.at === "erasing" && slot.why !== "replaced") {
+    waitForErasure(named, slot, operation);
+    return true;
+  }
+  if (turn?.at !== "leaving" || turn.by.membership !== membership) return false;
+  named.at.turn = { ...turn, also: [...turn.also, operation] };
+  return true;
+}
+
+function begin(run: Run, named: Named, by: NameCall, slot: Exclude<Slot, { at: "erasing" }>): void {
+  switch (by.type) {
+    case "create":
+    case "join":
+    case "invited":
+    case "check":
+      return enter(run, named, by, slot);
+    case "open":
+      return open(run, named, by, slot);
+    case "leave":
+      return leave(run, named, by, slot);
+    case "close":
+      return close(run, named, by, slot);
+  }
+}
+
+type Entering = Extract<NameCall, { type: "create" | "join" | "invited" | "check" }>;
+
+function enter(run: Run, named: Named, by: Entering, slot: Exclude<Slot, { at: "erasing" }>): void {
+  if (slot.at === "free" || slot.at === "keyless") return goOn(run, named, by, undefined);
+  const { channelId, membership } = slot;
+  if (by.type === "invited" && by.before === membership) return goOn(run, named, by, membership);
+  named.at.turn = { at: "asking", by, call: call(run, { of: "ListMembers", channelId }), membership };
+}
+
+/** Nothing stands in the way any more. `former`: in whose place a new membership may come. */
+export function goOn(run: Run, named: Named, by: NameCall, former: number | undefined): void {
+  switch (by.type) {
+    case "join":
+    case "invited":
+      return openWelcome(run, named, by, { former, from: 0, refusal: undefined });
+    case "check":
+      named.at.turn = undefined;
+      return settle(run, by.operation, { type: "may_ask", before: former, isStuck: false });
+    default:
+      return create(run, named, by, false);
+  }
+}
+
+/** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
+export function create(run: Run, { name, at }: Named, by: NameCall, isAgain: boolean): void {
+  const nonce = at.nonce ?? run.facts.nonce;
+  if (at.nonce === undefined) run.write.push({ type: "nonce", name, nonce });
+  at.nonce = nonce;
+  at.turn = { at: "creating", by, call: call(run, { of: "CreateChannel", name, nonce }), isAgain };
+}
+
+interface Opening {
+  readonly former: number | undefined;
+  readonly from: number;
+  readonly refusal: Refusal | undefined;
+}
+
+export function openWelcome(run: Run, { at }: Named, by: NameCall, { former, from, refusal }: Opening): void {
+  const job = work(run, { of: "open_welcome", operation: by.operation, from });
+  at.turn = { at: "opening_welcome", by, job, former, refusal };
+}
+
+function open(
+  run: Run,
+  named: Named,
+  by: Extract<NameCall, { type: "open" }>,
+  slot: Exclude<Slot, { at: "erasing" }>,
+): void {
+  const { at } = named;
+  switch (slot.at) {
+    case "free":
+      return by.orCreates ? create(run, named, by, false) : refuse(run, by.operation, "not_here");
+    case "keyless":
+      return refuse(run, by.operation, "keys_lost");
+    case "open":
+      return settle(run, by.operation, { type: "done" });
+    case "resting": {
+      const { membership, channelId } = slot;
+      at.turn = { at: "loading", by, job: work(run, { of: "load", membership, channelId }) };
+    }
+  }
+}
+
+/** By its own machine when it is open: `beginAtOnce` has looked, but it may be open since. */
+function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>, slot: Slot): void {
+  const { membership, operation } = by;
+  if (!("membership" in slot) || slot.membership !== membership) return refuse(run, operation, "replaced");
+  if (slot.at === "open") return void run.effects.push({ type: "depart", membership, operation });
+  const number = call(run, { of: "LeaveChannel", channelId: slot.channelId });
+  named.at.turn = { at: "leaving", by, call: number, also: [] };
+}
+
+/** The relay has closed it. Another channel may have taken its name since. */
+function close(
+  run: Run,
+  named: Named,
+  { channelId, operation }: { readonly channelId: ChannelId; readonly operation: number },
+  slot: Exclude<Slot, { at: "erasing" }>,
+): void {
+  if (slot.at === "free" || slot.channelId !== channelId) return settle(run, operation, { type: "done" });
+  if (slot.at !== "keyless") return erase(run, named, slot, { why: "closed", waiting: [operation] });
+  named.at.slot = { at: "free" };
+  run.write.push({ type: "no_record", name: named.name, channelId });
+  settle(run, operation, { type: "done" });
+}
