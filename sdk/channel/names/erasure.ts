@@ -1,5 +1,5 @@
 /**
- * Erasing a membership: a note, the keys, the rest with the note. It is of one membership, and everybody who waits for it is told how
+ * Erasing a membership: its machine ends, then a note, the keys, the rest with the note. It is of one membership, and everybody who waits for it is told how
  * it ends. One that fails stays, because its note may be on disk: the next call for its name tries again.
  */
 import type { Erasing, ErasureStep, Leftover, Slot } from "./names_state.ts";
@@ -12,10 +12,10 @@ export function erase(
   former: Extract<Slot, { at: "open" | "resting" }>,
   { why, waiting = [] }: Pick<Erasing, "why"> & Partial<Pick<Erasing, "waiting">>,
 ): void {
-  const { channelId, membership } = former;
-  if (former.at === "open") run.effects.push({ type: "end", membership });
-  const job = work(run, { of: "erase", membership, channelId, step: "note" });
-  at.slot = { at: "erasing", channelId, membership, why, step: "note", job, waiting };
+  const { channelId, membership, leaf } = former;
+  const step = former.at === "open" ? "end" : "note";
+  const job = work(run, { of: "erase", membership, channelId, step });
+  at.slot = { at: "erasing", channelId, membership, leaf, why, step, job, waiting };
 }
 
 /** The call ends with the erasure that is under way, or is tried again. */
@@ -28,7 +28,8 @@ export function eraseAgain(run: Run, { at }: Named, erasing: Erasing): void {
   at.slot = { ...erasing, job: work(run, { of: "erase", membership, channelId, step }) };
 }
 
-const next: Readonly<Record<ErasureStep, Exclude<ErasureStep, "note"> | undefined>> = {
+const next: Readonly<Record<ErasureStep, ErasureStep | undefined>> = {
+  end: "note",
   note: "keys",
   keys: "rest",
   rest: undefined,

@@ -1,5 +1,5 @@
 /**
- * What a start finds of the names, and what an end of the process takes away. Both are here, so that a new field of the state is named
+ * The names as a start finds them, and as an end of the process leaves them. Both are here, so that a new field of the state is named
  * in both: a test holds that a start finds what an end has left.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
@@ -21,13 +21,17 @@ export interface KeptChannel {
 }
 
 export function restoreNames({ channels, nonces }: KeptNames): NamesState {
-  const state: NamesState = { names: {}, leftovers: [], closing: [], numbers: 0, isFinished: false };
+  const state = nothing();
   for (const channel of channels) restore(state, channel);
   // cast: its keys are names
   for (const [name, nonce] of Object.entries(nonces) as [ChannelName, string][]) {
     state.names[name] = { ...state.names[name] ?? fresh({ at: "free" }), nonce };
   }
   return state;
+}
+
+function nothing(): NamesState {
+  return { names: {}, leftovers: [], closing: [], overwritten: [], numbers: 0, stage: "working" };
 }
 
 function restore(state: NamesState, { channelId, name, hasKeys, isNoted }: KeptChannel): void {
@@ -37,9 +41,11 @@ function restore(state: NamesState, { channelId, name, hasKeys, isNoted }: KeptC
   }
   // In a store that was damaged, a record may be left without its keys, beside a later channel of the same name.
   if (state.names[name] !== undefined && !hasKeys) return;
-  state.names[name] = fresh(
-    hasKeys ? { at: "resting", channelId, membership: ++state.numbers } : { at: "keyless", channelId },
-  );
+  state.names[name] = fresh(hasKeys ? restingOf(state, channelId) : { at: "keyless", channelId });
+}
+
+function restingOf(state: NamesState, channelId: ChannelId): Slot {
+  return { at: "resting", channelId, membership: ++state.numbers, leaf: ++state.numbers };
 }
 
 function fresh(slot: Slot): NameState {
@@ -48,7 +54,7 @@ function fresh(slot: Slot): NameState {
 
 /** Nothing but the disk lasts: no call, no turn, no machine. An erasure lasts by its note. */
 export function forgetNames({ names, leftovers }: NamesState): NamesState {
-  const state: NamesState = { names: {}, leftovers: [], closing: [], numbers: 0, isFinished: false };
+  const state = nothing();
   state.leftovers = leftovers.map(({ channelId }) => leftoverOf(channelId));
   // cast: its keys are names
   for (const name of Object.keys(names) as ChannelName[]) {
@@ -67,7 +73,7 @@ function forget(state: NamesState, name: ChannelName, { slot, nonce }: NameState
 function keptOf(state: NamesState, slot: Slot): Slot {
   if (slot.at === "free" || slot.at === "keyless") return slot;
   const { channelId } = slot;
-  if (slot.at !== "erasing" || slot.step === "note") return { at: "resting", channelId, membership: ++state.numbers };
+  if (slot.at !== "erasing" || slot.step === "end" || slot.step === "note") return restingOf(state, channelId);
   state.leftovers = [...state.leftovers, leftoverOf(channelId)];
   return { at: "free" };
 }

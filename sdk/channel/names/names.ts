@@ -15,7 +15,7 @@ import {
 } from "./erasure.ts";
 import { call, everyName, findMembership, type Named, named, numberOf, refuse, type Run, settle } from "./names_run.ts";
 import type { Answer, Closing, NameCall, NamesEvent, NamesFacts, NamesState, NamesStep, Turn } from "./names_state.ts";
-import { replaced, turnAnswered, turnDone, turnFailed, turnRefused } from "./turn_ends.ts";
+import { cameBack, replaced, turnAnswered, turnDone, turnFailed, turnRefused } from "./turn_ends.ts";
 import { beginAtOnce, serve } from "./turns.ts";
 
 export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
@@ -24,6 +24,10 @@ export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFact
   for (const each of everyName(run)) {
     serve(run, each);
     forgetFree(state, each);
+  }
+  if (state.stage === "finishing" && isQuiet(run)) {
+    state.stage = "finished";
+    run.effects.push({ type: "finished" });
   }
   return run;
 }
@@ -55,24 +59,32 @@ function happen(run: Run, event: NamesEvent): void {
   }
 }
 
+function isQuiet(run: Run): boolean {
+  const { closing, leftovers } = run.state;
+  if (closing.length > 0 || leftovers.some(({ job }) => job !== undefined)) return false;
+  return everyName(run).every(({ at: { slot, turn } }) =>
+    turn === undefined && (slot.at !== "erasing" || slot.job === undefined)
+  );
+}
+
 /** A name that holds nothing, and for which nothing is done, is not kept. */
 function forgetFree({ names }: NamesState, { name, at: { slot, nonce, turn, waiting } }: Named): void {
   if (slot.at === "free" && nonce === undefined && turn === undefined && waiting.length === 0) delete names[name];
 }
 
 function called(run: Run, each: Named, by: NameCall): void {
-  if (run.state.isFinished && isEnded(by)) return refuse(run, by.operation, "closing");
+  if (run.state.stage !== "working" && isEnded(by)) return refuse(run, by.operation, "closing");
   if (!beginAtOnce(run, each, by)) each.at.waiting.push(by);
 }
 
-/** With the client. What the relay has taken goes on. */
+/** With the client. Calls of which the relay has heard go on. */
 function isEnded({ type }: NameCall): boolean {
   return type !== "leave" && type !== "close";
 }
 
 /** The relay is asked first, whatever the name holds: an erasure of a channel that was left closes it for nobody. */
 function close(run: Run, { name, at: { slot } }: Named, operation: number): void {
-  if (run.state.isFinished) return refuse(run, operation, "closing");
+  if (run.state.stage !== "working") return refuse(run, operation, "closing");
   if (slot.at !== "free") return callClose(run, { operation, name }, slot.channelId);
   const number = call(run, { of: "ListChannels", name });
   run.state.closing = [...run.state.closing, { operation, name, call: number, channelId: undefined }];
@@ -136,7 +148,7 @@ function refused(run: Run, number: number, code: string): void {
   settle(run, operation, { type: "failed", number });
 }
 
-/** It is over already; what is left of it here goes too. What was only left is not closed. */
+/** It is over already, and its rest goes too. A channel that was only left is not closed. */
 function isOver({ state }: Run, name: ChannelName, channelId: ChannelId): boolean {
   const slot = state.names[name]?.slot;
   if (slot === undefined || slot.at === "free" || slot.channelId !== channelId) return false;
@@ -148,6 +160,7 @@ function done(run: Run, { job, result }: Extract<NamesEvent, { type: "done" }>):
   if (found !== undefined) return turnDone(run, found.each, found.turn, result);
   const erasure = findErasing(run, job);
   if (erasure === undefined) return leftoverErased(run, job);
+  if (cameBack(erasure.named)) return;
   if (erased(run, erasure.named, erasure.erasing)) replaced(run, erasure.named);
 }
 
@@ -159,36 +172,38 @@ function failed(run: Run, job: number): void {
   erasureFailed(run, erasure.named, erasure.erasing, job);
 }
 
+/** `leaving` wait for the end of an erasure, whatever its reason: nothing is left of their membership then. */
 function gone(run: Run, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
-  const { slot, turn } = found.at;
-  if (slot.at !== "open" && slot.at !== "resting") return;
-  const isLeaving = turn?.at === "leaving";
-  if (isLeaving) found.at.turn = undefined;
-  const waiting = isLeaving ? [...leaving, turn.by.operation, ...turn.also] : leaving;
-  erase(run, found, slot, { why: "gone", waiting });
+  const { slot } = found.at;
+  if (slot.at === "erasing") return void (found.at.slot = { ...slot, waiting: [...slot.waiting, ...leaving] });
+  // A machine that works no more says nothing of this membership: another one may have begun.
+  if (slot.at !== "open") return over(run, membership, leaving);
+  erase(run, found, slot, { why: "gone", waiting: leaving });
 }
 
-/** By the relay's word, or by a fault: its keys stay. Those that leave it say so again, as the next turns. */
+/** By the relay's word, or by a fault, or because it was ended: its keys stay. Those that leave it say so again, as the next turns. */
 function over(run: Run, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
-  if (found?.at.slot.at !== "open") return;
-  found.at.slot = { ...found.at.slot, at: "resting" };
+  if (found === undefined) return;
+  const { slot, turn } = found.at;
+  if (slot.at === "erasing") return gone(run, membership, leaving);
+  if (slot.at === "open") found.at.slot = { ...slot, at: "resting" };
+  if (turn?.at === "retiring") return leaving.forEach((operation) => refuse(run, operation, "replaced"));
   found.at.waiting.unshift(...leaving.map((operation): NameCall => ({ type: "leave", operation, membership })));
 }
 
+/** Also one that is ending: what it was about to write is on disk before it rests. */
 function rejoined(run: Run, membership: number): void {
   const found = findMembership(run, membership);
-  if (found?.at.slot.at !== "open") return;
-  const number = numberOf(run);
-  found.at.slot = { ...found.at.slot, membership: number };
-  // The machine is the same.
-  run.effects.push({ type: "renumber", from: membership, to: number });
+  if (found === undefined) return;
+  const { slot } = found.at;
+  if ("leaf" in slot) found.at.slot = { ...slot, leaf: numberOf(run) };
 }
 
 function finish(run: Run): void {
-  run.state.isFinished = true;
+  if (run.state.stage === "working") run.state.stage = "finishing";
   for (const { at } of everyName(run)) {
     for (const { operation } of at.waiting.filter(isEnded)) refuse(run, operation, "closing");
     at.waiting = at.waiting.filter((by) => !isEnded(by));

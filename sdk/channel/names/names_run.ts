@@ -44,6 +44,13 @@ export function findMembership(run: Run, membership: number): Named | undefined 
   return everyName(run).find(({ at: { slot } }) => "membership" in slot && slot.membership === membership);
 }
 
+/** Whether another name is about to enter with this KeyPackage. */
+export function isKeyHeld(run: Run, name: ChannelName, key: string): boolean {
+  return everyName(run).some(({ name: other, at: { turn } }) =>
+    other !== name && turn !== undefined && "key" in turn && turn.key === key
+  );
+}
+
 /** Whether another name has this channel, or is about to: its keys must not come under a second name. */
 export function isElsewhere(run: Run, name: ChannelName, channelId: ChannelId): boolean {
   return everyName(run).some(({ name: other, at: { slot, turn } }) =>

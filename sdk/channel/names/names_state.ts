@@ -1,23 +1,29 @@
 /**
  * The state of an agent's names: what each one holds, whose turn it is, and who waits. It is plain data, and `stepNames` alone changes
- * it. The tables are in docs/channel_machine.md. A membership is a number here, another one for each time that a channel is entered.
+ * it. The tables are in docs/channel_machine.md. A membership is a number here, and so is its leaf, which a rejoin of its machine changes.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 
-/** What a name holds, and its disk with it. */
+/** The content of a name, in memory and on disk. */
 export type Slot =
   | { readonly at: "free" }
   /** A store that was damaged has lost the keys. */
   | { readonly at: "keyless"; readonly channelId: ChannelId }
   /** Nothing works on it: it has not been opened since the start, or is over. */
-  | { readonly at: "resting"; readonly channelId: ChannelId; readonly membership: number }
-  | { readonly at: "open"; readonly channelId: ChannelId; readonly membership: number }
+  | ({ readonly at: "resting" } & Membership)
+  | ({ readonly at: "open" } & Membership)
   | Erasing;
 
-export interface Erasing {
-  readonly at: "erasing";
+export interface Membership {
   readonly channelId: ChannelId;
+  /** By this it is left, and erased. */
   readonly membership: number;
+  /** By this it is known again. */
+  readonly leaf: number;
+}
+
+export interface Erasing extends Membership {
+  readonly at: "erasing";
   /** It was left, or a commit removed us; it was closed; another membership takes its place. */
   readonly why: "gone" | "closed" | "replaced";
   readonly step: ErasureStep;
@@ -27,15 +33,15 @@ export interface Erasing {
   readonly waiting: readonly number[];
 }
 
-/** `note` also waits for the last write of the channel's machine. */
-export type ErasureStep = "note" | "keys" | "rest";
+/** `end`: its machine comes to rest, and what it had to write is dropped. */
+export type ErasureStep = "end" | "note" | "keys" | "rest";
 
 /** The program's calls, by the number of their operation. */
 export type NameCall =
   | { readonly type: "create"; readonly operation: number }
   /** By hand, or by what the relay has delivered. */
   | { readonly type: "join"; readonly operation: number }
-  /** By the Welcome that answers an invite. `before`: the membership that was here when the program asked for it. */
+  /** By the Welcome that answers an invite. `before`: the leaf that was here when the program asked for it. */
   | { readonly type: "invited"; readonly operation: number; readonly before: number | undefined }
   /** Whether an invite may be asked for. */
   | { readonly type: "check"; readonly operation: number }
@@ -47,7 +53,7 @@ export type NameCall =
 
 /** The call whose turn it is, and what it waits for. */
 export type Turn =
-  | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly membership: number }
+  | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly leaf: number }
   | { readonly at: "creating"; readonly by: NameCall; readonly call: number; readonly isAgain: boolean }
   /** An earlier call had made the channel: whether it is open is asked. */
   | { readonly at: "confirming"; readonly by: NameCall; readonly call: number; readonly channelId: ChannelId }
@@ -56,23 +62,35 @@ export type Turn =
     readonly at: "opening_welcome";
     readonly by: NameCall;
     readonly job: number;
-    /** In whose place the new one may come. */
+    /** The leaf in whose place the new one may come. */
     readonly former: number | undefined;
     /** The first of those that led nowhere. */
     readonly refusal: Refusal | undefined;
   }
-  /** `made`: the job that made the new membership. */
-  | { readonly at: "replacing"; readonly by: NameCall; readonly made: number; readonly channelId: ChannelId }
-  | {
-    readonly at: "retiring";
-    readonly by: NameCall;
-    readonly job: number;
-    readonly made: number;
-    readonly channelId: ChannelId;
-  }
+  | ({ readonly at: "replacing" } & Entered)
+  | ({ readonly at: "retiring"; readonly job: number } & Entered)
   | { readonly at: "loading"; readonly by: NameCall; readonly job: number }
   /** `also`: others that leave the same. */
-  | { readonly at: "leaving"; readonly by: LeaveCall; readonly call: number; readonly also: readonly number[] };
+  | { readonly at: "recalling"; readonly by: LeaveCall; readonly job: number; readonly also: readonly number[] }
+  | {
+    readonly at: "leaving";
+    readonly by: LeaveCall;
+    readonly call: number;
+    readonly isClosing: boolean;
+    readonly also: readonly number[];
+  };
+
+/** A Welcome that was opened. Its channel and its KeyPackage are held: no other name enters by them meanwhile. */
+export interface Entered {
+  readonly by: NameCall;
+  /** The job that made the new membership. */
+  readonly made: number;
+  readonly channelId: ChannelId;
+  /** Undefined for the one of last resort. */
+  readonly key: string | undefined;
+  readonly former: number | undefined;
+  readonly refusal: Refusal | undefined;
+}
 
 export type LeaveCall = Extract<NameCall, { type: "leave" }>;
 
@@ -97,7 +115,7 @@ export interface Closing {
 /** An erasure that an earlier process began. It holds no name. */
 export interface Leftover {
   readonly channelId: ChannelId;
-  readonly step: Exclude<ErasureStep, "note">;
+  readonly step: "keys" | "rest";
   /** Undefined before the start, and when it failed: the next start tries again. */
   readonly job: number | undefined;
 }
@@ -106,9 +124,12 @@ export interface NamesState {
   readonly names: Partial<Record<ChannelName, NameState>>;
   leftovers: readonly Leftover[];
   closing: readonly Closing[];
-  /** The last number that was given to a call, a job, a membership. */
+  /** Memberships that another one was written over. */
+  overwritten: readonly number[];
+  /** The last number that was given to a call, a job, a membership, a leaf. */
   numbers: number;
-  isFinished: boolean;
+  /** The client is being closed; nothing is under way any more. */
+  stage: "working" | "finishing" | "finished";
 }
 
 /** Knowledge of others at the moment of a step. */
@@ -145,12 +166,21 @@ export type Answer =
 
 export type JobResult =
   | { readonly of: "make" | "retire" | "erase" }
+  /** `kept_out`: it is the last owner of others, and can make nobody another one. */
+  | { readonly of: "recall"; readonly way: "close" | "leave" | "kept_out" }
   | { readonly of: "load"; readonly hasKeys: boolean }
   /** `at`: which one of those that are here. */
-  | { readonly of: "open_welcome"; readonly channelId: ChannelId; readonly at: number };
+  | {
+    readonly of: "open_welcome";
+    readonly channelId: ChannelId;
+    readonly key: string | undefined;
+    readonly at: number;
+  };
 
 export type Request =
-  | { readonly of: "ListMembers" | "LeaveChannel" | "CloseChannel"; readonly channelId: ChannelId }
+  | { readonly of: "ListMembers"; readonly channelId: ChannelId }
+  | { readonly of: "LeaveChannel"; readonly channelId: ChannelId }
+  | { readonly of: "CloseChannel"; readonly channelId: ChannelId }
   | { readonly of: "CreateChannel"; readonly name: ChannelName; readonly nonce: string }
   | { readonly of: "ListChannels"; readonly name: ChannelName };
 
@@ -161,7 +191,9 @@ export type Job =
   | { readonly of: "open_welcome"; readonly operation: number; readonly from: number }
   /** The machine of before comes to rest, then the records are read. */
   | { readonly of: "load"; readonly membership: number; readonly channelId: ChannelId }
-  /** The machine comes to rest and writes nothing any more. */
+  /** From its records: how it can be left. */
+  | { readonly of: "recall"; readonly channelId: ChannelId }
+  /** The machine is closed, comes to rest and writes nothing any more. */
   | { readonly of: "retire"; readonly membership: number }
   | {
     readonly of: "erase";
@@ -174,17 +206,23 @@ export type NamesEffect =
   | { readonly type: "call"; readonly call: number; readonly request: Request }
   | { readonly type: "job"; readonly job: number; readonly work: Job }
   /** A machine works for this membership from now on. `made`: what was written; undefined for what was read. */
-  | { readonly type: "begin"; readonly membership: number; readonly name: ChannelName; readonly from: number }
-  /** It works no more, and what it had to write is dropped. */
-  | { readonly type: "end"; readonly membership: number }
-  /** Its machine works for a membership with another number. */
-  | { readonly type: "renumber"; readonly from: number; readonly to: number }
+  | {
+    readonly type: "begin";
+    readonly membership: number;
+    readonly name: ChannelName;
+    readonly channelId: ChannelId;
+    readonly from: number;
+  }
   /** The machine of this membership leaves. */
   | { readonly type: "depart"; readonly membership: number; readonly operation: number }
-  | { readonly type: "settle"; readonly operation: number; readonly result: Settled };
+  | { readonly type: "settle"; readonly operation: number; readonly result: Settled }
+  /** Of a client that is closed: nothing of the names is under way any more. */
+  | { readonly type: "finished" };
 
 export type Settled =
   | { readonly type: "done" }
+  /** The handle of the program. */
+  | { readonly type: "opened"; readonly membership: number }
   /** For a program that asks for an invite: it may. */
   | { readonly type: "may_ask"; readonly before: number | undefined; readonly isStuck: boolean }
   | { readonly type: "refused"; readonly why: Refusal }
@@ -198,16 +236,19 @@ export type Refusal =
   /** The relay knows nothing of it, and its keys are here: its user says so. */
   | "forgotten"
   | "other_name"
+  /** Another name enters with the same KeyPackage. */
+  | "key_in_use"
   | "not_here"
   | "keys_lost"
   | "not_at_relay"
   | "replaced"
+  | "kept_out"
   | "closing";
 
 export type NamesWrite =
   | { readonly type: "nonce"; readonly name: ChannelName; readonly nonce: string | undefined }
   /**
-   * What this job made, in place of what the name held, and without the note of an erasure of this channel. `isCreated`: the nonce goes.
+   * The membership that this job made, in place of what the name held, and without the note of an erasure of this channel. `isCreated`: the nonce goes.
    * `keyless`: this record goes.
    */
   | {

@@ -71,6 +71,10 @@ class Names {
     return "membership" in this.slot ? this.slot.membership : 0;
   }
 
+  get leaf(): number {
+    return "leaf" in this.slot ? this.slot.leaf : 0;
+  }
+
   /** The number of what is waited for. */
   get number(): number {
     const { turn, slot } = this;
@@ -100,8 +104,8 @@ class Names {
     return this.answer({ of: "CreateChannel", channelId, isRepeated });
   }
 
-  welcome(channelId = a, at = 0): this {
-    return this.done({ of: "open_welcome", channelId, at });
+  welcome(channelId = a, at = 0, key: string | undefined = undefined): this {
+    return this.done({ of: "open_welcome", channelId, key, at });
   }
 
   /** Opens what is at rest. */
@@ -117,11 +121,16 @@ class Names {
     return this.step({ type: "over", membership: this.membership, leaving });
   }
 
-  /** All three parts. */
+  /** To its end. */
   erased(): this {
-    const job = (): number => this.slot.at === "erasing" ? this.slot.job ?? 0 : 0;
-    for (const _ of ["note", "keys", "rest"]) this.step({ type: "done", job: job(), result: { of: "erase" } });
+    for (let { slot } = this; slot.at === "erasing"; slot = this.slot) {
+      this.step({ type: "done", job: slot.job ?? 0, result: { of: "erase" } });
+    }
     return this;
+  }
+
+  recalled(way: "close" | "leave" | "kept_out"): this {
+    return this.done({ of: "recall", way });
   }
 
   settled(operation = this.operations): Settled | undefined {
@@ -148,6 +157,12 @@ class Names {
   }
 }
 
+const opened: JobResult = { of: "open_welcome", channelId: a, key: undefined, at: 0 };
+
+function jobOf({ turn }: Names): number {
+  return turn !== undefined && "job" in turn ? turn.job : 0;
+}
+
 const create = { type: "create" } as const;
 const join = { type: "join" } as const;
 const check = { type: "check" } as const;
@@ -171,9 +186,9 @@ Deno.test("names: each call begins as its slot says", () => {
     [join, ["opening_welcome", "opening_welcome", "asking", "asking"]],
     [invited(), ["opening_welcome", "opening_welcome", "asking", "asking"]],
     [check, ["may_ask", "may_ask", "asking", "asking"]],
-    [open, ["not_here", "keys_lost", "loading", "done"]],
-    [{ type: "open", orCreates: true }, ["creating", "keys_lost", "loading", "done"]],
-    [{ type: "leave", membership: 77 }, ["replaced", "replaced", "replaced", "replaced"]],
+    [open, ["not_here", "keys_lost", "loading", "opened"]],
+    [{ type: "open", orCreates: true }, ["creating", "keys_lost", "loading", "opened"]],
+    [{ type: "leave", membership: 77 }, ["done", "done", "done", "done"]],
   ];
   for (const [by, ats] of expected) {
     const found = [free, keyless, resting, running].map((make) => begun(make(), by));
@@ -183,16 +198,16 @@ Deno.test("names: each call begins as its slot says", () => {
 
 Deno.test("names: an invited agent whose slot is as at its check asks nothing more", () => {
   for (const names of [resting(), running()]) {
-    assertEquals(names.call(invited(names.membership)).turn?.at, "opening_welcome");
+    assertEquals(names.call(invited(names.leaf)).turn?.at, "opening_welcome");
   }
 });
 
-Deno.test("names: leave goes to the machine of what is open, and to the relay for what rests", () => {
+Deno.test("names: leave goes to the machine of what is open, and has a turn for what rests", () => {
   const names = running();
   assert(names.call({ type: "leave", membership: names.membership }).has("depart"));
   assertEquals(names.turn, undefined);
   const over = resting();
-  assertEquals(over.call({ type: "leave", membership: over.membership }).requests, ["LeaveChannel"]);
+  assertEquals(over.call({ type: "leave", membership: over.membership }).turn?.at, "recalling");
 });
 
 Deno.test("names: a call waits for the one that has the turn, another name does not", () => {
@@ -254,7 +269,7 @@ Deno.test("names: a creation has its nonce on disk first, and loses it with the 
   assert(write?.type === "membership" && write.isCreated);
   assertEquals([names.at, names.refusal, names.has("begin"), names.state.names[name]?.nonce], [
     "open",
-    "done",
+    "opened",
     true,
     undefined,
   ]);
@@ -309,7 +324,7 @@ Deno.test("names: in whose place a Welcome leads", () => {
   const led = (make: () => Names, by: "join" | "invited", into: ChannelId): string | undefined => {
     const names = make();
     if (by === "join") names.call(join).refuse("not_found");
-    else names.call(invited(names.membership));
+    else names.call(invited(names.leaf));
     if (names.turn?.at !== "opening_welcome") return names.refusal;
     const { turn } = names.welcome(into);
     return turn?.at === "opening_welcome" ? turn.refusal : turn?.at;
@@ -318,19 +333,51 @@ Deno.test("names: in whose place a Welcome leads", () => {
     [resting, running, stuck].map((make) => led(make, by, into));
   assertEquals(row("join", a), ["replacing", "forgotten", "retiring"]);
   assertEquals(row("join", b), ["forgotten", "forgotten", "in_already"]);
-  assertEquals(row("invited", a), ["replacing", "replacing", "replacing"]);
+  assertEquals(row("invited", a), ["replacing", "retiring", "retiring"]);
   assertEquals(row("invited", b), ["replacing", "forgotten", "replacing"]);
 });
 
 Deno.test("names: a machine that is stuck ends before the new membership is written over it", () => {
   const names = stuck().call(join).answer();
-  assertEquals([names.welcome().has("end"), names.at, names.turn?.at], [true, "resting", "retiring"]);
-  assertEquals([names.done({ of: "retire" }).writes, names.at, names.refusal], [["membership"], "open", "done"]);
+  const { membership } = names;
+  names.welcome();
+  assertEquals([names.at, names.turn?.at], ["resting", "retiring"]);
+  names.step({ type: "over", membership, leaving: [40] });
+  assertEquals(names.settled(40), { type: "refused", why: "replaced" });
+  assertEquals([names.done({ of: "retire" }).writes, names.at, names.refusal], [["membership"], "open", "opened"]);
+  assertEquals(names.call({ type: "leave", membership }).refusal, "replaced");
+  const failed = stuck().call(join).answer().welcome().fail();
+  assertEquals([failed.refusal, failed.at], ["failed", "resting"]);
+});
+
+Deno.test("names: a machine that comes back while it ends keeps its place", () => {
+  const retired = stuck().call(join).answer().welcome();
+  retired.step({ type: "rejoined", membership: retired.membership }).done({ of: "retire" });
+  assertEquals([retired.writes, retired.at, retired.turn?.at], [[], "resting", "asking"]);
+  const replaced = stuck();
+  replaced.call(invited(replaced.leaf)).welcome(b);
+  replaced.step({ type: "rejoined", membership: replaced.membership }).done({ of: "erase" });
+  assertEquals([replaced.at, replaced.turn?.at], ["resting", "asking"]);
+});
+
+Deno.test("names: two names do not enter by one KeyPackage", () => {
+  const names = new Names([{ channelId: b, name: otherName }]);
+  names.call({ type: "join" }, otherName);
+  const asking = names.state.names[otherName]?.turn;
+  names.step({ type: "refused", call: asking?.at === "asking" ? asking.call : 0, code: "not_found" });
+  const other = names.state.names[otherName]?.turn;
+  names.step({
+    type: "done",
+    job: other?.at === "opening_welcome" ? other.job : 0,
+    result: { of: "open_welcome", channelId: b, key: "K", at: 0 },
+  });
+  assertEquals(names.state.names[otherName]?.turn?.at, "replacing");
+  assertEquals(names.call(join).welcome(a, 0, "K").fail().refusal, "key_in_use");
 });
 
 Deno.test("names: the write of a new membership waits for the erasure of the former", () => {
   const names = resting();
-  names.call(invited(names.membership)).welcome(b);
+  names.call(invited(names.leaf)).welcome(b);
   assertEquals([names.at, names.turn?.at, names.writes], ["erasing", "replacing", []]);
   assertEquals([names.erased().writes, names.at, names.slot.at === "open" && names.slot.channelId], [
     ["membership"],
@@ -338,14 +385,14 @@ Deno.test("names: the write of a new membership waits for the erasure of the for
     b,
   ]);
   const gone = running();
-  gone.call(invited(gone.membership)).gone().welcome();
+  gone.call(invited(gone.leaf)).gone().step({ type: "done", job: jobOf(gone), result: opened });
   assertEquals([gone.turn?.at, gone.writes], ["replacing", []]);
   assertEquals(gone.erased().writes, ["membership"]);
 });
 
 Deno.test("names: a Welcome of a call that was overtaken is judged anew", () => {
   const other = running();
-  other.call(invited(other.membership)).step({ type: "rejoined", membership: other.membership });
+  other.call(invited(other.leaf)).step({ type: "rejoined", membership: other.membership });
   assertEquals(other.welcome().turn?.at, "asking");
   const came = stuck().call(join).answer();
   came.stuck = [];
@@ -357,7 +404,10 @@ Deno.test("names: opening reads the records, also when they are not what was exp
   const { membership } = names;
   names.call(open);
   assertEquals(names.call(create).requests, [], "others wait");
-  assertEquals([names.done({ of: "load", hasKeys: true }).settled(1), names.at], [{ type: "done" }, "open"]);
+  assertEquals([names.done({ of: "load", hasKeys: true }).settled(1), names.at], [
+    { type: "opened", membership },
+    "open",
+  ]);
   assertEquals([names.membership, names.has("begin")], [membership, true]);
   const lost = resting().call(open).done({ of: "load", hasKeys: false });
   assertEquals([lost.refusal, lost.at], ["keys_lost", "keyless"]);
@@ -365,15 +415,14 @@ Deno.test("names: opening reads the records, also when they are not what was exp
   assertEquals([failed.refusal, failed.at], ["failed", "resting"]);
 });
 
-Deno.test("names: a leave of a membership at rest has a turn, and others leave with it", () => {
-  const left = (): Names => {
+Deno.test("names: a leave of a membership at rest goes by its records, and others leave with it", () => {
+  const left = (way: "close" | "leave" | "kept_out" = "leave"): Names => {
     const names = resting();
     const leave = { type: "leave", membership: names.membership } as const;
-    return names.call(leave).call(leave);
+    return names.call(leave).recalled(way).call(leave);
   };
-  for (
-    const end of [(names: Names) => names.answer({ of: "LeaveChannel" }), (names: Names) => names.refuse("not_found")]
-  ) {
+  const ends = [(names: Names) => names.answer({ of: "LeaveChannel" }), (names: Names) => names.refuse("not_found")];
+  for (const end of ends) {
     const names = end(left());
     assertEquals([names.at, names.settled()], ["erasing", undefined]);
     assertEquals([names.erased().settled(1)?.type, names.settled(2)?.type, names.at], ["done", "done", "free"]);
@@ -384,6 +433,12 @@ Deno.test("names: a leave of a membership at rest has a turn, and others leave w
   hidden.isHidden = true;
   assertEquals(hidden.refuse("not_found").at, "resting");
   assertEquals(left().call(open).turn?.at, "leaving", "nobody opens it meanwhile");
+  const last = resting();
+  assertEquals(last.call({ type: "leave", membership: last.membership }).recalled("kept_out").refusal, "kept_out");
+  const alone = resting();
+  alone.call({ type: "leave", membership: alone.membership });
+  assertEquals(alone.recalled("close").requests, ["CloseChannel"]);
+  assertEquals(alone.refuse("not_allowed").requests, ["LeaveChannel"]);
 });
 
 Deno.test("names: closeChannel asks the relay first, whatever the slot holds", () => {
@@ -436,48 +491,56 @@ Deno.test("names: that a channel is over already closes what is here of it, but 
   assertEquals([twice.erased().settled(1)?.type, twice.settled(2)?.type], ["done", "done"]);
 });
 
-Deno.test("names: a machine that is gone is erased, in three parts, and those that leave wait for it", () => {
+Deno.test("names: a machine that is gone is erased, in its parts, and those that leave wait for it", () => {
   const names = running().gone([40]);
-  const steps = ["note", "keys", "rest"].map((_) => {
+  const steps = ["end", "note", "keys", "rest"].map((_) => {
     const step = names.slot.at === "erasing" ? names.slot.step : undefined;
     names.done({ of: "erase" });
     return step;
   });
-  assertEquals([steps, names.at, names.settled(40)?.type], [["note", "keys", "rest"], "free", "done"]);
+  assertEquals([steps, names.at, names.settled(40)?.type], [["end", "note", "keys", "rest"], "free", "done"]);
 });
 
 Deno.test("names: a machine that is over rests, and its leave goes on as a turn", () => {
   assertEquals(running().over().at, "resting");
   const names = running().over([40]);
-  assertEquals([names.at, names.turn?.at, names.requests], ["resting", "leaving", ["LeaveChannel"]]);
-  names.answer({ of: "LeaveChannel" });
+  assertEquals([names.at, names.turn?.at], ["resting", "recalling"]);
+  names.recalled("leave").answer({ of: "LeaveChannel" });
   assertEquals(names.erased().settled(40)?.type, "done");
 });
 
-Deno.test("names: what a machine says of a membership that it has no more changes nothing", () => {
+Deno.test("names: a rejoin changes the leaf, and no handle", () => {
   const names = running();
-  const { membership } = names;
+  const { membership, leaf } = names;
   names.step({ type: "rejoined", membership });
-  for (const type of ["gone", "over"] as const) names.step({ type, membership, leaving: [] });
-  assertEquals(names.at, "open");
-  assert(names.membership !== membership);
+  assertEquals([names.membership, names.leaf === leaf], [membership, false]);
+  assert(names.call({ type: "leave", membership }).has("depart"));
 });
 
-Deno.test("names: calls wait for an erasure; leave and close end with it", () => {
+Deno.test("names: what a machine of before says changes nothing", () => {
+  const names = running();
+  for (const type of ["gone", "over"] as const) names.step({ type, membership: 77, leaving: [] });
+  assertEquals(names.at, "open");
+});
+
+Deno.test("names: calls wait for an erasure; leave and close end with it, whatever its reason", () => {
   const names = running();
   const { membership } = names;
   names.gone().call({ type: "leave", membership }).call(open).call(join);
   assertEquals(names.turn, undefined);
-  names.erased();
-  assertEquals([names.settled(2)?.type, names.settled(3)?.type, names.turn?.at], [
-    "done",
-    "refused",
-    "opening_welcome",
-  ]);
+  const [second, third] = [2, 3].map((operation) => {
+    names.erased();
+    return names.settled(operation)?.type;
+  });
+  assertEquals([second, third, names.turn?.at], ["done", "refused", "opening_welcome"]);
   const replaced = resting();
   const former = replaced.membership;
-  replaced.call(invited(former)).welcome(b).call({ type: "leave", membership: former });
-  assertEquals([replaced.erased().at, replaced.settled(2)], ["open", { type: "refused", why: "replaced" }]);
+  replaced.call(invited(replaced.leaf)).welcome(b).call({ type: "leave", membership: former });
+  assertEquals([replaced.erased().at, replaced.settled(2)?.type], ["open", "done"]);
+  const closed = running();
+  const held = closed.membership;
+  closed.close().answer({ of: "CloseChannel" }).step({ type: "over", membership: held, leaving: [40] });
+  assertEquals([closed.at, closed.erased().settled(40)?.type], ["erasing", "done"]);
 });
 
 Deno.test("names: an erasure that failed stays, everybody is told, and the next call tries again", () => {
@@ -498,7 +561,7 @@ Deno.test("names: an erasure that failed stays, everybody is told, and the next 
   }
   assertEquals([names.close().answer({ of: "CloseChannel" }).has("job"), names.erased().refusal], [true, "done"]);
   const replacing = resting();
-  replacing.call(invited(replacing.membership)).welcome(b).fail();
+  replacing.call(invited(replacing.leaf)).welcome(b).fail();
   assertEquals([replacing.settled()?.type, replacing.turn, replacing.at], ["failed", undefined, "erasing"]);
 });
 
@@ -533,7 +596,23 @@ Deno.test("names: a client that is closed refuses what has no turn, and every la
   assertEquals([names.call(open).refusal, names.close().refusal], ["closing", "closing"]);
   const left = resting();
   left.step({ type: "finish" });
-  assertEquals(left.call({ type: "leave", membership: left.membership }).requests, ["LeaveChannel"]);
+  assertEquals(left.call({ type: "leave", membership: left.membership }).turn?.at, "recalling");
+});
+
+Deno.test("names: what is entered or read while the client is closed is there for the next start, and not begun", () => {
+  const names = free().call(create).created().step({ type: "finish" }).done({ of: "make" });
+  assertEquals([names.writes, names.at, names.has("begin"), names.settled(1)], [
+    ["membership"],
+    "resting",
+    false,
+    { type: "refused", why: "closing" },
+  ]);
+  assert(names.has("finished"));
+  const loading = resting().call(open).step({ type: "finish" });
+  assertEquals([loading.has("finished"), loading.done({ of: "load", hasKeys: true }).has("begin")], [false, false]);
+  assert(loading.has("finished"));
+  const erasing = running().gone().step({ type: "finish" });
+  assertEquals([erasing.has("finished"), erasing.erased().has("finished")], [false, true]);
 });
 
 Deno.test("names: an end whose number no state holds changes nothing", () => {

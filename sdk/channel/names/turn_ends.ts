@@ -1,8 +1,8 @@
-/** The ends of turns: the second table of names in docs/channel_machine.md. What was asked about is looked at again. */
+/** The ends of turns: the second table of names in docs/channel_machine.md. The slot is looked at again at each of them. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase } from "./erasure.ts";
-import { call, isElsewhere, type Named, numberOf, refuse, type Run, settle, work } from "./names_run.ts";
-import type { Answer, JobResult, Refusal, Turn } from "./names_state.ts";
+import { call, isElsewhere, isKeyHeld, type Named, numberOf, refuse, type Run, settle, work } from "./names_run.ts";
+import type { Answer, Entered, JobResult, Membership, Refusal, Turn } from "./names_state.ts";
 import { create, goOn, openWelcome } from "./turns.ts";
 
 type At<K extends Turn["at"]> = Extract<Turn, { readonly at: K }>;
@@ -33,12 +33,15 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
       if (final.has(code)) noNonce(run, named);
       return fail(run, named, turn, turn.call);
     case "confirming":
-      if (code !== "not_found") return fail(run, named, turn, turn.call);
+      if (code !== "not_found" || run.facts.isHidden({ name, channelId: turn.channelId })) {
+        return fail(run, named, turn, turn.call);
+      }
       // It was closed since. A fresh nonce leads into no other one.
       at.nonce = undefined;
       return create(run, named, turn.by, true);
     case "leaving": {
       const { slot } = at;
+      if (code === "not_allowed" && turn.isClosing) return sayLeave(run, named, turn, false);
       const isHere = slot.at === "resting" && !run.facts.isHidden({ name, channelId: slot.channelId });
       return code === "not_found" && isHere ? left(run, named, turn) : fail(run, named, turn, turn.call);
     }
@@ -49,11 +52,13 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
 export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult): void {
   switch (turn.at) {
     case "making":
-      return write(run, named, turn, turn.job);
+      return write(run, named, { by: turn.by, channelId: turn.channelId, made: turn.job, isCreated: true });
     case "opening_welcome":
       return result.of === "open_welcome" ? welcomed(run, named, turn, result) : undefined;
     case "retiring":
-      return enterHere(run, named, turn);
+      return retired(run, named, turn);
+    case "recalling":
+      return result.of === "recall" ? recalled(run, named, turn, result.way) : undefined;
     case "loading":
       return result.of === "load" ? loaded(run, named, turn, result.hasKeys) : undefined;
     default:
@@ -72,8 +77,11 @@ function end({ at }: Named): void {
 
 function fail(run: Run, named: Named, turn: Turn, number: number): void {
   end(named);
-  const also = turn.at === "leaving" ? turn.also : [];
-  for (const operation of [turn.by.operation, ...also]) settle(run, operation, { type: "failed", number });
+  for (const operation of allOf(turn)) settle(run, operation, { type: "failed", number });
+}
+
+function allOf(turn: Turn): number[] {
+  return [turn.by.operation, ...("also" in turn ? turn.also : [])];
 }
 
 function fromTheTop(named: Named, { by }: Turn): void {
@@ -83,10 +91,10 @@ function fromTheTop(named: Named, { by }: Turn): void {
 
 function asked(run: Run, named: Named, turn: At<"asking">, isMember: boolean): void {
   const { name, at: { slot } } = named;
-  const { by, membership } = turn;
-  const isSame = (slot.at === "open" || slot.at === "resting") && slot.membership === membership;
+  const { by, leaf } = turn;
+  const isSame = (slot.at === "open" || slot.at === "resting") && slot.leaf === leaf;
   if (!isSame) return fromTheTop(named, turn);
-  const isStuck = slot.at === "open" && run.facts.isStuck(membership);
+  const isStuck = slot.at === "open" && run.facts.isStuck(slot.membership);
   const refusal = refusalOf(
     { isMember, isStuck, isOpen: slot.at === "open" },
     by.type,
@@ -96,9 +104,9 @@ function asked(run: Run, named: Named, turn: At<"asking">, isMember: boolean): v
     end(named);
     return refuse(run, by.operation, refusal);
   }
-  if (!isMember || by.type !== "check") return goOn(run, named, by, membership);
+  if (!isMember || by.type !== "check") return goOn(run, named, by, leaf);
   end(named);
-  settle(run, by.operation, { type: "may_ask", before: membership, isStuck });
+  settle(run, by.operation, { type: "may_ask", before: leaf, isStuck });
 }
 
 interface Asked {
@@ -142,32 +150,35 @@ function noNonce(run: Run, { name, at }: Named): void {
   run.write.push({ type: "nonce", name, nonce: undefined });
 }
 
-/** All of the new membership is on disk, or nothing of it. */
-function write(run: Run, named: Named, turn: Turn & { readonly channelId: ChannelId }, made: number): void {
-  const { name, at } = named;
-  const { channelId } = turn;
-  const [membership, isCreated] = [numberOf(run), turn.at === "making"];
-  const keyless = at.slot.at === "keyless" && at.slot.channelId !== channelId ? at.slot.channelId : undefined;
-  run.write.push({ type: "membership", name, channelId, membership, made, isCreated, keyless });
-  if (isCreated) at.nonce = undefined;
-  run.state.leftovers = run.state.leftovers.filter((leftover) => leftover.channelId !== channelId);
-  begin(run, named, { channelId, membership, from: made });
-  settle(run, turn.by.operation, { type: "done" });
+interface Making {
+  readonly by: Turn["by"];
+  readonly channelId: ChannelId;
+  readonly made: number;
+  readonly isCreated: boolean;
 }
 
-function begin(
-  run: Run,
-  named: Named,
-  { channelId, membership, from }: {
-    readonly channelId: ChannelId;
-    readonly membership: number;
-    readonly from: number;
-  },
-): void {
+/** All of the new membership is on disk, or nothing of it. */
+function write(run: Run, named: Named, { by, channelId, made, isCreated }: Making): void {
   const { name, at } = named;
-  end(named);
-  at.slot = { at: "open", channelId, membership };
-  run.effects.push({ type: "begin", membership, name, from });
+  const { slot } = at;
+  const [membership, leaf] = [numberOf(run), numberOf(run)];
+  const keyless = slot.at === "keyless" && slot.channelId !== channelId ? slot.channelId : undefined;
+  run.write.push({ type: "membership", name, channelId, membership, made, isCreated, keyless });
+  if (isCreated) at.nonce = undefined;
+  if (slot.at === "resting") run.state.overwritten = [...run.state.overwritten, slot.membership];
+  run.state.leftovers = run.state.leftovers.filter((leftover) => leftover.channelId !== channelId);
+  begin(run, named, by.operation, { channelId, membership, leaf }, made);
+}
+
+/** Not with a client that is being closed: then it is there for the next start. */
+function begin(run: Run, { name, at }: Named, operation: number, membership: Membership, from: number): void {
+  at.turn = undefined;
+  const isFinishing = run.state.stage !== "working";
+  at.slot = { at: isFinishing ? "resting" : "open", ...membership };
+  if (isFinishing) return refuse(run, operation, "closing");
+  const { channelId, membership: number } = membership;
+  run.effects.push({ type: "begin", membership: number, name, channelId, from });
+  settle(run, operation, { type: "opened", membership: number });
 }
 
 /** A Welcome opens: it may lead elsewhere, or into the place of what the name holds now. */
@@ -175,37 +186,34 @@ function welcomed(
   run: Run,
   named: Named,
   turn: At<"opening_welcome">,
-  { channelId, at }: Extract<JobResult, { of: "open_welcome" }>,
+  { channelId, key, at }: Extract<JobResult, { of: "open_welcome" }>,
 ): void {
-  const { by, former, job: made } = turn;
-  const next = (why: Refusal): void =>
-    openWelcome(run, named, by, { former, from: at + 1, refusal: turn.refusal ?? why });
+  const { by, former, refusal, job: made } = turn;
+  const next = (why: Refusal): void => openWelcome(run, named, by, { former, from: at + 1, refusal: refusal ?? why });
   if (isElsewhere(run, named.name, channelId)) return next("other_name");
+  if (key !== undefined && isKeyHeld(run, named.name, key)) return next("key_in_use");
   const { slot } = named.at;
-  const isHeld = slot.at === "open" || slot.at === "resting";
-  if (isHeld && slot.membership !== former) return fromTheTop(named, turn);
-  const enterNow = { by, made, channelId };
-  if (!isHeld) return enterHere(run, named, enterNow);
+  const entered: Entered = { by, made, channelId, key, former, refusal };
+  if (slot.at !== "open" && slot.at !== "resting") return enterHere(run, named, entered);
+  if (slot.leaf !== former) return fromTheTop(named, turn);
   const [isSame, isInvited] = [slot.channelId === channelId, by.type === "invited"];
-  const isStuck = slot.at === "open" && run.facts.isStuck(slot.membership);
-  if (slot.at === "open" && !isStuck && !isInvited) {
+  const isInStep = slot.at === "open" && !run.facts.isStuck(slot.membership);
+  if (isInStep && !isInvited) {
     end(named);
     return refuse(run, by.operation, "in_already");
   }
-  if (slot.at === "open" && !isStuck && !isSame) return next("forgotten");
-  if (!isSame && !isInvited) return next(isStuck ? "in_already" : "forgotten");
-  if (isStuck && !isInvited) return retire(run, named, enterNow);
+  if (slot.at === "open" && isSame) return retire(run, named, entered);
+  if (isInStep) return next("forgotten");
+  if (!isSame && !isInvited) return next(slot.at === "open" ? "in_already" : "forgotten");
   erase(run, named, slot, { why: "replaced" });
-  enterHere(run, named, enterNow);
+  enterHere(run, named, entered);
 }
 
-type Entered = Pick<At<"replacing">, "by" | "made" | "channelId">;
-
 /** Nothing is left to ask; an erasure in this place is waited for. */
-function enterHere(run: Run, named: Named, { by, made, channelId }: Entered): void {
-  const turn: Turn = { at: "replacing", by, made, channelId };
-  named.at.turn = turn;
-  if (named.at.slot.at !== "erasing") write(run, named, turn, made);
+function enterHere(run: Run, named: Named, entered: Entered): void {
+  const { by, made, channelId } = entered;
+  named.at.turn = { ...entered, at: "replacing" };
+  if (named.at.slot.at !== "erasing") write(run, named, { by, made, channelId, isCreated: false });
 }
 
 /** The erasure in this place is over. */
@@ -218,28 +226,64 @@ export function replaced(run: Run, named: Named): void {
 function retire(run: Run, { at }: Named, entered: Entered): void {
   const { slot } = at;
   if (slot.at !== "open") return;
-  const { channelId, membership } = slot;
-  run.effects.push({ type: "end", membership });
-  at.slot = { at: "resting", channelId, membership };
-  at.turn = { at: "retiring", ...entered, job: work(run, { of: "retire", membership }) };
+  at.slot = { ...slot, at: "resting" };
+  at.turn = { ...entered, at: "retiring", job: work(run, { of: "retire", membership: slot.membership }) };
+}
+
+/** Its machine may have come back by itself while it ended. */
+function retired(run: Run, named: Named, turn: At<"retiring">): void {
+  const { slot } = named.at;
+  if (slot.at === "resting" && slot.leaf !== turn.former) return fromTheTop(named, turn);
+  const { by, made, channelId, key, former, refusal } = turn;
+  enterHere(run, named, { by, made, channelId, key, former, refusal });
+}
+
+/** The machine that is being replaced has come back by itself, before anything was erased. */
+export function cameBack(named: Named): boolean {
+  const { slot, turn } = named.at;
+  if (slot.at !== "erasing" || slot.why !== "replaced" || slot.step !== "end") return false;
+  if (turn?.at !== "replacing" || slot.leaf === turn.former) return false;
+  const { channelId, membership, leaf, waiting } = slot;
+  named.at.slot = { at: "resting", channelId, membership, leaf };
+  fromTheTop(named, turn);
+  named.at.waiting.unshift(
+    ...waiting.map((operation) => ({ type: "leave" as const, operation, membership })),
+  );
+  return true;
 }
 
 function loaded(run: Run, named: Named, turn: At<"loading">, hasKeys: boolean): void {
   const { slot } = named.at;
   if (slot.at !== "resting") return fromTheTop(named, turn);
-  const { channelId, membership } = slot;
-  if (hasKeys) {
-    begin(run, named, { channelId, membership, from: turn.job });
-    return settle(run, turn.by.operation, { type: "done" });
-  }
+  const { channelId, membership, leaf } = slot;
+  if (hasKeys) return begin(run, named, turn.by.operation, { channelId, membership, leaf }, turn.job);
   end(named);
   named.at.slot = { at: "keyless", channelId };
   refuse(run, turn.by.operation, "keys_lost");
+}
+
+function recalled(
+  run: Run,
+  named: Named,
+  turn: At<"recalling">,
+  way: Extract<JobResult, { of: "recall" }>["way"],
+): void {
+  if (way !== "kept_out") return sayLeave(run, named, turn, way === "close");
+  end(named);
+  for (const operation of allOf(turn)) refuse(run, operation, "kept_out");
+}
+
+/** One that is alone closes the channel, if it may: no member would be left to remove it. */
+function sayLeave(run: Run, named: Named, { by, also }: At<"recalling" | "leaving">, isClosing: boolean): void {
+  const { slot } = named.at;
+  if (slot.at !== "resting") return;
+  const number = call(run, { of: isClosing ? "CloseChannel" : "LeaveChannel", channelId: slot.channelId });
+  named.at.turn = { at: "leaving", by, call: number, isClosing, also };
 }
 
 function left(run: Run, named: Named, turn: At<"leaving">): void {
   const { slot } = named.at;
   if (slot.at !== "resting") return;
   end(named);
-  erase(run, named, slot, { why: "gone", waiting: [turn.by.operation, ...turn.also] });
+  erase(run, named, slot, { why: "gone", waiting: allOf(turn) });
 }

@@ -26,7 +26,7 @@ export function serve(run: Run, named: Named): void {
 export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
   const { slot } = named.at;
   if (by.type === "open" && slot.at === "open") {
-    settle(run, by.operation, { type: "done" });
+    settle(run, by.operation, { type: "opened", membership: slot.membership });
     return true;
   }
   if (by.type === "leave") return leaveAtOnce(run, named, by);
@@ -42,12 +42,11 @@ function leaveAtOnce(run: Run, named: Named, { membership, operation }: Extract<
     run.effects.push({ type: "depart", membership, operation });
     return true;
   }
-  // A membership that another one replaces was not left.
-  if (slot.at === "erasing" && slot.why !== "replaced") {
+  if (slot.at === "erasing") {
     waitForErasure(named, slot, operation);
     return true;
   }
-  if (turn?.at !== "leaving" || turn.by.membership !== membership) return false;
+  if (turn?.at !== "leaving" && turn?.at !== "recalling") return false;
   named.at.turn = { ...turn, also: [...turn.also, operation] };
   return true;
 }
@@ -72,9 +71,9 @@ type Entering = Extract<NameCall, { type: "create" | "join" | "invited" | "check
 
 function enter(run: Run, named: Named, by: Entering, slot: Exclude<Slot, { at: "erasing" }>): void {
   if (slot.at === "free" || slot.at === "keyless") return goOn(run, named, by, undefined);
-  const { channelId, membership } = slot;
-  if (by.type === "invited" && by.before === membership) return goOn(run, named, by, membership);
-  named.at.turn = { at: "asking", by, call: call(run, { of: "ListMembers", channelId }), membership };
+  const { channelId, leaf } = slot;
+  if (by.type === "invited" && by.before === leaf) return goOn(run, named, by, leaf);
+  named.at.turn = { at: "asking", by, call: call(run, { of: "ListMembers", channelId }), leaf };
 }
 
 /** Nothing stands in the way any more. `former`: in whose place a new membership may come. */
@@ -123,7 +122,7 @@ function open(
     case "keyless":
       return refuse(run, by.operation, "keys_lost");
     case "open":
-      return settle(run, by.operation, { type: "done" });
+      return settle(run, by.operation, { type: "opened", membership: slot.membership });
     case "resting": {
       const { membership, channelId } = slot;
       at.turn = { at: "loading", by, job: work(run, { of: "load", membership, channelId }) };
@@ -134,10 +133,12 @@ function open(
 /** By its own machine when it is open: `beginAtOnce` has looked, but it may be open since. */
 function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>, slot: Slot): void {
   const { membership, operation } = by;
-  if (!("membership" in slot) || slot.membership !== membership) return refuse(run, operation, "replaced");
+  // Nothing is left of one that was erased; one that was written over was not left.
+  if (run.state.overwritten.includes(membership)) return refuse(run, operation, "replaced");
+  if (!("membership" in slot) || slot.membership !== membership) return settle(run, operation, { type: "done" });
   if (slot.at === "open") return void run.effects.push({ type: "depart", membership, operation });
-  const number = call(run, { of: "LeaveChannel", channelId: slot.channelId });
-  named.at.turn = { at: "leaving", by, call: number, also: [] };
+  const job = work(run, { of: "recall", channelId: slot.channelId });
+  named.at.turn = { at: "recalling", by, job, also: [] };
 }
 
 /** The relay has closed it. Another channel may have taken its name since. */

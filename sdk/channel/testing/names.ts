@@ -1,0 +1,16 @@
+/** The machine of an agent's names, for tests that try every order of its events. */
+export { forgetNames, type KeptChannel, type KeptNames, restoreNames } from "../names/kept_names.ts";
+export { stepNames } from "../names/names.ts";
+export type {
+  Job,
+  JobResult,
+  NameCall,
+  NamesEffect,
+  NamesEvent,
+  NamesFacts,
+  NamesState,
+  NamesStep,
+  NamesWrite,
+  Request,
+  Settled,
+} from "../names/names_state.ts";
