@@ -9,16 +9,16 @@ export interface Channel {
   readonly isOwn: boolean;
   isClosed: boolean;
   /** Of the agent: another number each time that it comes in. */
-  leaf: number | undefined;
+  seat: number | undefined;
 }
 
 export interface Directory {
   readonly channels: Record<string, Channel>;
   /** The channel that the agent made with each nonce. */
   readonly nonces: Record<string, string>;
-  leaves: number;
+  seats: number;
   /** The agent's Welcome that was not taken. */
-  welcome: { readonly id: string; readonly leaf: number } | undefined;
+  welcome: { readonly id: string; readonly seat: number } | undefined;
 }
 
 export type Request =
@@ -26,7 +26,7 @@ export type Request =
   | { readonly of: "CreateChannel"; readonly name: string; readonly nonce: string }
   | { readonly of: "ListChannels"; readonly name: string }
   /** Names the membership that is left. */
-  | { readonly of: "LeaveChannel"; readonly channelId: string; readonly leaf: number }
+  | { readonly of: "LeaveChannel"; readonly channelId: string; readonly seat: number }
   | { readonly of: "CloseChannel"; readonly channelId: string };
 
 export type Reply =
@@ -36,27 +36,27 @@ export type Reply =
   | { readonly refused: string };
 
 export function newDirectory(): Directory {
-  return { channels: {}, nonces: {}, leaves: 0, welcome: undefined };
+  return { channels: {}, nonces: {}, seats: 0, welcome: undefined };
 }
 
 /** In the order in which they are made. */
 export function addChannel(directory: Directory, name: string, isOwn: boolean): string {
   const id = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[Object.keys(directory.channels).length] ?? "";
-  directory.channels[id] = { name, isOwn, isClosed: false, leaf: undefined };
+  directory.channels[id] = { name, isOwn, isClosed: false, seat: undefined };
   return id;
 }
 
-/** The agent is in, under a new leaf. */
+/** The agent is in, under a new seat. */
 export function addAgent(directory: Directory, id: string): number {
-  const leaf = ++directory.leaves;
+  const seat = ++directory.seats;
   const channel = directory.channels[id];
-  if (channel !== undefined) channel.leaf = leaf;
-  return leaf;
+  if (channel !== undefined) channel.seat = seat;
+  return seat;
 }
 
 export function removeAgent(directory: Directory, id: string): void {
   const channel = directory.channels[id];
-  if (channel !== undefined) channel.leaf = undefined;
+  if (channel !== undefined) channel.seat = undefined;
   if (directory.welcome?.id === id) directory.welcome = undefined;
 }
 
@@ -66,10 +66,10 @@ export function closeChannel(directory: Directory, id: string): void {
   removeAgent(directory, id);
 }
 
-export function isMember(directory: Directory, id: string, leaf?: number): boolean {
+export function isMember(directory: Directory, id: string, seat?: number): boolean {
   const channel = directory.channels[id];
-  if (channel?.leaf === undefined || channel.isClosed) return false;
-  return leaf === undefined || leaf === channel.leaf;
+  if (channel?.seat === undefined || channel.isClosed) return false;
+  return seat === undefined || seat === channel.seat;
 }
 
 /** A call of the agent. */
@@ -82,9 +82,9 @@ export function callDirectory(directory: Directory, request: Request): Reply {
     case "ListChannels":
       return { of: request.of, channelId: findOwn(directory, request.name) };
     case "LeaveChannel": {
-      const { channelId, leaf } = request;
+      const { channelId, seat } = request;
       if (!isMember(directory, channelId)) return { refused: "not_found" };
-      if (!isMember(directory, channelId, leaf)) return { refused: "state_conflict" };
+      if (!isMember(directory, channelId, seat)) return { refused: "state_conflict" };
       removeAgent(directory, channelId);
       return { of: request.of };
     }
@@ -96,6 +96,7 @@ export function callDirectory(directory: Directory, request: Request): Reply {
 /** The nonce outlives its channel. */
 function create(directory: Directory, { name, nonce }: Extract<Request, { of: "CreateChannel" }>): Reply {
   const made = directory.nonces[nonce];
+  if (made !== undefined && directory.channels[made]?.name !== name) return { refused: "invalid_request" };
   if (made !== undefined) return { of: "CreateChannel", channelId: made, isRepeated: true };
   if (findOwn(directory, name) !== undefined) return { refused: "name_taken" };
   const channelId = addChannel(directory, name, true);

@@ -394,6 +394,10 @@ Deno.test("names: a Welcome of a call that was overtaken is judged anew", () => 
   const other = running();
   other.call(invited(other.leaf)).step({ type: "rejoined", membership: other.membership });
   assertEquals(other.welcome().turn?.at, "asking");
+  const back = stuck().call(join).answer();
+  const job = jobOf(back);
+  back.step({ type: "rejoined", membership: back.membership }).gone().step({ type: "done", job, result: opened });
+  assertEquals([back.turn, back.writes], [undefined, []], "it came back by this Welcome, and was removed again");
   const came = stuck().call(join).answer();
   came.stuck = [];
   assertEquals(came.welcome().refusal, "in_already");

@@ -193,9 +193,10 @@ function welcomed(
   if (isElsewhere(run, named.name, channelId)) return next("other_name");
   if (key !== undefined && isKeyHeld(run, named.name, key)) return next("key_in_use");
   const { slot } = named.at;
+  // Its machine may have come back by the same Welcome meanwhile, and be gone again.
+  if (former !== ("leaf" in slot ? slot.leaf : undefined)) return fromTheTop(named, turn);
   const entered: Entered = { by, made, channelId, key, former, refusal };
   if (slot.at !== "open" && slot.at !== "resting") return enterHere(run, named, entered);
-  if (slot.leaf !== former) return fromTheTop(named, turn);
   const [isSame, isInvited] = [slot.channelId === channelId, by.type === "invited"];
   const isInStep = slot.at === "open" && !run.facts.isStuck(slot.membership);
   if (isInStep && !isInvited) {

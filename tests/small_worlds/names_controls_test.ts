@@ -1,0 +1,121 @@
+/** Each rule of the names, taken out: the worlds find it, with a story. */
+import { assertEquals } from "@std/assert";
+import { explore } from "./explore.ts";
+import * as controls from "./names_controls.ts";
+import { namesOfAgent, type NamesSetting } from "./names_of_agent.ts";
+
+/** `stuck`: a call of a program does not end. */
+function finds(name: string, promise: "S3" | "S4" | "S7" | "stuck", setting: NamesSetting): void {
+  Deno.test(`the world of names finds: ${name}`, () => {
+    const { faults, stuck } = explore(namesOfAgent(setting), 100_000);
+    const found = promise === "stuck" ? stuck > 0 : faults.some(({ why }) => why.startsWith(promise));
+    assertEquals(found, true, `found: ${faults.map(({ why }) => why)}, ${stuck} stuck`);
+  });
+}
+
+const begins = "open";
+
+finds("two creations at once ask the relay beside each other", "S4", {
+  begins: "free",
+  left: { calls: 2 },
+  kinds: ["create"],
+  step: controls.asksWithoutTurn,
+});
+finds("a membership is written beside an erasure in its place", "S4", {
+  begins,
+  left: { calls: 1, let: 1, removed: 1, stuck: 1 },
+  kinds: ["join"],
+  step: controls.entersBesideErasure,
+});
+finds("a slot is not looked at again when an answer comes", "S4", {
+  begins,
+  left: { calls: 2, lie: 1, let: 2, stuck: 1 },
+  kinds: ["join", "open"],
+  step: controls.looksOnce,
+});
+finds("a machine comes back while it is retired", "S4", {
+  begins,
+  left: { calls: 1, stuck: 1, let: 2 },
+  kinds: ["join"],
+  step: controls.retiresBlindly,
+});
+finds("a membership that works is given up by the relay's word", "S4", {
+  begins,
+  left: { calls: 1, lie: 1, let: 1 },
+  hasOther: true,
+  kinds: ["invite"],
+  step: controls.runningIsFree,
+});
+finds("closeChannel erases a channel by its name", "S4", {
+  begins,
+  left: { calls: 3, closed: 1 },
+  kinds: ["create", "close"],
+  step: controls.closesByName,
+});
+finds("an erasure that failed is opened", "S7", {
+  begins,
+  left: { calls: 1, removed: 1, fail: 1 },
+  kinds: ["open"],
+  step: controls.failedRests,
+});
+finds("a call behind an erasure is not told that it failed", "stuck", {
+  begins,
+  left: { calls: 1, removed: 1, fail: 1 },
+  kinds: ["open"],
+  step: controls.failureTellsFew,
+});
+finds("a membership is opened while it is left", "stuck", {
+  begins,
+  left: { calls: 2, closed: 1 },
+  kinds: ["open", "leave"],
+  step: controls.opensBesideLeave,
+});
+finds("a leave ends with its machine", "stuck", {
+  begins,
+  left: { calls: 1, closed: 1 },
+  kinds: ["leave"],
+  step: controls.leavesEndWithMachine,
+});
+finds("an answer to a leave is taken by the next membership of that channel", "S3", {
+  begins,
+  left: { calls: 3, removed: 1, let: 1 },
+  kinds: ["leave", "join"],
+  guards: { takesOthersAnswers: true },
+});
+finds("a creation goes into the channel of an earlier one that was closed", "S4", {
+  begins: "free",
+  left: { calls: 3, lost: 1 },
+  kinds: ["create", "close"],
+  step: controls.believesNonces,
+});
+finds("the nonce of a creation outlives its membership", "S4", {
+  begins: "free",
+  left: { calls: 3, kill: 1 },
+  kinds: ["create", "leave"],
+  step: controls.keepsNonce,
+});
+finds("two names enter one channel", "S4", {
+  begins,
+  left: { calls: 1, stuck: 1, let: 1 },
+  names: ["a", "b"],
+  kinds: ["join"],
+  step: controls.entersTwice,
+});
+finds("a call begins beside an erasure of an earlier process", "S4", {
+  begins,
+  left: { calls: 1, removed: 1, kill: 1, let: 1 },
+  kinds: ["join"],
+  step: controls.beginsBesideLeftovers,
+});
+finds("a machine writes behind the note of its erasure", "S4", {
+  begins,
+  left: { calls: 1, removed: 1 },
+  kinds: ["open"],
+  guards: { dropsCollected: false },
+});
+finds("a membership comes under the note of the one before it", "S4", {
+  begins,
+  left: { calls: 1, removed: 1, let: 1, kill: 1, fail: 1 },
+  kinds: ["join"],
+  guards: { withdrawsNote: false },
+});
