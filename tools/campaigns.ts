@@ -41,9 +41,11 @@ export const campaigns: readonly Campaign[] = [
     what:
       "every order of events around a channel's connection and an agent's names: no key is used twice, nobody is stuck",
     paths: [
+      "tests/small_worlds/lying_relay_test.ts",
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
+      "tests/small_worlds/set_back_log_test.ts",
     ],
   },
   {

@@ -5,7 +5,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../proto/mod.ts";
-import { isCode, StaticError } from "../base/errors.ts";
+import { isCode, StaticError, TransportError } from "../base/errors.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { PutBack } from "./connection/link_state.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -35,7 +35,7 @@ export class KeptCommits {
     return [value.length > maxBytes ? { type: "delete", kind, id } : { type: "put", kind, id, value }];
   }
 
-  /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked. */
+  /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked, or is busy. */
   async putBack(epoch: number): Promise<PutBack> {
     let putBack: PutBack = { commits: 0, own: 0, sequence: 0 };
     for (let at = epoch; at < this.#membership.epoch; at++) {
@@ -65,7 +65,8 @@ export class KeptCommits {
       const { sequence, duplicate } = await session.call("SendCommit", { ...author, ...commit });
       return { sequence, own: duplicate ? 0 : 1 };
     } catch (error) {
-      if (!(error instanceof StaticError) || isCode(error, "transport_error", "connection_error")) throw error;
+      // One that a busy relay did not take may be taken a little later.
+      if (!(error instanceof StaticError) || error instanceof TransportError) throw error;
       return isCode(error, "epoch_conflict") ? await this.#find(commit) : undefined;
     }
   }

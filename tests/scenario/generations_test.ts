@@ -2,6 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { createError, type MemoryDisk, putState, statesKind } from "../../sdk/testing/agents.ts";
@@ -384,4 +385,39 @@ Deno.test("nothing is sent in a new generation before the relay is asked for its
   await channel.send("in the new generation");
   assertEquals([state, calls.indexOf("SendMessage") > calls.lastIndexOf("Subscribe")], ["catching_up", true]);
   assertEquals(await read(await carol.channel(), 1), ["in the new generation"]);
+});
+
+Deno.test("a founder that is let in anew before it hears of its founding comes in, and the relay is not blamed", async () => {
+  await using stage = await Stage.open();
+  const { alice, carol } = await foundUnheard(stage);
+  const channel = await alice.channel();
+  const before = (await alice.live()).membership.epoch;
+  const welcomes: NoticeEnvelope[] = [];
+  const notice = (notice: NoticeEnvelope): readonly NoticeEnvelope[] => {
+    if (notice.operation !== "DeliverWelcome") return [notice];
+    welcomes.push(notice);
+    return [];
+  };
+  // The relay is busy whenever she asks for it, and the Welcome is on its way when the connection breaks.
+  const call: Tampering["call"] = (operation, body, forward) => {
+    const { epoch = 0 } = operation === "FindCommit" ? body as { epoch?: number } : {}; // cast: of this operation
+    return epoch > before ? Promise.reject(createError("overloaded", "The relay is busy")) : forward();
+  };
+  alice.session.tampering = { call, notice };
+  assertEquals(await read(channel, 1), ["before"]);
+  alice.session.disconnect();
+  await alice.session.connect();
+  await until("alice is let in", () => welcomes.length > 0);
+  alice.session.disconnect();
+  alice.session.tampering = { notice };
+  await alice.session.connect();
+  await until("alice has entered her founding", async () => (await alice.live()).membership.epoch > before);
+  for (const welcome of welcomes.splice(0, 1)) alice.session.inject(welcome);
+  await until(
+    "alice is in step",
+    async () => (await alice.live()).membership.epoch === (await carol.live()).membership.epoch,
+  );
+  assertEquals(await read(await carol.channel(), 1), ["before"]);
+  await talk(alice, carol);
+  assertEquals(await issuesOf(alice, "withheld_commit"), []);
 });

@@ -1,5 +1,6 @@
 /** A relay that is restored from a backup has a log that ends before its channels' last commits: members put them back. */
 import { assert, assertEquals } from "@std/assert";
+import { createError } from "../../sdk/testing/agents.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { issuesOf as textsOf } from "../support/scenario/recovery.ts";
 import { type Moment, talk, withBackup } from "../support/scenario/set_back.ts";
@@ -161,6 +162,32 @@ Deno.test("a relay to which somebody sends while another member puts commits bac
     await alice.start();
     await talk(alice, bob, carol);
     assertEquals(await textsOf(bob, "relay_lied"), []);
+  });
+});
+
+Deno.test("a relay that is busy while a commit is put back has not lied, and the commit is put back a little later", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob } = await stage.pair();
+    await talk(alice, bob);
+    await backUp();
+    const { committer } = await alice.live();
+    await committer.commit(() => ({ change: {} }));
+    await allAgree(alice, bob);
+    await bob.stop();
+    let refused = 0;
+    alice.session.tampering = {
+      call: async (operation, _body, forward) => {
+        if (operation === "SendCommit" && ++refused === 1) throw createError("overloaded", "The relay is busy");
+        return await forward();
+      },
+    };
+    await restore();
+    // Or the relay is blamed.
+    await until("alice goes on", async () => refused > 1 || (await issuesOf(alice)).includes("relay_lied"));
+    await bob.start();
+    await talk(alice, bob);
+    const issues = await issuesOf(alice);
+    for (const kind of ["relay_lied", "rejoined"]) assert(!issues.includes(kind), issues.join());
   });
 });
 

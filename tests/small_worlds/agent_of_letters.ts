@@ -13,6 +13,7 @@ import {
   type Permit,
   permitOf,
   type Place,
+  type PutBack,
   type Question,
 } from "../../sdk/channel/testing/connection.ts";
 import { bytesOf, type Group } from "./group_of_letters.ts";
@@ -31,6 +32,14 @@ export interface Candidate {
   readonly hash: string;
 }
 
+/** As its author signed it. */
+export interface KeptCommit {
+  readonly author: string;
+  readonly hash: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
 /** Everything that a process finds when it starts. */
 export interface Disk {
   group: Group;
@@ -45,6 +54,8 @@ export interface Disk {
   own: OwnCommit | undefined;
   anchor: Anchor;
   log: string | undefined;
+  /** Commits that were followed or made, by their epoch; undefined in a world whose log is not set back. */
+  kept: Readonly<Record<number, KeptCommit>> | undefined;
   /** The latest Welcome whose keys were used, and are gone. */
   welcomed: number;
 }
@@ -77,6 +88,7 @@ export type Asker =
   | { readonly by: "task" }
   | { readonly by: "subscribe"; readonly call: number; readonly tag: number }
   | { readonly by: "question"; readonly call: number; readonly question: Question }
+  | { readonly by: "put_back"; readonly call: number; readonly epoch: number; readonly so: PutBack }
   | { readonly by: "commit"; readonly isFate: boolean }
   | { readonly by: "message"; readonly group: Group }
   | { readonly by: "proof" }
@@ -193,6 +205,7 @@ export function newDisk(group: Group, disk: Partial<Disk> = {}): Disk {
     own: undefined,
     anchor: newAnchor(undefined),
     log: "log",
+    kept: undefined,
     welcomed: 0,
     ...disk,
   };

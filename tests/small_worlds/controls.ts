@@ -62,3 +62,10 @@ export function acknowledgedAfterLost(...[state, event, facts]: Parameters<Step>
   const { durable: consumed } = facts;
   return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
 }
+
+/** A connection that begins says that everything in front of the stop is here. */
+export function arrivedAtOnce(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
+  const step = stepLink(state, event, facts);
+  if (event.type === "connected") state.arrival.isOver = true;
+  return step;
+}

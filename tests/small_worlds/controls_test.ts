@@ -1,13 +1,13 @@
 /**
- * Each fault that the connection ever had, brought back by taking its guard out: the worlds find it, with a story. Of the others:
- * - a connection that breaks in a question, with a beginning in the queue: `connected` begins with `settling`, which holds no permit;
- * - a late timer of an earlier state: its number is in no state (`lateTimer` shows a state that keeps one).
+ * Each fault that the connection ever had, brought back by taking its guard out: the worlds find it, with a story. A connection that breaks
+ * in a question, with a beginning in the queue, cannot be written: `sdk/channel/connection/permit_test.ts`.
  */
 import { assertEquals } from "@std/assert";
-import { acknowledgedAfterLost, busyQuestion, lateTimer, revivedSubscription } from "./controls.ts";
+import { acknowledgedAfterLost, arrivedAtOnce, busyQuestion, lateTimer, revivedSubscription } from "./controls.ts";
 import { explore, type World } from "./explore.ts";
 import { memberInStep } from "./member_in_step.ts";
 import { restoredOwner } from "./restored_owner.ts";
+import { setBackLog } from "./set_back_log.ts";
 import type { SmallState } from "./small_world.ts";
 
 function finds(name: string, promise: string, world: World<SmallState>): void {
@@ -47,3 +47,33 @@ finds(
   "S2",
   memberInStep({ broken: 1 }, { step: acknowledgedAfterLost, isThorough: true }),
 );
+finds(
+  "recover() right after a start passes messages over",
+  "S6",
+  restoredOwner({ recover: 1 }, { step: arrivedAtOnce, isRestored }),
+);
+finds(
+  "a founding is entered between a Subscribe and its judgement",
+  "an honest relay is blamed",
+  restoredOwner({ recover: 1, send, busy: 1 }, { guards: { turn: false }, isRestored }),
+);
+finds(
+  "work does not rest when the permit is gone",
+  "S2",
+  memberInStep({ send, fetch: 1, busy: 1 }, { guards: { rest: false } }),
+);
+finds(
+  "a commit that a busy relay did not put back counts as lost",
+  "an honest relay is blamed",
+  setBackLog({ setBack: 1, busy: 1 }, { guards: { busyPutBack: false } }),
+);
+
+Deno.test("the world finds: a log that was set back still has our commits at their places", () => {
+  const { hotLoop } = explore(setBackLog({ setBack: 1 }, { guards: { placesLost: false } }), 2_000);
+  assertEquals(hotLoop?.why, "answers and notices follow each other without end");
+});
+
+Deno.test("a relay that denies twice what a restored agent has sent is the one limit: a key seals two contents", () => {
+  const { faults } = explore(restoredOwner({ lie: 2, send }), 100_000);
+  assertEquals(faults.map(({ why }) => why), ["S1: a key sealed two contents"]);
+});

@@ -2,7 +2,7 @@
  * Tries every order of events of a small world, breadth first: a state is visited once, and a fault comes with its shortest story.
  * Of a visited state its hash is kept, the state that led to it and the name of the event; the whole only until it is its turn.
  */
-import { copyOf, hashOf, textOf } from "./plain_state.ts";
+import { copyOf, hashOf } from "./plain_state.ts";
 
 /** `time`, `program` and `fault` have a pace or a budget of their own; answers and notices come as fast as a relay sends them. */
 export type Kind = "answer" | "notice" | "time" | "program" | "fault";
@@ -12,6 +12,8 @@ export interface Move<S> {
   readonly kind: Kind;
   /** Changes a copy of the state. */
   readonly act: (state: S) => void;
+  /** It needs a budget. */
+  readonly isBudgeted?: boolean;
 }
 
 export interface World<S> {
@@ -20,6 +22,12 @@ export interface World<S> {
   readonly moves: (state: S) => readonly Move<S>[];
   /** The part of a state by which it differs from others. */
   readonly view?: (state: S) => unknown;
+  /**
+   * How often each thing may still happen that needs a budget, at most 7 each and 21 of them; not in `view`. Whatever follows on a state
+   * follows on one that differs in having more left, so a state is not visited beside one that has no less. Then nobody is stuck if a good
+   * state is reached without what needs a budget.
+   */
+  readonly left?: (state: S) => readonly number[];
   /** The promise that a state breaks, if it does: nothing follows on such a state. */
   readonly broken: (state: S) => string | undefined;
   /** From every state there is a way to one of these. */
@@ -83,6 +91,8 @@ class Search<S> {
   readonly #named = new Numbers();
   /** Of each transition, whether it is an answer or a notice. */
   readonly #isFast = new Numbers();
+  /** And whether it needs a budget. */
+  readonly #isBudgeted = new Numbers();
   readonly #good: number[] = [];
   readonly #brokenIds = new Set<number>();
   readonly #faults = new Map<string, Story>();
@@ -108,7 +118,7 @@ class Search<S> {
   #visit(id: number, state: S): void {
     if (this.#brokenIds.has(id)) return;
     const moves = this.#world.moves(state);
-    moves.forEach(({ name, kind, act }, at) => {
+    moves.forEach(({ name, kind, act, isBudgeted = false }, at) => {
       // The last one may have the state itself.
       const after = at === moves.length - 1 ? state : copyOf(state);
       act(after);
@@ -117,12 +127,13 @@ class Search<S> {
       this.#to.push(to);
       this.#named.push(this.#nameId(name));
       this.#isFast.push(kind === "answer" || kind === "notice" ? 1 : 0);
+      this.#isBudgeted.push(isBudgeted ? 1 : 0);
     });
   }
 
   #add(state: S, parent: number, event: string): number {
-    const { view, broken, isGood } = this.#world;
-    const { id, isNew } = this.#ids.of(textOf(view === undefined ? state : view(state)));
+    const { view, left, broken, isGood } = this.#world;
+    const { id, isNew } = this.#ids.of(view === undefined ? state : view(state), left?.(state) ?? []);
     if (!isNew) return id;
     this.#parents.push(parent);
     this.#events.push(this.#nameId(event));
@@ -167,7 +178,7 @@ class Search<S> {
   #stuck(): Pick<Explored, "stuck" | "stuckStory"> {
     if (!this.#isComplete) return { stuck: 0, stuckStory: undefined };
     const { size } = this.#ids;
-    const into = listsOf(this.#to, this.#from, size);
+    const into = this.#intoOf(size);
     const reached = new Uint8Array(size);
     const todo = [...this.#good];
     for (const id of todo) reached[id] = 1;
@@ -185,6 +196,18 @@ class Search<S> {
       if (first < 0) first = id;
     }
     return { stuck, stuckStory: first < 0 ? undefined : this.#story("no way to a good state", first) };
+  }
+
+  /** Returns the states from which each is reached; with budgets, by what needs none. */
+  #intoOf(size: number): (id: number) => Int32Array {
+    if (this.#world.left === undefined) return listsOf(this.#to, this.#from, size);
+    const [from, to] = [new Numbers(), new Numbers()];
+    for (let at = 0; at < this.#from.length; at++) {
+      if (this.#isBudgeted.at(at) === 1) continue;
+      from.push(this.#from.at(at));
+      to.push(this.#to.at(at));
+    }
+    return listsOf(to, from, size);
   }
 
   /** States are taken away that no fast event leads to: those that are left are on a circle, or behind one. */
@@ -274,22 +297,37 @@ class Numbers {
   }
 }
 
-/** Numbers of states by their hashes, twelve bytes each, in a table with free places. */
+/** Numbers of states by their hashes, in a table with free places; states that differ in what is left of budgets are in a chain. */
 class StateIds {
   #mask = 2 ** 16 - 1;
   #high = new Uint32Array(this.#mask + 1);
   #low = new Uint32Array(this.#mask + 1);
-  /** One more than the number; 0 for a free place. */
+  /** One more than the number of the latest; 0 for a free place. */
   #ids = new Int32Array(this.#mask + 1);
+  #places = 0;
+  /** Of each state: what is left, four bits each, and one more than the number of the one before it in its chain. */
+  readonly #first = new Numbers();
+  readonly #second = new Numbers();
+  readonly #third = new Numbers();
+  readonly #before = new Numbers();
   size = 0;
 
-  of(text: string): { readonly id: number; readonly isNew: boolean } {
-    const [high, low] = hashOf(text);
+  of(state: unknown, left: readonly number[]): { readonly id: number; readonly isNew: boolean } {
+    const [high, low] = hashOf(state);
+    const [first, second, third] = [packed(left, 0), packed(left, 7), packed(left, 14)];
     const place = this.#place(high, low);
-    const known = this.#ids[place] ?? 0;
-    if (known > 0) return { id: known - 1, isNew: false };
+    const latest = this.#ids[place] ?? 0;
+    for (let known = latest; known > 0; known = this.#before.at(known - 1)) {
+      const hasMore = isNoLess(this.#first.at(known - 1), first) && isNoLess(this.#second.at(known - 1), second) &&
+        isNoLess(this.#third.at(known - 1), third);
+      if (hasMore) return { id: known - 1, isNew: false };
+    }
+    this.#first.push(first);
+    this.#second.push(second);
+    this.#third.push(third);
+    this.#before.push(latest);
     this.#put(place, high, low, ++this.size);
-    if (this.size * 2 > this.#mask) this.#grow();
+    if (latest === 0 && ++this.#places * 2 > this.#mask) this.#grow();
     return { id: this.size - 1, isNew: true };
   }
 
@@ -318,4 +356,20 @@ class StateIds {
       if (id > 0) this.#put(this.#place(first, second), first, second, id);
     });
   }
+}
+
+/** Seven numbers up to 7 in a word; the highest bit of each four is free. */
+function packed(left: readonly number[], from: number): number {
+  let word = 0;
+  for (let at = from; at < from + 7; at++) {
+    const number = left[at] ?? 0;
+    if (number > 7) throw new Error(`a budget of ${number}: 7 at most`);
+    word = word << 4 | number;
+  }
+  return word;
+}
+
+/** Each number in one word is at least that in the other: no difference borrows the free bit. */
+function isNoLess(word: number, other: number): boolean {
+  return (((word | 0x8888888) - other) & 0x8888888) === 0x8888888;
 }

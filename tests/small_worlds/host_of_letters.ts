@@ -14,6 +14,7 @@ import {
   type LinkEvent,
   newAnchor,
   type Permit,
+  type PutBack,
   stepLink,
   type Subscribed,
   withDiscarded,
@@ -25,6 +26,7 @@ import {
   factsOf,
   isAllHere,
   isPlaceNew,
+  type KeptCommit,
   memberOf,
   nextFounding,
   type Operation,
@@ -57,9 +59,20 @@ export interface Guards {
   readonly comparedFirst: boolean;
   /** Work rests when the permit is gone. */
   readonly rest: boolean;
+  /** A commit that a busy relay did not put back may be put back later. */
+  readonly busyPutBack: boolean;
+  /** In a log that was set back, our commits have no place that we know. */
+  readonly placesLost: boolean;
 }
 
-export const allGuards: Guards = { turn: true, permitToEnter: true, comparedFirst: true, rest: true };
+export const allGuards: Guards = {
+  turn: true,
+  permitToEnter: true,
+  comparedFirst: true,
+  rest: true,
+  busyPutBack: true,
+  placesLost: true,
+};
 
 export interface HostState {
   readonly relay: Relay;
@@ -71,6 +84,10 @@ export interface HostState {
   compared: { readonly connection: number; readonly member: string } | undefined;
   /** The last entry that was read, and the subscription that it was of. */
   lastRead: { readonly tag: number; readonly sequence: number } | undefined;
+  /** The relay has told no lie, and its log is the one that it had: it must not be blamed. */
+  isHonest: boolean;
+  /** The relay has repeated entries, or changed their order. */
+  isOrderLost: boolean;
   /** Of operations of the program. */
   operations: number;
   /** That were made, over all copies of the store. */
@@ -86,6 +103,9 @@ interface HostOptions {
   /** The place is written as soon as it is reached. */
   readonly isDiskFast: boolean;
 }
+
+/** Signed, and of no group. */
+export const badCommit = "commit bad";
 
 /** A circle that takes no time at all. */
 const maxSteps = 200;
@@ -129,6 +149,7 @@ export class Host {
       if (write !== undefined) this.#agent.disk.anchor = write;
       for (const effect of effects) this.#perform(effect);
     }
+    for (const waiter of this.#agent.link.arrival.waiting) waiter.waits = 1;
     this.#isStepping = false;
   }
 
@@ -155,6 +176,10 @@ export class Host {
       case "lose_log":
         agent.received = undefined;
         agent.disk.position = 0;
+        // Our commits have no place in it.
+        if (agent.disk.own !== undefined && this.#guards.placesLost) {
+          agent.disk.own = Object.freeze({ ...agent.disk.own, sequence: 0 });
+        }
         return void (agent.isVoid = true);
       case "rest":
         if (this.#guards.rest) agent.isSending = false;
@@ -168,7 +193,11 @@ export class Host {
       case "settle":
         return this.#waited(effect.operation, effect.result);
       case "wake":
+        return;
       case "report":
+        if (effect.kind !== "log_set_back" && this.#world.isHonest) {
+          this.#broken(`an honest relay is blamed: ${effect.kind}`);
+        }
         return;
     }
   }
@@ -181,7 +210,7 @@ export class Host {
     const { link } = this.#agent.link;
     if (content.connection !== this.#agent.connection) this.#broken("an entry of a connection that is over is read");
     if (!("stream" in link) || link.stream?.tag !== tag) this.#broken("an entry of an earlier subscription is read");
-    if (lastRead?.tag === tag && lastRead.sequence >= sequence) {
+    if (!this.#world.isOrderLost && lastRead?.tag === tag && lastRead.sequence >= sequence) {
       this.#broken("an entry is read twice, or before another");
     }
     this.#world.lastRead = { tag, sequence };
@@ -195,7 +224,7 @@ export class Host {
       case "subscribe":
         return void tasks.push({ kind: "turn", call, tag: about.tag ?? 0, isWaiting: false });
       case "put_back":
-        return this.push({ type: "answered", call, answer: { question, reply: { commits: 0, own: 0, sequence: 0 } } });
+        return this.#putBack(call, about.epoch ?? 0, { commits: 0, own: 0, sequence: 0 });
       case "open_commit":
         // One that is under way settles itself.
         if (disk.candidate === undefined || isUnderWay) {
@@ -205,6 +234,53 @@ export class Host {
       default:
         return this.#call({ by: "question", call, question }, { op: "FindCommit", epoch: about.epoch ?? 0 });
     }
+  }
+
+  /** One commit after the other that the log has lost. */
+  #putBack(call: number, epoch: number, so: PutBack): void {
+    const { group, kept } = this.#agent.disk;
+    const { author, hash, added, removed } = kept?.[epoch] ?? {};
+    if (epoch >= group.epoch || author === undefined || hash === undefined) {
+      return this.push({ type: "answered", call, answer: { question: "put_back", reply: so } });
+    }
+    const changes = { added: added ?? [], removed: removed ?? [] };
+    this.#call({ by: "put_back", call, epoch, so }, { op: "SendCommit", epoch, hash, author, ...changes });
+  }
+
+  #answerPutBack(
+    { call, epoch, so }: Extract<Asker, { by: "put_back" }>,
+    request: Request,
+    reply: Reply | Refused,
+  ): void {
+    if ("refused" in reply) {
+      if (reply.refused === "epoch_conflict") {
+        return this.#call({ by: "put_back", call, epoch, so }, { op: "FindCommit", epoch });
+      }
+      const isOpen = reply.refused === "transport_error" ||
+        (reply.refused === "overloaded" && this.#guards.busyPutBack);
+      return this.push(
+        isOpen
+          ? { type: "refused", call, code: reply.refused, text: reply.refused }
+          : { type: "answered", call, answer: { question: "put_back", reply: so } },
+      );
+    }
+    const { commits, own } = so;
+    if (request.op === "SendCommit") {
+      // cast: the request was a SendCommit
+      const { sequence, duplicate } = reply as Replies["SendCommit"];
+      return this.#putBack(call, epoch + 1, { commits: commits + 1, own: own + (duplicate ? 0 : 1), sequence });
+    }
+    // cast: the request was a FindCommit
+    const { commit } = reply as Replies["FindCommit"];
+    if (commit !== undefined && commit.hash === this.#agent.disk.kept?.[epoch]?.hash) {
+      return this.#putBack(call, epoch + 1, { commits: commits + 1, own, sequence: commit.sequence });
+    }
+    this.push({ type: "answered", call, answer: { question: "put_back", reply: so } });
+  }
+
+  #keep(epoch: number, commit: KeptCommit): void {
+    const { disk } = this.#agent;
+    if (disk.kept !== undefined) disk.kept = Object.freeze({ ...disk.kept, [epoch]: Object.freeze(commit) });
   }
 
   /** The relay is told what the program is done with, on a connection that was compared only. */
@@ -353,6 +429,9 @@ export class Host {
         break;
       case "question":
         this.#answerQuestion(asker, reply);
+        break;
+      case "put_back":
+        this.#answerPutBack(asker, request, reply);
         break;
       case "commit":
         this.#answerCommit(asker.isFate, reply);
@@ -580,8 +659,21 @@ export class Host {
         ? this.#comeBack("it was removed and added again", false)
         : this.#end("removed");
     }
-    disk.group = afterCommit(disk.group, entry.hash);
+    // Nobody can follow it.
+    if (entry.hash === badCommit) return this.#stopAt(entry);
+    const { sender: author, hash, added, removed } = entry;
+    this.#keep(entry.epoch, { author, hash, added, removed });
+    disk.group = afterCommit(disk.group, hash);
     disk.usedKeys = 0;
+  }
+
+  #stopAt({ sequence, epoch, hash, sender }: Entry): void {
+    const agent = this.#agent;
+    this.push({ type: "all_arrived" });
+    agent.disk.stop = Object.freeze({ sequence, epoch, hash, sender });
+    agent.isSending = false;
+    this.push({ type: "moved" });
+    this.#askWhenRead();
   }
 
   #endedBy(reason: string): void {
@@ -780,8 +872,20 @@ export class Host {
     const waiting = this.#operation(operation);
     if (waiting === undefined) return;
     waiting.at = "queued";
+    if (isHere) this.#checkPassedOver();
     const mayWait = isHere && waiting.waits < maxArrivals;
     this.#agent.tasks.push({ kind: "found", operation, mayWait, at: "new", isWaiting: false });
+  }
+
+  /** All that stands in front of the stop is said to be here, on a connection that can deliver it. */
+  #checkPassedOver(): void {
+    const { relay, isHonest } = this.#world;
+    const { disk: { stop }, received = 0, name } = this.#agent;
+    if (!isHonest || stop === undefined || permit(this.#agent) === undefined) return;
+    const isMissing = relay.entries.some(({ kind, sequence, sender }) =>
+      kind === "message" && sender !== name && sequence > received && sequence < stop.sequence
+    );
+    if (isMissing) this.#broken("S6: recover() passes messages over that were not read");
   }
 
   #found(task: Extract<Task, { kind: "found" }>): void {
@@ -963,9 +1067,11 @@ export class Host {
     if (disk.group.epoch !== candidate.epoch) {
       return this.#comeBack("another commit of that epoch was delivered", false);
     }
-    disk.group = afterCommit(disk.group, candidate.hash);
+    const { epoch, hash } = candidate;
+    this.#keep(epoch, { author: this.#agent.name, hash, added: [], removed: [] });
+    disk.group = afterCommit(disk.group, hash);
     disk.usedKeys = 0;
-    disk.own = Object.freeze({ sequence, epoch: candidate.epoch, hash: bytesOf(candidate.hash) });
+    disk.own = Object.freeze({ sequence, epoch, hash: bytesOf(hash) });
   }
 
   #giveUp(): void {

@@ -12,7 +12,10 @@ const groups: Readonly<Record<string, string>> = {
   tag: "n",
   number: "n",
   operation: "o",
+  connection: "c",
 };
+
+const groupNumbers: Readonly<Record<string, number>> = { n: 1, o: 2, c: 3 };
 
 /** Counters that decide nothing. `tries` makes a pause longer, and time is what a world may pass at any moment. */
 const counters: ReadonlySet<string> = new Set(["numbers", "tries", "events"]);
@@ -31,8 +34,12 @@ function copy(value: unknown): unknown {
     for (let i = 0; i < value.length; i++) list[i] = copy(value[i]);
     return list;
   }
-  const made: Record<string, unknown> = {};
-  for (const key in value) made[key] = copy(value[key as keyof typeof value]); // cast: one of its own keys
+  // cast: the fields of any object
+  const made = { ...value } as Record<string, unknown>;
+  for (const key in made) {
+    const field = made[key];
+    if (typeof field === "object" && field !== null) made[key] = copy(field);
+  }
   return made;
 }
 
@@ -49,8 +56,7 @@ const words = new Map<string, string>();
 const sorted = new Map<string, readonly string[]>();
 
 class Writer {
-  readonly #names = new Map<number, number>();
-  readonly #operations = new Map<number, number>();
+  readonly #names: Record<string, Map<number, number>> = {};
   #named = 0;
 
   write(value: unknown, key: string): string {
@@ -89,9 +95,10 @@ class Writer {
 
   #number(value: number, key: string): string {
     const group = groups[key];
-    if (group === undefined) return String(value);
+    // 0 is none.
+    if (group === undefined || value === 0) return String(value);
     this.#named++;
-    const names = group === "n" ? this.#names : this.#operations;
+    const names = this.#names[group] ??= new Map();
     const name = names.get(value) ?? names.size + 1;
     names.set(value, name);
     return `#${name}`;
@@ -107,17 +114,166 @@ function keysOf(value: object): readonly string[] {
   return keys;
 }
 
-/** Two numbers of 32 bits: among ten million states, two that are not equal have the same ones with a chance of 3 in a million. */
-export function hashOf(text: string): readonly [number, number] {
-  let [high, low] = [0x9e3779b9, 0x85ebca6b];
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    high = Math.imul(high ^ code, 0x9e3779b1);
-    low = Math.imul(low ^ code, 0x5f356495);
-    high ^= high >>> 15;
-    low ^= low >>> 13;
+/**
+ * Returns two numbers of 32 bits that are equal for states with an equal text, without writing it: among ten million states, two that
+ * are not equal have the same ones with a chance of 3 in a million.
+ */
+export function hashOf(state: unknown): readonly [number, number] {
+  const hasher = new Hasher();
+  hasher.add(state, 0);
+  return hasher.result();
+}
+
+/** Begin a value of each kind, so that no two values are written alike. */
+const marks = {
+  undefined: 1,
+  null: 2,
+  true: 3,
+  false: 4,
+  number: 5,
+  name: 6,
+  text: 7,
+  bytes: 8,
+  list: 9,
+  object: 10,
+  end: 11,
+};
+
+interface Field {
+  readonly name: string;
+  readonly id: number;
+  readonly group: number;
+}
+
+/** Keys of an object in the order in which it has them, one step for each: at the end, its fields in the order of their names. */
+interface Shape {
+  readonly next: Map<string, Shape>;
+  fields: readonly Field[] | undefined;
+}
+
+const firstShape: Shape = { next: new Map(), fields: undefined };
+const texts = new Map<string, number>();
+/** Of frozen values in which no number is a name. */
+const hashes = new WeakMap<object, readonly [number, number]>();
+
+class Hasher {
+  #high = 0x9e3779b9 | 0;
+  #low = 0x85ebca6b | 0;
+  /** Numbers that are names, by their group. */
+  readonly #named: readonly number[][] = [[], [], [], []];
+  #names = 0;
+
+  add(value: unknown, group: number): void {
+    switch (typeof value) {
+      case "number":
+        return this.#number(value, group);
+      case "string":
+        this.#mix(marks.text);
+        return this.#mix(idOf(value));
+      case "boolean":
+        return this.#mix(value ? marks.true : marks.false);
+      case "object":
+        return value === null ? this.#mix(marks.null) : this.#object(value, group);
+      default:
+        return this.#mix(marks.undefined);
+    }
   }
-  high = Math.imul(high ^ (low >>> 16), 0x85ebca6b);
-  low = Math.imul(low ^ (high >>> 13), 0xc2b2ae35);
-  return [(high ^ (high >>> 16)) >>> 0, (low ^ (low >>> 15)) >>> 0];
+
+  #number(value: number, group: number): void {
+    // 0 is none.
+    if (group > 0 && value !== 0) {
+      const named = this.#named[group] ?? [];
+      let name = named.indexOf(value);
+      if (name < 0) name = named.push(value) - 1;
+      this.#names++;
+      this.#mix(marks.name);
+      return this.#mix(name);
+    }
+    this.#mix(marks.number);
+    this.#mix(value | 0);
+    // Epochs hold their generation above 32 bits.
+    this.#mix(Number.isFinite(value) ? Math.floor(value / 2 ** 32) : idOf(String(value)));
+  }
+
+  #object(value: object, group: number): void {
+    const before = hashes.get(value);
+    if (before !== undefined) return this.#mixBoth(before);
+    const isShared = value instanceof Uint8Array || Object.isFrozen(value);
+    if (!isShared) return this.#fields(value, group);
+    const [high, low, names] = [this.#high, this.#low, this.#names];
+    [this.#high, this.#low] = [0x9e3779b9 | 0, 0x85ebca6b | 0];
+    this.#fields(value, group);
+    const own = this.result();
+    if (this.#names === names) hashes.set(value, own);
+    [this.#high, this.#low] = [high, low];
+    this.#mixBoth(own);
+  }
+
+  #fields(value: object, group: number): void {
+    if (value instanceof Uint8Array) {
+      this.#mix(marks.bytes);
+      return this.#mix(idOf(decoder.decode(value)));
+    }
+    if (Array.isArray(value)) {
+      this.#mix(marks.list);
+      this.#mix(value.length);
+      for (let at = 0; at < value.length; at++) this.add(value[at], group);
+      return;
+    }
+    this.#mix(marks.object);
+    // cast: the fields of any object
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const { name, id, group: named } of fieldsOf(fields)) {
+      const field = fields[name];
+      if (field === undefined) continue;
+      this.#mix(id);
+      this.add(field, named);
+    }
+    this.#mix(marks.end);
+  }
+
+  #mixBoth([high, low]: readonly [number, number]): void {
+    this.#mix(high);
+    this.#mix(low);
+  }
+
+  #mix(value: number): void {
+    const high = Math.imul(this.#high ^ value, 0x9e3779b1);
+    const low = Math.imul(this.#low ^ value, 0x5f356495);
+    this.#high = high ^ (high >>> 15);
+    this.#low = low ^ (low >>> 13);
+  }
+
+  result(): readonly [number, number] {
+    const high = Math.imul(this.#high ^ (this.#low >>> 16), 0x85ebca6b);
+    const low = Math.imul(this.#low ^ (high >>> 13), 0xc2b2ae35);
+    return [(high ^ (high >>> 16)) >>> 0, (low ^ (low >>> 15)) >>> 0];
+  }
+}
+
+function idOf(text: string): number {
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  // No mark is the same.
+  const id = texts.size + 16;
+  texts.set(text, id);
+  return id;
+}
+
+function fieldsOf(value: Readonly<Record<string, unknown>>): readonly Field[] {
+  let shape = firstShape;
+  for (const key in value) {
+    const known = shape.next.get(key);
+    if (known !== undefined) shape = known;
+    else {
+      const made: Shape = { next: new Map(), fields: undefined };
+      shape.next.set(key, made);
+      shape = made;
+    }
+  }
+  return shape.fields ??= Object.keys(value).filter((name) => !counters.has(name)).sort().map((name) => ({
+    name,
+    id: idOf(name),
+    group: groupNumbers[groups[name] ?? ""] ?? 0,
+  }));
 }

@@ -106,6 +106,8 @@ export type Request =
     readonly hash: string;
     readonly added?: readonly string[];
     readonly removed?: readonly string[];
+    /** Another member has signed it: somebody puts it back. */
+    readonly author?: string;
   }
   | { readonly op: "RequestRejoin"; readonly generation: number; readonly leaf: string }
   | ({ readonly op: "FoundGeneration"; readonly hash: string } & Founding);
@@ -302,14 +304,14 @@ function sendMessage(
 function sendCommit(
   relay: Relay,
   agent: string,
-  { epoch, hash, added = [], removed = [] }: Extract<Request, { op: "SendCommit" }>,
+  { epoch, hash, added = [], removed = [], author = agent }: Extract<Request, { op: "SendCommit" }>,
 ): Replies["SendCommit"] | Refused {
   const before = relay.entries.find((entry) => entry.kind === "commit" && entry.hash === hash);
   if (before !== undefined) return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
   if (epoch !== relay.epoch) return { refused: "epoch_conflict", epoch: relay.epoch };
-  const why = judgeChange(relay, agent, added, removed);
+  const why = judgeChange(relay, author, added, removed);
   if (why !== undefined) return { refused: why };
-  const sequence = append(relay, { kind: "commit", sender: agent, epoch, hash, added, removed });
+  const sequence = append(relay, { kind: "commit", sender: author, epoch, hash, added, removed });
   return { sequence, epoch: epoch + 1, duplicate: false };
 }
 

@@ -8,6 +8,7 @@ import { newAnchor } from "../../sdk/channel/testing/connection.ts";
 import { newDisk } from "./agent_of_letters.ts";
 import type { World } from "./explore.ts";
 import { afterFounding, groupOf, seal, type Sealed } from "./group_of_letters.ts";
+import { badCommit } from "./host_of_letters.ts";
 import { append, newRelay, type Relay } from "./relay_of_letters.ts";
 import { type Budgets, other, type Setting, type SmallState, smallWorld } from "./small_world.ts";
 
@@ -31,7 +32,7 @@ export function restoredOwner(
   append(relay, { kind: "commit", sender: owner, epoch: 0, hash: "commit a", added: [other, blamed] });
   append(relay, { kind: "message", sender: owner, epoch: 1, hash: "m1", counter: 1, keyNumber: 1 });
   append(relay, { kind: "message", sender: other, epoch: 1, hash: "m2", counter: 1, keyNumber: 1 });
-  append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: "commit bad" });
+  append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: badCommit });
   append(relay, {
     kind: "founding",
     sender: owner,
@@ -45,7 +46,7 @@ export function restoredOwner(
   const consumed = isRead ? 3 : 2;
   relay.cursors = Object.freeze({ ...relay.cursors, [owner]: { consumed, acknowledged: consumed } });
   const disk = newDisk(groupOf({ epoch: 1, led: "commit a", leaf: owner }), {
-    stop: { sequence: 4, epoch: 1, hash: "commit bad", sender: blamed },
+    stop: { sequence: 4, epoch: 1, hash: badCommit, sender: blamed },
     founding,
     counter: 1,
     usedKeys: 1,

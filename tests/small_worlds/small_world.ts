@@ -7,8 +7,20 @@ import type { Move, World } from "./explore.ts";
 import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
 import { seal } from "./group_of_letters.ts";
 import { copyOf, textOf } from "./plain_state.ts";
-import { append, callRelay, connect, disconnect, leafIn, type Note, type Relay } from "./relay_of_letters.ts";
+import { liesAbout, liesOf } from "./lies.ts";
+import {
+  append,
+  callRelay,
+  connect,
+  disconnect,
+  leafIn,
+  type Note,
+  type Refused,
+  type Relay,
+  type Reply,
+} from "./relay_of_letters.ts";
 import { generationOf } from "../../proto/mod.ts";
+import { isAsking } from "../../sdk/channel/testing/connection.ts";
 
 /** How often each may still happen. */
 export interface Budgets {
@@ -32,6 +44,11 @@ export interface Budgets {
   ask: number;
   /** The log is read again from where the reader is. */
   fetch: number;
+  /** The relay lies, or sends a large entry though the window is full. */
+  lie: number;
+  large: number;
+  /** The relay's log is the one of a backup again. */
+  setBack: number;
 }
 
 const none: Budgets = {
@@ -47,6 +64,9 @@ const none: Budgets = {
   commit: 0,
   ask: 0,
   fetch: 0,
+  lie: 0,
+  large: 0,
+  setBack: 0,
 };
 
 export interface SmallState extends HostState {
@@ -54,6 +74,8 @@ export interface SmallState extends HostState {
   connections: number;
   /** A copy of the directory that somebody has made. */
   copy: Disk | undefined;
+  /** The relay has left an entry out: the end of the connection shows it, unless something else does before. */
+  isWithheld: boolean;
 }
 
 /** The other member. */
@@ -67,13 +89,15 @@ export interface Setting {
   readonly left: Partial<Budgets>;
   readonly guards?: Partial<Guards>;
   readonly step?: Step;
+  /** Of the relay, to which its log may be set back. */
+  readonly backup?: Relay;
   /** The disk is slow, and a broken connection ends calls before the channel hears of it, or after: ten times as many states. */
   readonly isThorough?: boolean;
   readonly isGood?: (state: SmallState) => boolean;
 }
 
 export function smallWorld(setting: Setting): World<SmallState> {
-  const { relay, name, disk, sealed = {}, left, guards, step, isGood, isThorough = false } = setting;
+  const { relay, name, disk, sealed = {}, left, guards, step, backup, isGood, isThorough = false } = setting;
   const start: SmallState = {
     relay,
     agent: restore(name, disk),
@@ -82,43 +106,82 @@ export function smallWorld(setting: Setting): World<SmallState> {
     fault: undefined,
     compared: undefined,
     lastRead: undefined,
+    isHonest: true,
+    isOrderLost: false,
     operations: 0,
     messages: 0,
     connections: 0,
     copy: undefined,
+    isWithheld: false,
   };
   const host = (state: SmallState): Host =>
     new Host(state, { ...allGuards, ...guards }, { step, isDiskFast: !isThorough });
   return {
     start,
     view,
-    moves: (state) => new Moves(state, host, isThorough).all(),
-    broken: (state) => state.fault ?? forgotten(state),
-    isGood: isGood ?? isInStep,
+    left: ({ left }) => Object.values(left),
+    moves: (state) => new Moves(state, host, { isThorough, backup }).all(),
+    broken: (state) => state.fault ?? forgotten(state, state.isHonest && backup === undefined),
+    // By a lie the channel may be over for this process: the program is told, and no keys are erased.
+    isGood: isGood ?? ((state) => isInStep(state) || (!state.isHonest && state.agent.ended !== undefined)),
   };
 }
 
 /** The agent works, and everything that the program asked for has returned. */
-export function isInStep({ agent }: SmallState): boolean {
+export function isInStep({ agent, relay }: SmallState): boolean {
   const { link } = agent.link;
-  return link.at === "reading" && link.stream.begun && placeOf(agent).at === "in_step" && agent.isSending &&
+  const { group } = agent.disk;
+  const isOfLog = group.epoch === relay.epoch && group.leaf === leafIn(relay, agent.name);
+  return isOfLog && link.at === "reading" && link.stream.begun && placeOf(agent).at === "in_step" && agent.isSending &&
     agent.operations.length === 0;
 }
 
 /** A process that starts knows as much as its disk: of the link, the log's id is all that lasts. */
-function forgotten({ agent }: SmallState): string | undefined {
-  const isSame = textOf(restore(agent.name, agent.disk).link) === textOf(forget(agent).link);
+function forgotten({ agent }: SmallState, isOneLog: boolean): string | undefined {
+  // The id of another log, which the relay has just named, is not on disk before the connection is judged.
+  const named = isOneLog ? {} : { log: undefined };
+  const isSame =
+    textOf({ ...restore(agent.name, agent.disk).link, ...named }) === textOf({ ...forget(agent).link, ...named });
   return isSame ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
 }
 
 /** Of a waiter, whether something has come since it began to wait. Of connections, which are the same. */
 function view(state: SmallState): unknown {
-  const { agent, relay, connections: _, operations: __, ...rest } = state;
+  const { agent, relay, left: _, connections: __, operations: ___, ...rest } = state;
   const { link } = agent;
   const { arrival } = link;
-  const waiting = arrival.waiting.map(({ seen, ...waiter }) => ({ ...waiter, isSeen: seen === arrival.events }));
+  const waiting = arrival.waiting.map(({ seen, waits: _, ...waiter }) => ({
+    ...waiter,
+    isSeen: seen === arrival.events,
+  }));
   const viewed = { ...link, asked: link.asked === agent.disk.own, arrival: { isOver: arrival.isOver, waiting } };
-  return { ...rest, relay, agent: { ...agent, link: viewed } };
+  return { ...rest, relay, agent: { ...agent, link: viewed, ...operationsOf(agent) } };
+}
+
+/**
+ * Calls of the program and what they wait for, in an order that does not depend on which came first: nothing looks at it. A call whose loss
+ * changes nothing else may stand anywhere too.
+ */
+function operationsOf({ operations, calls, link: { arrival, waiting }, tasks }: Agent): Partial<Agent> {
+  const isOfProgram = ({ asker: { by } }: Agent["calls"][number]): boolean => by === "recover" || by === "message";
+  const ofProgram = calls.filter(isOfProgram);
+  if (operations.length === 0 && ofProgram.length < 2) return {};
+  const ranks = new Map<number, number>();
+  const rank = (operation: number): void => void ranks.set(operation, ranks.get(operation) ?? ranks.size);
+  const sortedCalls = ofProgram.map((call) => ({ call, text: textOf(call) })).sort(by(({ text }) => text));
+  const rankOf = ({ operation }: Agent["operations"][number]): number => ranks.get(operation) ?? operations.length;
+  for (const { call: { asker } } of sortedCalls) if (asker.by === "recover") rank(asker.operation);
+  for (const { operation } of [...arrival.waiting, ...waiting]) rank(operation);
+  for (const task of tasks) if (task.kind === "found") rank(task.operation);
+  return {
+    calls: [...calls.filter((call) => !isOfProgram(call)), ...sortedCalls.map(({ call }) => call)],
+    operations: operations.map((each) => ({ each, text: textOf(each) })).sort(by(({ text }) => text))
+      .sort((one, two) => rankOf(one.each) - rankOf(two.each)).map(({ each }) => each),
+  };
+}
+
+function by<T>(key: (item: T) => string): (one: T, two: T) => number {
+  return (one, two) => key(one) < key(two) ? -1 : key(one) > key(two) ? 1 : 0;
 }
 
 type Acting = (state: SmallState) => Host;
@@ -127,11 +190,17 @@ class Moves {
   readonly #state: SmallState;
   readonly #host: Acting;
   readonly #isThorough: boolean;
+  readonly #backup: Relay | undefined;
   readonly #moves: Move<SmallState>[] = [];
 
-  constructor(state: SmallState, host: Acting, isThorough: boolean) {
+  constructor(
+    state: SmallState,
+    host: Acting,
+    { isThorough, backup }: { readonly isThorough: boolean; readonly backup: Relay | undefined },
+  ) {
     this.#state = state;
     this.#isThorough = isThorough;
+    this.#backup = backup;
     this.#host = host;
   }
 
@@ -144,6 +213,7 @@ class Moves {
     this.#program();
     this.#others();
     this.#killing();
+    this.#settingBack();
     return this.#moves;
   }
 
@@ -153,6 +223,7 @@ class Moves {
     this.#moves.push({
       name,
       kind,
+      isBudgeted: true,
       act: (state) => {
         state.left[budget]--;
         act(state);
@@ -161,7 +232,7 @@ class Moves {
   }
 
   #connecting(): void {
-    const { agent } = this.#state;
+    const { agent, relay } = this.#state;
     if (agent.connection === 0) {
       return this.#add("a connection is made", "time", (state) => {
         connect(state.relay, state.agent.name, ++state.connections);
@@ -169,6 +240,9 @@ class Moves {
       });
     }
     this.#add("the connection breaks", "fault", (state) => this.#break(state, "first"), "broken");
+    if (this.#state.isWithheld && relay.sessions[agent.name]?.pipe.length === 0) {
+      this.#add("the connection ends, as each does at last", "time", (state) => this.#break(state, "first"));
+    }
     if (agent.calls.length === 0) return;
     if (this.#isThorough) {
       this.#add("the connection breaks, calls end before it", "fault", (state) => this.#break(state, "last"), "broken");
@@ -188,6 +262,7 @@ class Moves {
     const host = this.#host(state);
     const calls = agent.calls.splice(0);
     disconnect(relay, agent.name);
+    state.isWithheld = false;
     const lost = (): void => calls.forEach((call) => host.answer(call, { refused: "transport_error" }));
     if (told === "last") lost();
     host.connection(0);
@@ -221,7 +296,21 @@ class Moves {
         const [call] = state.agent.calls.splice(at, 1);
         if (call !== undefined) this.#host(state).answer(call, { refused: "overloaded" });
       }, "busy");
+      if (this.#state.left.lie === 0) return;
+      for (const { lie, reply } of liesAbout(request, this.#honestReply(at))) {
+        this.#add(`the relay lies about ${name}: ${lie}`, "fault", (state) => {
+          state.isHonest = false;
+          take(state, at);
+          const [call] = state.agent.calls.splice(at, 1);
+          if (call !== undefined) this.#host(state).answer(call, reply);
+        }, "lie");
+      }
     });
+  }
+
+  #honestReply(at: number): Reply | Refused {
+    const state = copyOf(this.#state);
+    return take(state, at);
   }
 
   #delivering(): void {
@@ -232,10 +321,56 @@ class Moves {
       state.relay.sessions[state.agent.name]?.pipe.shift();
       deliver(this.#host(state), note);
     });
+    if (note.type === "entry") {
+      this.#add(`delivered beyond the window: ${noteName(note)}`, "fault", (state) => {
+        state.relay.sessions[state.agent.name]?.pipe.shift();
+        deliver(this.#host(state), note, largeBytes);
+      }, "large");
+    }
+    if (this.#state.left.lie === 0) return;
+    for (
+      const { lie, notes, isOrderLost = false, isWithheld = false } of liesOf(relay.sessions[agent.name]?.pipe ?? [])
+    ) {
+      this.#add(`the relay lies: ${lie}`, "fault", (state) => {
+        state.isHonest = false;
+        state.isOrderLost ||= isOrderLost;
+        state.isWithheld ||= isWithheld;
+        const session = state.relay.sessions[state.agent.name];
+        if (session !== undefined) session.pipe = [...notes];
+      }, "lie");
+    }
+  }
+
+  /** Connections break, and everybody is told of what the log has now: the relay knows that it is another one, or does not. */
+  #settingBack(): void {
+    const backup = this.#backup;
+    if (backup === undefined) return;
+    for (const log of [backup.log, "another log"]) {
+      this.#add(
+        `the log is set back, ${log === backup.log ? "and keeps its id" : "and has another id"}`,
+        "fault",
+        (state) => {
+          if (state.agent.connection > 0) this.#break(state, "first");
+          Object.assign(state.relay, copyOf(backup), { log });
+        },
+        "setBack",
+      );
+    }
+    // It keeps its commits, as everybody does.
+    const { relay } = this.#state;
+    const lost = `commit of ${other} in ${relay.epoch}`;
+    if (relay.members[other] === undefined || backup.epoch > relay.epoch || !this.#wasMade(lost)) return;
+    this.#add(`${other} puts its commit back`, "program", ({ relay }) => {
+      callRelay(relay, other, { op: "SendCommit", epoch: relay.epoch, hash: lost });
+    });
+  }
+
+  #wasMade(hash: string): boolean {
+    return Object.values(this.#state.agent.disk.kept ?? {}).some((commit) => commit.hash === hash);
   }
 
   #passingTime(): void {
-    const { agent } = this.#state;
+    const { agent, relay } = this.#state;
     const { link, window, calm, waiting, arrival } = agent.link;
     const wake = (name: string, timer: number | undefined, budget?: "late"): void => {
       if (timer === undefined) return;
@@ -247,11 +382,28 @@ class Moves {
     };
     if (link.at === "pausing") wake("the pause is over", link.timer);
     if (link.at === "fetching_later") wake("the pause before the fetch is over", link.timer);
-    if (link.at === "reading" || link.at === "listening") wake("the beginning is late", link.timer, "late");
+    if (link.at === "reading" || link.at === "listening") {
+      // Of one that a relay has left out, time is the end.
+      const isComing = relay.sessions[agent.name]?.pipe.some((note) =>
+        note.type === "start" && note.tag === link.stream.tag
+      );
+      wake("the beginning is late", link.timer, isComing === true ? "late" : undefined);
+    }
     wake("time to acknowledge", window.timer);
     wake("asked back: time has passed", calm);
     for (const { timer } of waiting) wake("a change has waited for too long", timer);
-    for (const { timer } of arrival.waiting) wake("recover() has waited for an entry", timer);
+    arrival.waiting.forEach(({ timer }, at) => {
+      wake("recover() has waited for an entry", timer);
+      // How often it has waited decides nothing before the last time, and nothing else changes with it: any time may be the last.
+      if (!isAsking(agent.link)) return;
+      this.#add("recover() has waited for an entry for the last time", "time", (state) => {
+        const waiter = state.agent.link.arrival.waiting[at];
+        if (waiter !== undefined) waiter.waits = Infinity;
+        const host = this.#host(state);
+        host.push({ type: "time", timer });
+        host.run();
+      });
+    });
     if (isPlaceNew(agent)) {
       this.#add("the place is written", "time", (state) => {
         const host = this.#host(state);
@@ -310,8 +462,11 @@ class Moves {
       const hash = `of ${other}, ${relay.entries.length + 1}`;
       append(relay, { kind: "message", sender: other, epoch: relay.epoch, hash, counter: 1, keyNumber: 1 });
     }, "message");
-    this.#add(`${other} commits`, "program", ({ relay }) => {
+    this.#add(`${other} commits`, "program", (state) => {
+      const { relay } = state;
       const { epoch } = relay;
+      // In the place of one that the log has lost: nobody can know why another one stands there.
+      if (this.#backup !== undefined) state.isHonest = false;
       callRelay(relay, other, { op: "SendCommit", epoch, hash: `commit of ${other} in ${epoch}` });
     }, "commit");
     this.#add(`${other} asks to rejoin`, "program", ({ relay }) => {
@@ -376,12 +531,15 @@ function restart(state: SmallState, disk: Disk): void {
   state.compared = state.lastRead = undefined;
 }
 
-function deliver(host: Host, note: Note): void {
+/** Two of them are more than a window. */
+const largeBytes = 3 * 1024 * 1024;
+
+function deliver(host: Host, note: Note, bytes = 1): void {
   if (note.type === "welcome") return host.welcomed(note);
   if (note.type === "start") host.push({ type: "started", tag: note.tag });
   else {
     const kind = note.type === "entry" ? "entry" : "word";
-    host.push({ type: "delivered", notice: { kind, content: note, bytes: 1 } });
+    host.push({ type: "delivered", notice: { kind, content: note, bytes } });
   }
   host.run();
 }

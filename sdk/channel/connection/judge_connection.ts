@@ -46,10 +46,11 @@ export function judgeConnection(answers: Answers, remembered: Remembered, facts:
     return { ask: "put_back", epoch: subscribe.epoch };
   }
   // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has come in anew since then.
-  const renewed = isOfBefore(remembered.lostAt, subscribe) ? judgeStore(subscribe, facts) : undefined;
+  const renewed = isOfBefore(remembered.lostAt, subscribe) ? judgeStore(subscribe, facts, answers) : undefined;
   // A log that is another one than ours knows less of what we sent, and says nothing about our store. But a commit that ended our epoch
   // may be one of a copy of our directory: nobody delivers that to us.
-  return renewed ?? judgeLog(answers, subscribe, { remembered, facts }) ?? judgeStore(subscribe, facts) ??
+  return renewed ?? judgeLog(answers, subscribe, { remembered, facts }) ??
+    judgeStore(subscribe, facts, answers) ??
     judgeEnded(answers, subscribe, facts) ?? permit(subscribe, remembered.number, facts);
 }
 
@@ -151,12 +152,15 @@ function lied(text: string): Judgement {
 }
 
 /** Undefined when the store is as new as what the agent did. */
-function judgeStore(claims: Subscribed, facts: Facts): Judgement | undefined {
+function judgeStore(claims: Subscribed, facts: Facts, { own_commit: found }: Answers = {}): Judgement | undefined {
   const { joinedSequence, sent, acknowledged } = claims;
   const { anchor, isProven } = facts.store;
   // Whatever the relay says now.
   if (isProven) return behind("its data directory is older than what it did", sent);
-  if (anchor.joinedSequence !== undefined && anchor.joinedSequence !== joinedSequence) {
+  const isElsewhere = anchor.joinedSequence === undefined
+    ? isBegunBefore(joinedSequence, facts, found)
+    : anchor.joinedSequence !== joinedSequence;
+  if (isElsewhere) {
     // A membership in which this agent did nothing yet began while it was away.
     const isNew = sent === undefined && acknowledged < joinedSequence;
     if (!isNew) return behind(relaySays("it has joined anew since"), sent);
@@ -168,6 +172,14 @@ function judgeStore(claims: Subscribed, facts: Facts): Judgement | undefined {
   }
   const what = unknown(claims, facts);
   return what === undefined ? undefined : behind(relaySays(what), sent);
+}
+
+/** A founding of ours began our epoch, and we were let in anew behind it: while it was on its way. */
+function isBegunBefore(joinedSequence: number, { own, epoch }: Facts, found: Found | undefined): boolean {
+  if (own === undefined || own.epoch !== epoch - 1) return false;
+  // In a log that was lost, its place is known by the answer alone.
+  const sequence = found?.commit?.sequence ?? own.sequence;
+  return sequence > 0 && sequence < joinedSequence;
 }
 
 /** Actions that the relay reports and this agent does not know. */

@@ -42,7 +42,15 @@ Deno.test("each thing that the relay knows of us and our store does not is a dou
   assertEquals(of({ joinedSequence: 8 }), "doubt by word", "a membership in which nothing was done");
   assertEquals(of({ joinedSequence: 8, sent }), "doubt by store", "one in which something was done");
   assertEquals(of({}, { isProven: true }), "doubt by store", "a proof, whatever the relay says now");
-  assertEquals(of({}, { anchor: newAnchor(undefined) }), "permit", "the first connection");
+  const anchorless = { ...store, anchor: newAnchor(undefined) };
+  assertEquals(of({}, anchorless), "permit", "the first connection");
+  const inOwn = (joinedSequence: number): string =>
+    judged({ subscribe: { ...reply, joinedSequence }, own_commit: { epoch: 3 } }, {
+      store: anchorless,
+      own: { sequence: 7, epoch: 2, hash: hash(1) },
+    });
+  assertEquals(inOwn(5), "permit", "a founding of its own");
+  assertEquals(inOwn(8), "doubt by word", "behind which it was let in anew");
 });
 
 Deno.test("the log is asked about our commits, and what it holds is judged", () => {

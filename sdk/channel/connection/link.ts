@@ -108,8 +108,11 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
   }
 }
 
-/** Entries that have come are of no use in the next state: they come again. */
-function goTo<N>({ state }: Run<N>, link: Link): void {
+/** Nothing in it was compared: the types allow it no permit. */
+type WithoutPermit = Exclude<Link, { readonly permit: Permit }>;
+
+/** Entries that have come are of no use in the next state: they come again. A permit ends here. */
+function goTo<N>({ state }: Run<N>, link: WithoutPermit): void {
   state.link = link;
   dropEntries(state);
   state.window.timer = undefined;

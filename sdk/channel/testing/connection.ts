@@ -1,7 +1,7 @@
 /** The machine of a channel's connection, for tests that try every order of its events. */
 export { type Anchor, newAnchor, withDiscarded } from "../anchor.ts";
 export { newLink, stepLink } from "../connection/link.ts";
-export { permitOf } from "../connection/link_run.ts";
+export { isAsking, permitOf } from "../connection/link_run.ts";
 export type {
   Answer,
   Begins,
@@ -12,6 +12,7 @@ export type {
   LinkEvent,
   LinkState,
   Place,
+  PutBack,
   Question,
   Subscribed,
 } from "../connection/link_state.ts";
