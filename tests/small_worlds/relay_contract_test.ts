@@ -88,12 +88,18 @@ class Core {
         return { sequence, duplicate };
       }
       case "SendCommit": {
-        const { epoch, hash, added = [], removed = [] } = request;
+        const { epoch, hash, added = [], removed = [], author = name } = request;
+        // cast: a name of this test
+        const { agent: sender } = this.#actors[author as Name];
         const change = { added: added.map((each) => this.#id(each)), removed: removed.map((each) => this.#id(each)) };
         const body = this.#commits.get(hash) ??
-          commitRequest(channelId, epoch, { sender: agent, salt: this.#commits.size }, change);
+          commitRequest(channelId, epoch, { sender, salt: this.#commits.size }, change);
         this.#commits.set(hash, body);
-        const { sequence, epoch: next, duplicate } = await client.call("SendCommit", body);
+        const isOwn = author === name;
+        const { sequence, epoch: next, duplicate } = await client.call("SendCommit", {
+          ...body,
+          ...(!isOwn && { author: { signatureKey: sender.publicKey, identity: sender.identity } }),
+        });
         return { sequence, epoch: next, duplicate };
       }
       case "RequestRejoin":
@@ -217,9 +223,11 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
         await both(name, { op: "FindCommit", epoch: relay.epoch + below(2) });
     }
   }
-  const { epoch: baseEpoch } = relay;
   await both("bob", { op: "RequestRejoin", generation: 0, leaf: "" });
-  await both("bob", { op: "SendCommit", epoch: baseEpoch, hash: "bad" });
+  const putBack = { op: "SendCommit", epoch: relay.epoch, hash: "put back", author: "alice" } as const;
+  for (const name of ["bob", "carol", "bob"] as const) await both(name, putBack);
+  await both("bob", { op: "SendCommit", epoch: relay.epoch, hash: "bad" });
+  const baseEpoch = relay.epoch - 1;
   const members = Object.keys(relay.members).filter((member) => member !== "bob");
   const founding = { generation: 1, baseEpoch, bad: "bad", blamed: "bob", members };
   await both("bob", { op: "FoundGeneration", hash: "founding", ...founding, blamed: "alice" });
