@@ -53,11 +53,6 @@ finds(
   restoredOwner({ recover: 1 }, { step: arrivedAtOnce, isRestored }),
 );
 finds(
-  "a founding is entered between a Subscribe and its judgement",
-  "an honest relay is blamed",
-  restoredOwner({ recover: 1, send, busy: 1 }, { guards: { turn: false }, isRestored }),
-);
-finds(
   "work does not rest when the permit is gone",
   "S2",
   memberInStep({ send, fetch: 1, busy: 1 }, { guards: { rest: false } }),
