@@ -17,12 +17,13 @@ function world(name: string, of: World<SmallState>): void {
 }
 
 const [lie, isRestored] = [1, false];
-world("a relay lies to a member in step", memberInStep({ lie, busy: 1, send: 1 }));
+world("a relay lies to a member in step", memberInStep({ lie, send: 1 }));
 world("a relay lies to a member whose commit it has taken", memberInStep({ lie, send: 1 }, { isTaken: true }));
 world("a relay lies to an owner that has founded anew", restoredOwner({ lie, send: 1 }, { isRestored }));
 world("a relay lies to an owner whose store was restored", restoredOwner({ lie, busy: 1 }));
 
 if (inCampaign) {
+  world("a relay lies to a member in step, and is busy", memberInStep({ lie, busy: 1, broken: 1, send: 1 }));
   world("two lies to a member in step, and a broken connection", memberInStep({ lie: 2, broken: 1 }));
   world("a lie to a member that sends and commits", memberInStep({ lie, send: 1, change: 1 }));
   world("two lies to an owner that has founded anew", restoredOwner({ lie: 2, broken: 1 }, { isRestored }));
