@@ -372,10 +372,9 @@ export class Agent {
       if (former === undefined) return;
       const { stuck, record } = former;
       // That it is over was the relay's word so far: now there is a membership to put in its place, by an invite or of the same
-      // channel. A Welcome for another one may be anybody's.
-      if (stuck === undefined && expected.inviter === undefined && record.channelId !== channelId) {
-        this.#checkForgotten(former);
-      }
+      // channel. A Welcome for another one may be anybody's, and one that works is not over before its own connection hears of it.
+      const isTheirs = expected.inviter === undefined || this.#works(record.channelId);
+      if (stuck === undefined && isTheirs && record.channelId !== channelId) this.#checkForgotten(former);
       if (stuck === undefined) return await this.#eraseStored(expected.name);
       if (stuck.channelId !== channelId) throw inAlready(expected.name);
       // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
@@ -409,8 +408,13 @@ export class Agent {
     if (record === undefined) return undefined;
     if (!await this.#isMember(record)) return { record, stuck: undefined };
     const channel = this.#channels.get(record.channelId);
-    if (channel?.state.stopped === undefined && channel?.state.unwelcome !== true) throw inAlready(name);
+    if (!isStuck(channel)) throw inAlready(name);
     return { record, stuck: channel };
+  }
+
+  #works(channelId: ChannelId): boolean {
+    const channel = this.#channels.get(channelId);
+    return channel !== undefined && channel.over === undefined && !isStuck(channel);
   }
 
   /** Anybody can make a group, or a channel, of an id that is known: it must not take the place of another channel's keys. */
@@ -506,6 +510,11 @@ export class Agent {
         this.#channels.get(notice.body.channelId)?.deliver(notice);
     }
   }
+}
+
+/** It cannot go on by itself. */
+function isStuck(channel: LiveChannel | undefined): boolean {
+  return channel?.state.stopped !== undefined || channel?.state.unwelcome === true;
 }
 
 /** The call wanted another channel of this name, or the same one once more. */

@@ -104,6 +104,21 @@ Deno.test("closing a channel erases no other one that has taken its name meanwhi
   await assertWorks(alice, bob);
 });
 
+Deno.test("an invite into another channel of a name does not take the place of one that works, by one false word of the relay", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const mallory = await stage.actor("mallory", 2);
+  await mallory.manager.create(name);
+  const token = await mallory.manager.invite(name);
+  bob.session.tampering.call = (operation, _, forward) =>
+    operation === "ListMembers" ? Promise.reject(createError("not_found", "no such channel")) : forward();
+  const error = await assertRejects(() => bob.manager.joinWithToken(name, token), StaticError, "closeChannel");
+  assertEquals(error.code, "name_taken");
+  bob.session.tampering = {};
+  await bob.restart();
+  await assertWorks(alice, bob);
+});
+
 Deno.test("leave() of a membership that an invite has replaced leaves the new one alone", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
