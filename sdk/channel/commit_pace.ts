@@ -50,6 +50,7 @@ export class CommitPace {
   }
 }
 
-function restMs(used: number): number {
+/** Before another commit, when so many were made in the epoch. */
+export function restMs(used: number): number {
   return used < free ? 0 : firstRestMs * 2 ** Math.floor((used - free) / doubledEvery);
 }

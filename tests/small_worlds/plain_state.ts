@@ -11,6 +11,10 @@ const groups: Readonly<Record<string, string>> = {
   reading: "n",
   tag: "n",
   number: "n",
+  job: "n",
+  question: "n",
+  fate: "n",
+  again: "n",
   operation: "o",
   connection: "c",
 };

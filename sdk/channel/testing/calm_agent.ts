@@ -1,5 +1,8 @@
 /** An agent in step, and the reply of a relay that knows no more of it than its store: for tests of its connection. */
 import { newAnchor } from "../anchor.ts";
+import { newLink, stepLink } from "../connection/link.ts";
+import { permitOf } from "../connection/link_run.ts";
+import type { Permit } from "../connection/permit.ts";
 import type { Facts, StoreFacts, Subscribed } from "../connection/link_state.ts";
 
 export const store: StoreFacts = {
@@ -33,3 +36,12 @@ export const reply: Subscribed = {
   joinedSequence: 5,
   acknowledged: 7,
 };
+
+/** Of a connection that was judged: nothing else makes one. */
+export function calmPermit(): Permit | undefined {
+  const link = newLink<string>(undefined);
+  stepLink(link, { type: "connected" }, facts);
+  if (!("call" in link.link)) throw new TypeError("a connection begins with a question");
+  stepLink(link, { type: "answered", call: link.link.call, answer: { question: "subscribe", reply } }, facts);
+  return permitOf(link);
+}

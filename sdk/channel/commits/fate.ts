@@ -1,0 +1,200 @@
+/**
+ * The end of a commit of ours: it is entered, it lost, or it is given up. The log decides, once it can be asked; until then
+ * nothing is entered, and nothing is forgotten that the relay may take yet.
+ */
+import { equalBytes } from "../../../proto/mod.ts";
+import type { Found } from "../connection/link_state.ts";
+import { maxSkippedGenerations } from "../../mls/secret_tree.ts";
+import { restMs } from "../commit_pace.ts";
+import { explain, isOfPlan, numberOf, type Run, settleFirst, tellFate, wake } from "./own_commit_run.ts";
+import {
+  type Candidate,
+  candidateOf,
+  type Failure,
+  noneGiven,
+  oursOf,
+  type OwnCommit,
+  type Refused,
+} from "./own_commit_state.ts";
+
+type Sent = Extract<OwnCommit, { at: "sent" | "asking" }>;
+
+/** Further ones: of the oldest its hash alone is kept. */
+const maxGiven = 8;
+const openMs = 5000;
+/** In one call, of a log that is behind us: as after a restored backup, until the next connection mends it. */
+const maxBehind = 3;
+/** With ten members that commit at once the last one wins in its tenth try, usually much earlier. */
+const maxAttempts = 40;
+/** For the winner's commit to arrive. */
+const catchUpMs = 30_000;
+const firstPauseMs = 20;
+const maxPauseMs = 1000;
+
+/** The relay has it, or the log holds it: the group moves there. */
+export function enter<P>(run: Run<P>, candidate: Candidate, sequence: number): void {
+  const { state } = run;
+  const { commit } = state;
+  const isThis = candidateOf(commit) === candidate;
+  const isPlans = isThis && isOfPlan(commit);
+  run.write = { type: "entered", candidate, sequence };
+  if (commit.at === "asking" && isThis && isFirstRefused(commit)) {
+    run.effects.push({ type: "report", what: "conflict_with_itself" });
+  }
+  state.commit = { at: "entering" };
+  state.given = noneGiven;
+  state.question = undefined;
+  run.effects.push({ type: "finding", finding: { is: "entered", candidate, sequence, isOfBefore: !isPlans } });
+  if (isPlans) settleFirst(run, { is: "made", candidate, sequence });
+  explain(run, "settled");
+  tellFate(run);
+}
+
+/** The relay had taken it when it said that another commit was first. */
+function isFirstRefused({ sends, isAgain, ...commit }: Sent): boolean {
+  return commit.at === "asking" && typeof commit.next === "object" && sends === 1 && !isAgain;
+}
+
+/** The log was asked for the commit that ended our epoch. */
+export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
+  const { state, facts } = run;
+  state.question = undefined;
+  const ours = commit && heldOf(oursOf(state), commit);
+  if (ours !== undefined && commit !== undefined) return enter(run, ours, commit.sequence);
+  if (commit !== undefined || epoch > facts.epoch) return lose(run);
+  // The answer may be from before the entry: the log is asked once more.
+  if (state.entry?.isNewer === true) {
+    state.entry.isNewer = false;
+    return;
+  }
+  explain(run, "not_ours");
+  tellFate(run);
+  if (state.commit.at === "asking") notHeld(run, state.commit);
+  else if (state.commit.at === "checking") begin(run);
+}
+
+/** The one of these that the log holds. */
+export function heldOf(
+  ours: readonly Candidate[],
+  { commitHash }: NonNullable<Found["commit"]>,
+): Candidate | undefined {
+  return ours.find(({ hash }) => equalBytes(hash, commitHash));
+}
+
+function notHeld<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>): void {
+  const { state, facts } = run;
+  const { candidate, next, sends } = asking;
+  if (next === "send") {
+    if (facts.work === undefined) return leaveOpen(run, candidate, { code: "connection_error" });
+    return send(run, { ...asking, sends: sends + 1 });
+  }
+  if (next === "give_up") return giveUp(run, asking);
+  const { conflict } = next;
+  const isBehind = conflict <= facts.epoch;
+  if (candidate.isLast && isBehind) return leaveOpen(run, candidate, undefined, conflict);
+  giveUp(run, asking);
+  const [plan] = state.plans;
+  if (asking.isAgain || plan === undefined) return;
+  if (isBehind && ++plan.behind >= maxBehind) {
+    return settleFirst(run, { is: "failed", why: { by: "behind", logEpoch: conflict } });
+  }
+  if (isBehind) pause(run);
+  else loseRace(run);
+}
+
+/** The log holds another commit of our epoch: nothing of ours can be taken any more. */
+function lose<P>(run: Run<P>): void {
+  const { state } = run;
+  const { commit } = state;
+  const ours = oursOf(state);
+  if (ours.length > 0) run.write = { type: "lost", ours };
+  state.given = noneGiven;
+  explain(run, "settled");
+  tellFate(run);
+  if (commit.at === "sent") state.commit = { at: "overtaken", call: commit.call, ours, isAgain: commit.isAgain };
+  else if (commit.at === "preparing" || commit.at === "resting") return;
+  else if (isOfPlan(commit)) loseRace(run);
+  else state.commit = { at: "none" };
+}
+
+/** The relay may take it yet, unless it has refused the only copy. */
+export function giveUp<P>(run: Run<P>, { candidate, sends, isAgain }: Sent, isBusy = false): void {
+  const { state } = run;
+  state.commit = { at: "none" };
+  if (sends === 1 && !isAgain && !isBusy) {
+    run.write = { type: "refused", candidate };
+    return;
+  }
+  const dropped = state.given.length < maxGiven ? undefined : state.given[0];
+  run.write = { type: "given", candidate, dropped };
+  state.given = Object.freeze([...state.given.filter((each) => each !== dropped), candidate]);
+}
+
+/** Nobody knows whether the relay has taken it. The first plan, its own or one that waits behind it, is told why. */
+export function leaveOpen<P>(run: Run<P>, candidate: Candidate, why: Refused | undefined, logEpoch = 0): void {
+  const { state, facts } = run;
+  state.commit = { at: "open", candidate };
+  state.again ??= wake(run, facts.jitter(openMs));
+  settleFirst(run, why === undefined ? { is: "failed", why: { by: "behind", logEpoch } } : { is: "refused", why });
+}
+
+/** The first plan waits until our group is where the log is. */
+export function loseRace<P>(run: Run<P>): void {
+  run.state.commit = { at: "resting", timer: wake(run, catchUpMs), until: "epoch" };
+}
+
+/** Before the first plan's next attempt, if there is to be one. */
+export function pause<P>(run: Run<P>): void {
+  const { state, facts } = run;
+  const [plan] = state.plans;
+  state.commit = { at: "none" };
+  if (plan === undefined) return;
+  if (++plan.attempts >= maxAttempts) return settleFirst(run, { is: "failed", why: { by: "faster" } });
+  const ms = facts.jitter(Math.min(firstPauseMs * 2 ** Math.floor((plan.attempts - 1) / 2), maxPauseMs));
+  state.commit = { at: "resting", timer: wake(run, ms), until: "pause" };
+}
+
+/** The first plan's turn. It is asked before there is a permit: nothing to do, or a refusal, waits for none. */
+export function begin<P>(run: Run<P>): void {
+  const { state, facts, effects } = run;
+  state.commit = { at: "none" };
+  const [plan] = state.plans;
+  if (plan === undefined) return;
+  const isWithoutLeavers = state.withoutLeaversIn === facts.epoch;
+  const planned = facts.planOf(plan.plan, isWithoutLeavers);
+  if (planned === "nothing") return settleFirst(run, { is: "nothing" });
+  if (planned !== "change") return settleFirst(run, { is: "refused", why: planned });
+  if (facts.work === undefined) return;
+  const why = paceOf(run);
+  if (why !== undefined) return settleFirst(run, { is: "failed", why });
+  const job = numberOf(run);
+  state.commit = { at: "preparing", job };
+  effects.push({ type: "prepare", job, plan: plan.plan, isWithoutLeavers });
+}
+
+function paceOf<P>({ state: { rest }, facts: { made, epoch, isAlone } }: Run<P>): Failure | undefined {
+  if (isAlone) return undefined;
+  if (made > maxSkippedGenerations) return { by: "pace", made, afterMs: undefined };
+  return rest?.epoch === epoch ? { by: "pace", made, afterMs: restMs(made) } : undefined;
+}
+
+export function send<P>(run: Run<P>, { candidate, sends, isAgain }: Omit<Sent, "at">): void {
+  const { state, effects } = run;
+  const call = numberOf(run);
+  state.commit = { at: "sent", candidate, call, sends, isAgain };
+  effects.push({ type: "send", call, candidate, plan: isAgain ? undefined : state.plans[0]?.plan });
+}
+
+/** The relay did not say what the log holds. */
+export function notHeard<P>(run: Run<P>, why: Refused): void {
+  const { state } = run;
+  state.question = undefined;
+  explain(run, "unknown");
+  tellFate(run, why);
+  const { commit } = state;
+  if (commit.at === "asking") leaveOpen(run, commit.candidate, why);
+  else if (commit.at === "checking") {
+    state.commit = { at: "none" };
+    settleFirst(run, { is: "refused", why });
+  }
+}

@@ -1,0 +1,278 @@
+/**
+ * Our own commits, from a plan to an epoch: a machine without waits. One is under way at a time: prepared and on disk, sent, and
+ * then entered, lost or given up, as the log says. Plans wait in their order. The table is in docs/channel_machine.md: what is not
+ * in it changes nothing.
+ */
+import type { Found } from "../connection/link_state.ts";
+import { restMs } from "../commit_pace.ts";
+import { begin, enter, found, giveUp, heldOf, leaveOpen, notHeard, pause, send } from "./fate.ts";
+import { explain, isOfPlan, numberOf, type Run, settle, settleFirst, tellFate, wake } from "./own_commit_run.ts";
+import {
+  type Candidate,
+  candidateOf,
+  type CommitEvent,
+  type CommitFacts,
+  type CommitsState,
+  type CommitStep,
+  noneGiven,
+  oursOf,
+  type OwnCommit,
+  type Plan,
+  type Refused,
+} from "./own_commit_state.ts";
+
+/** Without a permit. */
+const permitMs = 30_000;
+/** Of one commit whose answer is lost again and again. */
+const maxSends = 5;
+
+export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, facts: CommitFacts<P>): CommitStep<P> {
+  const run: Run<P> = { state, facts, effects: [], write: undefined };
+  happen(run, event);
+  holdPlans(run);
+  goOn(run);
+  askLog(run);
+  return run;
+}
+
+function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
+  const { state } = run;
+  switch (event.type) {
+    case "change":
+      return change(run, event);
+    case "prepared":
+      return prepared(run, event.job, event.made);
+    case "taken":
+      return taken(run, event.call, event.sequence);
+    case "found":
+      return answered(run, event.call, event.found);
+    case "refused":
+      return refused(run, event.call, event.why);
+    case "time":
+      return time(run, event.timer);
+    case "entry":
+      state.entry = { reading: event.reading, isNewer: state.question !== undefined };
+      return;
+    case "fate":
+      state.fate = event.call;
+      return;
+    case "moved":
+      return moved(run, event.by);
+    case "left":
+      state.withoutLeaversIn = undefined;
+      return;
+    case "look":
+      return;
+    case "over":
+      return over(run);
+  }
+}
+
+function change<P>(run: Run<P>, event: Extract<CommitEvent<P>, { type: "change" }>): void {
+  const { state, facts } = run;
+  const { operation, plan, isOfDeparture = false } = event;
+  const queued = { operation, plan, attempts: 0, behind: 0, timer: undefined };
+  const isLeaving = facts.departure !== "staying" && !isOfDeparture;
+  if (isLeaving) return settle(run, queued, { is: "failed", why: { by: "leaving" } });
+  if (facts.isStopped) return settle(run, queued, { is: "failed", why: { by: "stopped" } });
+  state.plans.push(queued);
+}
+
+/** Without permission to work no plan goes on, and each one has its time. One whose commit is on its way ends with that. */
+function holdPlans<P>(run: Run<P>): void {
+  const { state, facts: { work, isStopped, departure } } = run;
+  const { commit: { at } } = state;
+  const isHeld = work === undefined;
+  if (isHeld && (at === "preparing" || at === "checking" || at === "resting")) state.commit = { at: "none" };
+  const [first] = state.plans;
+  const underWay = isOfPlan(state.commit) ? first : undefined;
+  if (isStopped) rejectAll(run, "stopped", underWay);
+  if (departure === "goodbye") rejectAll(run, "leaving", underWay);
+  for (const plan of state.plans) {
+    if (!isHeld || plan === underWay) plan.timer = undefined;
+    else plan.timer ??= wake(run, permitMs);
+  }
+}
+
+function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving" | "over", but?: Plan<P>): void {
+  const { plans } = run.state;
+  for (const plan of plans.splice(0)) {
+    if (plan === but) plans.push(plan);
+    else settle(run, plan, { is: "failed", why: { by } });
+  }
+}
+
+function goOn<P>(run: Run<P>): void {
+  const { state, facts } = run;
+  if (facts.departure === "goodbye") return;
+  if (state.commit.at === "open") return facts.work === undefined ? undefined : sendAgain(run, state.commit.candidate);
+  for (let [plan] = state.plans; plan !== undefined && state.commit.at === "none"; [plan] = state.plans) {
+    if (state.given.length === 0) begin(run);
+    else if (facts.work !== undefined) state.commit = { at: "checking" };
+    // It waits for a permit.
+    if (state.plans[0] === plan) return;
+  }
+}
+
+/** An open one, when its time has come, or a plan waits behind it. */
+function sendAgain<P>(run: Run<P>, candidate: Candidate): void {
+  const { state } = run;
+  if (state.again !== undefined && state.plans.length === 0) return;
+  const sent = { candidate, sends: 1, isAgain: true };
+  if (candidate.adds) state.commit = { at: "asking", next: "give_up", ...sent };
+  else send(run, sent);
+}
+
+/** For the epoch's commit, if anything waits to hear of it. */
+function askLog<P>(run: Run<P>): void {
+  const { state, facts, effects } = run;
+  const { commit: { at } } = state;
+  // Its own answer is on its way.
+  if (at === "sent") tellFate(run);
+  if (at === "sent" || at === "entering") return;
+  if (oursOf(state).length === 0) {
+    explain(run, "not_ours");
+    tellFate(run);
+  }
+  const isWanted = at === "asking" || at === "checking" || state.entry !== undefined || state.fate !== undefined;
+  if (!isWanted || state.question !== undefined) return;
+  const call = numberOf(run);
+  state.question = call;
+  effects.push({ type: "find", call, epoch: facts.epoch });
+}
+
+function prepared<P>(run: Run<P>, job: number, made: Candidate | Refused): void {
+  const { state, facts } = run;
+  if (state.commit.at !== "preparing" || state.commit.job !== job || facts.work === undefined) return;
+  state.commit = { at: "none" };
+  if ("code" in made) return settleFirst(run, { is: "refused", why: made });
+  run.write = { type: "prepared", candidate: made };
+  const ms = facts.isAlone ? 0 : restMs(facts.made);
+  if (ms > 0) state.rest = { epoch: facts.epoch, timer: wake(run, ms) };
+  send(run, { candidate: made, sends: 1, isAgain: false });
+}
+
+function taken<P>(run: Run<P>, call: number, sequence: number): void {
+  const { commit } = run.state;
+  if (commit.at === "sent" && commit.call === call) return enter(run, commit.candidate, sequence);
+  if (commit.at === "overtaken" && commit.call === call) tookTwo(run, commit.isAgain);
+}
+
+/** The log has a commit of ours in an epoch in which another one was followed. */
+function tookTwo<P>(run: Run<P>, isAgain: boolean): void {
+  run.state.commit = { at: "none" };
+  run.effects.push({ type: "report", what: "took_two" });
+  if (!isAgain) settleFirst(run, { is: "failed", why: { by: "forked" } });
+  run.effects.push({ type: "finding", finding: { is: "outside", why: "took_two" } });
+}
+
+function answered<P>(run: Run<P>, call: number, reply: Found): void {
+  const { commit, question } = run.state;
+  if (question === call) return found(run, reply);
+  if (commit.at !== "overtaken" || commit.call !== call) return;
+  const held = reply.commit && heldOf(commit.ours, reply.commit);
+  if (held === undefined) next(run, commit.isAgain);
+  else tookTwo(run, commit.isAgain);
+}
+
+function refused<P>(run: Run<P>, call: number, why: Refused): void {
+  const { commit, question } = run.state;
+  if (question === call) return notHeard(run, why);
+  if (commit.at === "overtaken" && commit.call === call) return next(run, commit.isAgain);
+  if (commit.at === "sent" && commit.call === call) refusedSent(run, commit, why);
+}
+
+/** The group has moved without our commit. */
+function next<P>(run: Run<P>, isAgain: boolean): void {
+  if (isAgain) run.state.commit = { at: "none" };
+  else pause(run);
+}
+
+function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, why: Refused): void {
+  const { state, facts } = run;
+  const { candidate, sends, isAgain } = sent;
+  const asked = { at: "asking", candidate, sends, isAgain } as const;
+  if (why.code === "epoch_conflict") {
+    state.commit = { ...asked, next: { conflict: why.epoch ?? candidate.epoch + 1 } };
+    return;
+  }
+  if (isLost(why)) {
+    // As after an answer that was lost: the relay knows the same bytes again if it has taken them.
+    if (facts.work === undefined || sends >= maxSends) return leaveOpen(run, candidate, why);
+    state.commit = { ...asked, next: "send" };
+    return;
+  }
+  if (why.isBusy === true && candidate.isLast) return leaveOpen(run, candidate, why);
+  giveUp(run, { ...asked, next: "give_up" }, why.isBusy);
+  const mayLeaveOut = candidate.removesLeavers && !facts.isOwner && state.withoutLeaversIn !== facts.epoch;
+  if (why.code === "not_allowed" && mayLeaveOut && !isAgain) {
+    state.withoutLeaversIn = facts.epoch;
+    return;
+  }
+  if (!isAgain) settleFirst(run, { is: "refused", why });
+  if (why.code === "state_conflict") {
+    run.effects.push({ type: "finding", finding: { is: "outside", why: "other_keys" } });
+  }
+}
+
+/** Nobody says whether the relay has acted on it. */
+function isLost({ code }: Refused): boolean {
+  return code === "transport_error" || code === "connection_error" || code === "internal";
+}
+
+function moved<P>(run: Run<P>, by: Extract<CommitEvent<P>, { type: "moved" }>["by"]): void {
+  const { state } = run;
+  const { commit } = state;
+  const ours = oursOf(state);
+  state.given = noneGiven;
+  state.question = undefined;
+  explain(run, "settled");
+  tellFate(run);
+  if (by !== "commit") state.commit = { at: "none" };
+  else if (ours.length > 0) overtake(run, ours);
+  else if (commit.at === "resting" && commit.until === "pause") return;
+  else if (commit.at !== "overtaken") next(run, !isOfPlan(commit));
+}
+
+/** A relay that is honest has taken none of these: its answer, or the log's, tells. */
+function overtake<P>(run: Run<P>, ours: readonly Candidate[]): void {
+  const { state, facts, effects } = run;
+  const { commit } = state;
+  const isAgain = !isOfPlan(commit);
+  if (commit.at === "sent") {
+    state.commit = { at: "overtaken", call: commit.call, ours, isAgain };
+    return;
+  }
+  const call = numberOf(run);
+  state.commit = { at: "overtaken", call, ours, isAgain };
+  effects.push({ type: "find", call, epoch: ours[0]?.epoch ?? facts.epoch });
+}
+
+function time<P>(run: Run<P>, timer: number): void {
+  const { state, facts } = run;
+  if (state.again === timer) state.again = undefined;
+  if (state.rest?.timer === timer) state.rest = undefined;
+  const late = state.plans.findIndex((plan) => plan.timer === timer);
+  if (late >= 0) {
+    const [plan] = state.plans.splice(late, 1);
+    if (plan !== undefined) {
+      settle(run, plan, { is: "failed", why: { by: facts.isOnline ? "out_of_step" : "offline" } });
+    }
+  }
+  if (state.commit.at !== "resting" || state.commit.timer !== timer) return;
+  if (state.commit.until === "epoch") pause(run);
+  else state.commit = { at: "none" };
+}
+
+function over<P>(run: Run<P>): void {
+  const { state } = run;
+  rejectAll(run, "over");
+  const candidate = candidateOf(state.commit);
+  state.commit = candidate === undefined ? { at: "none" } : { at: "open", candidate };
+  state.entry =
+    state.fate =
+    state.question =
+    state.again =
+    state.rest =
+      undefined;
+}

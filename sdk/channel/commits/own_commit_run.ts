@@ -1,0 +1,63 @@
+/** One step of our own commits under way, and the few things that all of its parts say. */
+import {
+  type CommitEffect,
+  type CommitFacts,
+  type CommitsState,
+  type CommitWrite,
+  type OwnCommit,
+  type Plan,
+  type Refused,
+  type Settled,
+} from "./own_commit_state.ts";
+
+export interface Run<P> {
+  readonly state: CommitsState<P>;
+  readonly facts: CommitFacts<P>;
+  readonly effects: CommitEffect<P>[];
+  write: CommitWrite | undefined;
+}
+
+export function numberOf<P>({ state }: Run<P>): number {
+  return ++state.numbers;
+}
+
+export function wake<P>(run: Run<P>, afterMs: number): number {
+  const timer = numberOf(run);
+  run.effects.push({ type: "wake", timer, afterMs });
+  return timer;
+}
+
+/** Whether the first plan is what this commit does. */
+export function isOfPlan(commit: OwnCommit): boolean {
+  switch (commit.at) {
+    case "sent":
+    case "asking":
+    case "overtaken":
+      return !commit.isAgain;
+    default:
+      return commit.at === "preparing" || commit.at === "checking" || commit.at === "resting";
+  }
+}
+
+/** The first plan is over. */
+export function settleFirst<P>(run: Run<P>, result: Settled): void {
+  const plan = run.state.plans.shift();
+  if (plan !== undefined) settle(run, plan, result);
+}
+
+export function settle<P>({ effects }: Run<P>, { operation }: Plan<P>, result: Settled): void {
+  effects.push({ type: "settle", operation, result });
+}
+
+/** An entry that waits is looked at again, or is none of ours. */
+export function explain<P>({ state, effects }: Run<P>, as: "settled" | "not_ours" | "unknown"): void {
+  if (state.entry === undefined) return;
+  effects.push({ type: "explained", reading: state.entry.reading, as });
+  state.entry = undefined;
+}
+
+export function tellFate<P>({ state, effects }: Run<P>, why?: Refused): void {
+  if (state.fate === undefined) return;
+  effects.push({ type: "fate_told", call: state.fate, why });
+  state.fate = undefined;
+}
