@@ -39,8 +39,11 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection and an agent's names: no key is used twice, nobody is stuck",
+      "every order of events around a channel's connection, its commits, leaving, and an agent's names: nobody is stuck",
     paths: [
+      "tests/small_worlds/commit_controls_test.ts",
+      "tests/small_worlds/crossing_commits_test.ts",
+      "tests/small_worlds/leaving_member_test.ts",
       "tests/small_worlds/lying_relay_test.ts",
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",

@@ -1,0 +1,64 @@
+/** World 3, every order of events: a member that leaves beside a commit, a way back and a founding is left behind nowhere. */
+import { assertEquals } from "@std/assert";
+import { inCampaign, tried } from "../support/campaign.ts";
+import { checkAll, explore } from "./explore.ts";
+import { leavingMember } from "./leaving_member.ts";
+
+type Setting = Parameters<typeof leavingMember>;
+
+function world(name: string, ...of: Setting): void {
+  Deno.test(name, () => {
+    const { states, transitions } = checkAll(name, leavingMember(...of), 10_000_000);
+    tried(`${states} states and ${transitions} transitions of: ${name}`);
+  });
+}
+
+function finds(what: string, ...of: Setting): void {
+  Deno.test(`the world finds ${what}`, () => {
+    const found = explore(leavingMember(...of), 100_000).faults.map(({ why }) => why);
+    assertEquals(found.some((why) => why.startsWith("S3")), true, `found: ${found.join()}`);
+  });
+}
+
+world("a member leaves beside a commit, and is killed", { leave: 1, change: 1, kill: 1 });
+world("a member calls leave() twice, and an answer is lost", { leave: 2, change: 1, lost: 1 });
+world("a member leaves while another one lets it in anew", { leave: 1, change: 1, anew: 1 });
+world("a member leaves while its connection breaks and its commit is taken late", {
+  leave: 1,
+  change: 1,
+  broken: 1,
+  late: 1,
+});
+world("a member that is stopped leaves, and its founding is taken late", { leave: 1, broken: 1, late: 1 }, {
+  isStopped: true,
+});
+world("a member that is stopped leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, { isStopped: true });
+
+finds("a leave beside a commit that is open", { leave: 1, change: 1, broken: 1 }, { settles: false });
+finds("a statement that does not name its membership", { leave: 1, anew: 1 }, { names: false });
+
+if (inCampaign) {
+  world("leave() twice, three kills, a connection that breaks, let in anew", {
+    leave: 2,
+    change: 1,
+    kill: 3,
+    broken: 1,
+    anew: 1,
+  });
+  world("leave() twice beside a commit: killed, lost, broken and late", {
+    leave: 2,
+    change: 1,
+    kill: 1,
+    lost: 1,
+    broken: 1,
+    late: 1,
+  });
+  world("stopped: leave() twice, killed, lost, broken, late and let in anew", {
+    leave: 2,
+    kill: 1,
+    lost: 1,
+    broken: 1,
+    late: 1,
+    anew: 1,
+  }, { isStopped: true });
+}
