@@ -52,6 +52,8 @@ export interface NameBudgets {
   let: number;
   /** Another owner closes a channel. */
   closed: number;
+  /** The client is closed. */
+  finish: number;
 }
 
 export type Called = "create" | "join" | "open" | "leave" | "close" | "invite";
@@ -153,7 +155,18 @@ export interface NamesWorld {
   fault: string | undefined;
 }
 
-const none: NameBudgets = { calls: 0, kill: 0, lost: 0, lie: 0, fail: 0, removed: 0, stuck: 0, let: 0, closed: 0 };
+const none: NameBudgets = {
+  calls: 0,
+  kill: 0,
+  lost: 0,
+  lie: 0,
+  fail: 0,
+  removed: 0,
+  stuck: 0,
+  let: 0,
+  closed: 0,
+  finish: 0,
+};
 const usual: readonly Called[] = ["create", "join", "open", "leave", "close"];
 const first = "a";
 
@@ -309,6 +322,7 @@ function lawText(state: NamesState): string {
 }
 
 function isGood({ state, programs, jobs, machines, directory }: NamesWorld): boolean {
+  if (state.stage === "finishing") return false;
   if (programs.some(({ what }) => what !== undefined) || jobs.length > 0 || state.closing.length > 0) return false;
   if (Object.values(state.names).some((each) => each?.turn !== undefined || (each?.waiting.length ?? 0) > 0)) {
     return false;
@@ -346,7 +360,10 @@ class Host {
       isHidden: () => false,
       nonce: freshNonce(this.#world),
     };
+    const isOver = state.stage === "finished";
     const { write, effects } = this.#step(state, event, facts);
+    const isWork = write.length > 0 || effects.some(({ type }) => type !== "settle" && type !== "finished");
+    if (isOver && isWork) this.#fail("L2: work begins when the client has finished");
     for (const change of write) this.#write(change);
     for (const effect of effects) this.#perform(effect);
   }
@@ -444,7 +461,8 @@ class Host {
   }
 
   #work(membership: number, channelId: string): void {
-    const { disk, machines } = this.#world;
+    const { disk, machines, state } = this.#world;
+    if (state.stage !== "working") return this.#fail("L2: a machine begins while the client is closed");
     const { seat = 0, isStuck = false } = disk.channels[channelId] ?? {};
     machines.push({
       membership,
@@ -655,6 +673,12 @@ class Host {
     );
   }
 
+  /** The client is closed: its machines end. */
+  close(): void {
+    this.#event({ type: "finish" });
+    for (const machine of [...this.#world.machines]) if (!machine.isEnding) this.over(machine);
+  }
+
   /** kill -9, and a start. */
   restart(): void {
     const world = this.#world;
@@ -698,6 +722,9 @@ class Moves {
     this.#machines();
     this.#others();
     this.#add("kill -9, start", "fault", (_, host) => host.restart(), "kill");
+    if (this.#world.state.stage === "working") {
+      this.#add("the client is closed", "program", (_, host) => host.close(), "finish");
+    }
     return this.#moves;
   }
 

@@ -35,6 +35,13 @@ world("two names, one Welcome", {
   kinds: ["join", "open"],
 });
 
+world("the client is closed; two calls, a removal", {
+  begins: "open",
+  left: { calls: 2, finish: 1, removed: 1 },
+  kinds: ["open", "leave", "close", "join"],
+});
+world("the client is closed beside a creation", { begins: "free", left: { calls: 2, finish: 1, lost: 1 } });
+
 if (inCampaign) {
   world("nothing is there; four calls, a kill, a lost answer", {
     begins: "free",

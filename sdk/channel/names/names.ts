@@ -59,11 +59,12 @@ function happen(run: Run, event: NamesEvent): void {
   }
 }
 
+/** Every machine has said how it ended, too. */
 function isQuiet(run: Run): boolean {
   const { closing, leftovers } = run.state;
   if (closing.length > 0 || leftovers.some(({ job }) => job !== undefined)) return false;
   return everyName(run).every(({ at: { slot, turn } }) =>
-    turn === undefined && (slot.at !== "erasing" || slot.job === undefined)
+    turn === undefined && slot.at !== "open" && (slot.at !== "erasing" || slot.job === undefined)
   );
 }
 
@@ -73,7 +74,8 @@ function forgetFree({ names }: NamesState, { name, at: { slot, nonce, turn, wait
 }
 
 function called(run: Run, each: Named, by: NameCall): void {
-  if (run.state.stage !== "working" && isEnded(by)) return refuse(run, by.operation, "closing");
+  const { stage } = run.state;
+  if (stage === "finished" || (stage !== "working" && isEnded(by))) return refuse(run, by.operation, "closing");
   if (!beginAtOnce(run, each, by)) each.at.waiting.push(by);
 }
 

@@ -598,9 +598,12 @@ Deno.test("names: a client that is closed refuses what has no turn, and every la
   names.step({ type: "finish" });
   assertEquals([names.refusal, names.turn?.at], ["closing", "creating"]);
   assertEquals([names.call(open).refusal, names.close().refusal], ["closing", "closing"]);
-  const left = resting();
-  left.step({ type: "finish" });
-  assertEquals(left.call({ type: "leave", membership: left.membership }).turn?.at, "recalling");
+  const left = running();
+  const { membership } = left;
+  assertEquals(left.step({ type: "finish" }).has("finished"), false, "its machine has not ended");
+  assertEquals(left.over([40]).turn?.at, "recalling");
+  assert(left.recalled("leave").refuse("transport_error").has("finished"));
+  assertEquals(left.call({ type: "leave", membership }).refusal, "closing");
 });
 
 Deno.test("names: what is entered or read while the client is closed is there for the next start, and not begun", () => {
