@@ -1,12 +1,10 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
 export { putAnchor, readAnchor } from "../channel/anchor.ts";
-export { Carrier } from "../channel/carrier.ts";
 export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export { createPace } from "../channel/healing_pace.ts";
-export type { LiveChannel } from "../channel/live_channel.ts";
+export { Inside } from "./inside.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
-export { createFounding, requestOf } from "../channel/founding.ts";
 export { newChannelRecord, putChannel, putLandmarks, readPosition, statesKind } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";

@@ -12,7 +12,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import type { LiveChannel } from "../channel/live_channel.ts";
+import { Inside } from "./inside.ts";
 import { type ChannelBinding, encodeBinding } from "../mls/channel_extensions.ts";
 import { commitWith, createCommit, type CreatedCommit, pathOf } from "../mls/commit.ts";
 import { aeadOfEpoch, type Epoch } from "../mls/epoch.ts";
@@ -26,36 +26,38 @@ import { encodeShownChanges } from "../mls/shown_owners.ts";
 type SendMessage = RequestBody<"SendMessage">;
 
 export class HostileMember {
-  readonly #live: LiveChannel;
+  readonly #inside: Inside;
   readonly #agent: Agent;
 
-  private constructor(live: LiveChannel, agent: Agent) {
-    this.#live = live;
+  private constructor(inside: Inside, agent: Agent) {
+    this.#inside = inside;
     this.#agent = agent;
   }
 
   static async of(agent: Agent, channel: string): Promise<HostileMember> {
-    return new HostileMember(await agent.open(channel), agent);
+    return new HostileMember(await Inside.of(agent, channel), agent);
   }
 
   get leafIndex(): number {
-    return this.#live.membership.group.self.leafIndex;
+    return this.#inside.group.self.leafIndex;
   }
 
   /** A message as it should be, with a counter of one's choice. */
   async counted(counter: number, payload = "counted", messageId = this.#newId()): Promise<SendMessage> {
-    const { durable, channelId } = this.#live.membership;
+    const inside = this.#inside;
+    const { channelId } = inside;
     const aad = encodeMessageAad({ messageId, counter });
-    const { epoch, message } = await durable.seal(new TextEncoder().encode(payload), aad);
+    const { epoch, message } = await inside.seal(new TextEncoder().encode(payload), aad);
     return { channelId, epoch, messageId, ciphertext: message };
   }
 
   /** Several messages as one, which says that they are `count`. */
   async bundled(counter: number, parts: readonly Uint8Array[], count = parts.length): Promise<SendMessage> {
-    const { durable, channelId } = this.#live.membership;
+    const inside = this.#inside;
+    const { channelId } = inside;
     const messageId = this.#newId();
     const plaintext = encodeBundle(parts.map((part) => ({ id: this.#newId(), plaintext: part })));
-    const { epoch, message } = await durable.seal(plaintext, encodeMessageAad({ messageId, counter, count }));
+    const { epoch, message } = await inside.seal(plaintext, encodeMessageAad({ messageId, counter, count }));
     return { channelId, epoch, messageId, ciphertext: message };
   }
 
@@ -78,7 +80,7 @@ export class HostileMember {
 
   /** Sender data is sealed with a key that all members have: it claims any leaf and any generation. */
   forged({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
-    const { group, channelId } = this.#live.membership;
+    const { group, channelId } = this.#inside;
     const { context, secrets } = group.current;
     const messageId = this.#newId();
     const random = (length: number): Uint8Array => this.#agent.parts.runtime.randomBytes(length);
@@ -106,9 +108,8 @@ export class HostileMember {
    * the victim and adds it again.
    */
   usurp(victim: AgentId, keyPackage: Uint8Array): Uint8Array {
-    const { membership } = this.#live;
-    const { group: { current, binding }, channelId } = membership;
-    const place = membership.memberOf(victim);
+    const { group: { current, binding }, channelId } = this.#inside;
+    const place = this.#inside.memberOf(victim);
     if (place === undefined) throw new TypeError("the victim is no member");
     const { identity, signatures, runtime } = this.#agent.parts;
     const owners = [this.#agent.agentId];
@@ -137,7 +138,7 @@ export class HostileMember {
 
   /** Chains are known to all members: a message opens as another's, and only its signature says that it is not. */
   impersonating({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
-    const { group, channelId } = this.#live.membership;
+    const { group, channelId } = this.#inside;
     const { context, secrets, secretTree, contextBytes } = group.current;
     const messageKey = secretTree.find(leafIndex, "application", generation);
     if (typeof messageKey === "string") throw new Error(`No key of generation ${generation}: ${messageKey}`);
@@ -165,7 +166,7 @@ export class HostileMember {
 
   /** A commit whose path is garbled on some levels, counted from its leaf: members there cannot follow, the others can. */
   garbledCommit(levels: readonly number[]): { readonly message: Uint8Array; readonly next: Epoch } {
-    const { current } = this.#live.membership.group;
+    const { current } = this.#inside.group;
     const { identity, signatures, runtime } = this.#agent.parts;
     const deps = {
       signatures,
@@ -195,7 +196,7 @@ export class HostileMember {
     add: readonly Uint8Array[] = [],
     remove: readonly AgentId[] = [],
   ): Pick<CreatedCommit, "message" | "next" | "welcome"> {
-    const { group } = this.#live.membership;
+    const { group } = this.#inside;
     const leaves = group.members().filter(({ agentId }) => remove.includes(agentId));
     const { identity, signatures, runtime } = this.#agent.parts;
     const extensions = encodeBinding({ ...group.binding, ...binding });

@@ -53,8 +53,8 @@ Deno.test("waitForMember() returns no member that was absent and is back: it has
 Deno.test("an absent member is shown, and is no member any more once an owner has removed it", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, dave) }));
   await allAgree(alice, bob, carol, dave);
   await recoverWithout(alice, bob, dave);
   await talk(alice, carol);
@@ -62,8 +62,8 @@ Deno.test("an absent member is shown, and is no member any more once an owner ha
   await (await alice.channel()).removeMember(dave.client.agentId);
   await talk(alice, carol);
   assertEquals([await absentOf(alice), await absentOf(carol)], [[], []]);
-  assertEquals((await carol.live()).membership.group.binding.owners, idsOf(alice));
-  const { channelId } = await carol.live();
+  assertEquals((await carol.inside()).group.binding.owners, idsOf(alice));
+  const { channelId } = await carol.inside();
   const { members } = await carol.session.call("ListMembers", { channelId });
   assertEquals(members.map(({ agentId }) => agentId).toSorted(), idsOf(alice, carol).toSorted());
   await dave.start();
@@ -79,9 +79,9 @@ Deno.test("a member that owns nothing gives the identity of an absent member to 
   const stranger = await stage.actor("dave");
   const keyPackage = await stranger.client.generateKeyPackage();
   await assertRejects(async () => await (await carol.channel()).addMember(keyPackage), StaticError, "another key");
-  const { committer } = await carol.live();
+  const inside = await carol.inside();
   const change = { add: [decodeKeyPackageMessage(keyPackage)] };
-  await assertRejects(() => committer.commit(() => ({ change })), StaticError, "twice");
+  await assertRejects(() => inside.commit(() => change), StaticError, "twice");
   await dave.start();
   await talk(alice, carol, dave);
 });
@@ -115,7 +115,7 @@ Deno.test("a member that left a stopped channel is removed also when its founder
   await alice.crash();
   await talk(alice, dave);
   await until("carol is removed", async () => (await absentOf(dave)).length === 0);
-  const { channelId } = await dave.live();
+  const { channelId } = await dave.inside();
   const { members } = await dave.session.call("ListMembers", { channelId });
   assertEquals(members.map(({ agentId }) => agentId).toSorted(), idsOf(alice, dave).toSorted());
 });
@@ -165,8 +165,8 @@ Deno.test("the only member that is back does not leave over those that are absen
 Deno.test("an owner that leaves strikes no absent owner", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, dave) }));
   await allAgree(alice, bob, carol, dave);
   await recoverWithout(alice, bob, dave);
   await talk(alice, carol);
@@ -174,7 +174,7 @@ Deno.test("an owner that leaves strikes no absent owner", async () => {
   await until("alice is out", async () => (await membersOf(carol)).length === 1);
   await dave.start();
   await talk(carol, dave);
-  assertEquals((await carol.live()).membership.group.binding.owners, idsOf(dave));
+  assertEquals((await carol.inside()).group.binding.owners, idsOf(dave));
   assertEquals(await issuesOf(carol, "void_leave"), []);
 });
 
@@ -184,7 +184,7 @@ Deno.test("a member that owns nothing leads a stopped owner into no group that h
   await recoverWithout(alice, bob, dave);
   await talk(alice, carol);
   const answered = answerWith(alice, carol, 1, async (hostile, keyPackage) => {
-    const { generation } = (await carol.live()).membership.group.binding;
+    const { generation } = (await carol.inside()).group.binding;
     if (generation === undefined) throw new Error("the channel was not begun anew");
     const binding = { generation: { ...generation, absent: [] } };
     const { welcome } = hostile.commitTo(binding, [keyPackage], [alice.client.agentId]);

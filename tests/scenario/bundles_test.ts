@@ -110,7 +110,7 @@ Deno.test("a bundle that meets another's commit is sealed anew under its id, wit
   const sent = watch(alice, async (_, forward) => {
     if (isFirst) {
       isFirst = false;
-      await (await carol.live()).committer.commit(() => ({ change: {} }));
+      await (await carol.inside()).commit();
     }
     return await forward();
   });
@@ -135,7 +135,7 @@ Deno.test("nobody misses the counters that a crash of their sender left unused, 
     alice.session.loseReplies = 1;
     alice.manager.send(name, `unknown ${life}`).catch(() => {});
     const head = expected.push(`unknown ${life}`);
-    await until("the relay has it", async () => (await bob.live()).inbox.unread >= head);
+    await until("the relay has it", async () => (await bob.inside()).unread >= head);
     await alice.crash();
   }
   await alice.manager.send(name, "after all");
@@ -290,7 +290,7 @@ Deno.test("commits in a row make nobody miss or reorder what was under way", asy
   // In the order in which they are sent, as on a connection.
   const sent = watch(alice, (_, forward) => {
     const turn = before.then(async () => {
-      if (commits++ < 3) await (await carol.live()).committer.commit(() => ({ change: {} }));
+      if (commits++ < 3) await (await carol.inside()).commit();
     });
     before = turn;
     return turn.then(forward);

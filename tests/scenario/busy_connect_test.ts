@@ -28,9 +28,9 @@ async function foundWithout(
 ): Promise<void> {
   await sendGarbled(bob, [0]);
   await allStopped(alice);
-  const { membership: { epoch } } = await alice.live();
+  const { epoch } = await alice.inside();
   for (const actor of [carol, dave]) {
-    await until(`${actor.label} has followed`, async () => (await actor.live()).membership.epoch > epoch);
+    await until(`${actor.label} has followed`, async () => (await actor.inside()).epoch > epoch);
   }
   dave.session.disconnect();
   alice.clockOffsetMs += 61_000;
@@ -49,7 +49,7 @@ Deno.test("one busy answer after a restart with unread messages on both sides of
   await until("carol follows", async () => (await issuesOf(carol, "recovered")).length > 0);
   await (await alice.channel()).send("one");
   await hasUnread(carol, 2);
-  await (await alice.live()).committer.commit(() => ({ change: {} }));
+  await (await alice.inside()).commit();
   await (await alice.channel()).send("two");
   await hasUnread(carol, 3);
   await carol.crash({ call: busyOnce() });
@@ -79,13 +79,13 @@ Deno.test("a founding that comes before the store is compared comes again, thoug
   const [alice, bob, carol, dave] = await fourMembers(stage);
   deafen(carol, dave);
   await foundWithout(dave, { alice, bob, carol });
-  const { membership } = await carol.live();
-  await until("carol is in it", () => membership.group.binding.generation !== undefined);
+  const inside = await carol.inside();
+  await until("carol is in it", () => inside.group.binding.generation !== undefined);
   alice.session.disconnect();
   await (await carol.channel()).leave();
   dave.session.tampering.call = busyOnce();
   await dave.session.connect();
-  const own = (await dave.live()).membership;
+  const own = await dave.inside();
   await until("dave is in it", () => own.group.binding.generation !== undefined);
   await alice.session.connect();
 });

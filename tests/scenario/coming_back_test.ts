@@ -16,12 +16,12 @@ async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
 }
 
 async function commit(actor: Actor, times = 1): Promise<void> {
-  const { committer } = await actor.live();
-  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+  const inside = await actor.inside();
+  for (let made = 0; made < times; made++) await inside.commit();
 }
 
 async function leafOf(actor: Actor): Promise<{ leafIndex: number; leafNode: Uint8Array }> {
-  const { current } = (await actor.live()).membership.group;
+  const { current } = (await actor.inside()).group;
   return { leafIndex: current.ownLeaf, leafNode: current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0) };
 }
 
@@ -78,7 +78,7 @@ Deno.test("a request to rejoin that no commit can grant stops neither those that
   const [alice, bob, carol, dave, erin] = await stage.channelOf(4);
   assert(alice && bob && carol && dave && erin);
   // A commit that adds it would have one encryption key in two leaves.
-  const { group } = (await alice.live()).membership;
+  const { group } = await alice.inside();
   const leafKey = group.current.tree.leaf(4)?.node.hpkePublicKey ?? new Uint8Array(0);
   await requestRejoin(stage, bob, { leafKey });
   await (await carol.channel()).leave();
@@ -213,12 +213,12 @@ Deno.test("a member that leaves on its way back signs about the leaf that it was
     },
   });
   await until("bob has asked about the leaf that it was told", () => isWaiting);
-  const live = await bob.live();
+  const inside = await bob.inside();
   await (await bob.channel()).leave();
   held.forEach((notice) => bob.session.inject(notice));
   await until("bob is removed", async () => (await alice.channel()).members().length === 2);
   for (const member of [alice, carol]) assert(!await saw(member, "void_leave"));
-  await live.idle();
+  await inside.idle();
   await bob.restart();
   await assertRejects(() => bob.channel(), StaticError, "in no channel");
 });

@@ -8,7 +8,7 @@ Deno.test("a relay that takes its word back while a Welcome back is being writte
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
-  const before = (await bob.live()).membership.durable;
+  const before = (await bob.inside()).life;
   const requests: Parameters<typeof alice.session.inject>[0][] = [];
   for (const member of [alice, carol]) {
     member.session.tampering.notice = (notice) => {
@@ -44,13 +44,13 @@ Deno.test("a relay that takes its word back while a Welcome back is being writte
   // The Welcome is here, and waits for its turn.
   await until(
     "alice has let bob in",
-    async () => (await alice.live()).membership.epoch > (await bob.live()).membership.epoch,
+    async () => (await alice.inside()).epoch > (await bob.inside()).epoch,
   );
   answered.resolve();
   await sent;
   await until(
     "bob is in step",
-    async () => channel.health().state === "ok" && (await bob.live()).membership.durable !== before,
+    async () => channel.health().state === "ok" && (await bob.inside()).life !== before,
   );
   assertEquals(await read(await alice.channel(), 1), ["queued"]);
 });
@@ -58,7 +58,7 @@ Deno.test("a relay that takes its word back while a Welcome back is being writte
 Deno.test("a commit of ours that the relay has taken and the group has not is not taken for one of another copy", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { committer, membership } = await alice.live();
+  const inside = await alice.inside();
   const channel = await alice.channel();
   const [taken, asks, mayAsk, mayAccept, mayRead] = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<void>()) as [
     PromiseWithResolvers<void>,
@@ -93,11 +93,11 @@ Deno.test("a commit of ours that the relay has taken and the group has not is no
   // The first is missing, so that alice fetches.
   for (const text of ["one", "two"]) await bob.manager.send(name, text);
   await asks.promise;
-  const committed = committer.commit(() => ({ change: {} }));
+  const committed = inside.commit();
   await taken.promise;
   mayAsk.resolve();
   await until("the relay names the commit", () => subscribed?.sent?.commitHash !== undefined);
-  assertEquals(subscribed?.sent?.epoch, membership.epoch);
+  assertEquals(subscribed?.sent?.epoch, inside.epoch);
   // A seal on a slow disk stands before it in the group's queue.
   alice.writeMs = 50;
   const sent = channel.send("mine");
@@ -129,8 +129,8 @@ Deno.test("a change that waited for a connection is not made on the next one bef
   };
   const joining = carol.manager.joinWithToken(name, await alice.manager.invite(name));
   await until("carol subscribes", () => calls.length === 1);
-  const { committer } = await carol.live();
-  const committed = committer.commit(() => ({ change: {} }));
+  const inside = await carol.inside();
+  const committed = inside.commit();
   mayAnswer.resolve();
   await until("the relay has answered", () => calls.includes("answered"));
   carol.session.disconnect();
@@ -142,9 +142,9 @@ Deno.test("a change that waited for a connection is not made on the next one bef
 Deno.test("a change of a channel whose session is over is refused at once, and does not wait for a connection", async () => {
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
-  const { committer } = await alice.live();
+  const inside = await alice.inside();
   await alice.crash();
   const startedMs = performance.now();
-  await assertRejects(() => committer.commit(() => ({ change: {} })), StaticError);
+  await assertRejects(() => inside.commit(), StaticError);
   assert(performance.now() - startedMs < 15_000, "it waited half a minute for a permit");
 });

@@ -76,7 +76,7 @@ Deno.test("an agent is told that a copy of its directory has come back in its pl
   await thief.manager.send(name, "two");
   // From then on the agent can be told its present leaf.
   await until("the copy has changed its keys", async () => {
-    const { tree, ownLeaf } = (await thief.live()).membership.group.current;
+    const { tree, ownLeaf } = (await thief.inside()).group.current;
     return tree.leaf(ownLeaf)?.node.leafNodeSource === "commit";
   });
   // And reads on, so that the relay says that this agent has read what ended its epoch.
@@ -102,7 +102,7 @@ Deno.test("nor does it blame the relay, when a place that the relay once made up
   await until("it is believed", async () => String(await store.get("positions", channel.id)) !== String(place));
   const thief = await new Actor(stage, bob.label, 1, bob.copyDisk()).start();
   await thief.manager.send(name, "one");
-  await (await thief.live()).committer.commit(() => ({ change: {} }));
+  await (await thief.inside()).commit();
   await thief.stop();
   assertEquals(await read(await alice.channel(), 1), ["one"]);
   bob.session.disconnect();
@@ -119,7 +119,7 @@ async function toldOnTheWayBack(actor: Actor): Promise<string[]> {
 }
 
 async function beginEpoch(alice: Actor, bob: Actor): Promise<void> {
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   await allAgree(alice, bob);
 }
 

@@ -24,7 +24,7 @@ async function withGuests(stage: Stage): Promise<Guests> {
   const token = await bob.manager.invite(name, { uses: 3 });
   await carol.manager.joinWithToken(name, token);
   const { engine } = stage.world;
-  const { channelId } = await alice.live();
+  const { channelId } = await alice.inside();
   const kept = await engine.records.ofChannel(channelId);
   return { alice, bob, carol, dave, token, bringBack: () => restore(engine, channelId, kept) };
 }

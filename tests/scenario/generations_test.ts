@@ -31,8 +31,8 @@ async function stopAlice(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
   for (const actor of [alice, carol, dave]) await hasUnread(actor, 1);
   await sendGarbled(bob, [0]);
   await allStopped(alice);
-  const { membership } = await carol.live();
-  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  const inside = await carol.inside();
+  await until("carol has followed", async () => inside.epoch > (await alice.inside()).epoch);
   return [alice, bob, carol, dave];
 }
 
@@ -74,7 +74,7 @@ Deno.test("a founder that dies with messages unread reads them in the new genera
   (await alice.channel()).recover().catch(() => {});
   await taken.promise;
   await alice.crash();
-  await until("alice is in it", async () => (await alice.live()).membership.group.binding.generation !== undefined);
+  await until("alice is in it", async () => (await alice.inside()).group.binding.generation !== undefined);
   assertEquals(await read(await alice.channel(), 1), ["before"]);
   assertEquals(await read(await carol.channel(), 1), ["before"]);
   await talk(alice, carol, dave);
@@ -120,19 +120,19 @@ Deno.test("a message that cannot be read any more is counted once, however often
 Deno.test("a commit that was taken before a founding which arrives first is made again, and the relay is not blamed", async () => {
   await using stage = await Stage.open();
   const [alice, , carol, dave] = await stopAlice(stage);
-  const { committer, membership } = await carol.live();
+  const inside = await carol.inside();
   carol.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
     if (operation === "SendCommit") {
-      await until("carol has followed", () => membership.group.binding.generation !== undefined);
+      await until("carol has followed", () => inside.group.binding.generation !== undefined);
     }
     return reply;
   };
-  const committing = committer.commit(() => ({ change: {} }));
+  const committing = inside.commit();
   await until("it is taken", async () => {
     const { commit } = await dave.session.call("FindCommit", {
-      channelId: membership.channelId,
-      epoch: membership.epoch,
+      channelId: inside.channelId,
+      epoch: inside.epoch,
       generation: 0,
     });
     return commit !== undefined;
@@ -209,8 +209,8 @@ Deno.test("a member that was let in behind the commit that a founding undoes is 
   deafen(carol, dave);
   await sendGarbled(bob, [0]);
   await allStopped(alice);
-  const { membership } = await carol.live();
-  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  const inside = await carol.inside();
+  await until("carol has followed", async () => inside.epoch > (await alice.inside()).epoch);
   const erin = await stage.actor("erin");
   await erin.manager.joinWithToken(name, await carol.manager.invite(name));
   const joined = await erin.channel();
@@ -229,20 +229,20 @@ Deno.test("states of epochs are kept of the last 256, also across a founding", a
   await allStopped(alice, carol);
   await recover(alice);
   await talk(alice, carol);
-  const { channelId } = await alice.live();
+  const { channelId } = await alice.inside();
   // As of a channel that was long in the generation before.
   const earlier = Array.from({ length: 255 }, (_, i) => putState(channelId, 10 + i, new Uint8Array(32)));
   await alice.change((store) => store.batch(earlier));
-  const { committer, membership } = await alice.live();
-  for (let i = 0; i < 3; i++) await committer.commit(() => ({ change: {} }));
+  const inside = await alice.inside();
+  for (let i = 0; i < 3; i++) await inside.commit();
   const kept = (await alice.agent.parts.store.list(statesKind(channelId))).map(({ id }) => Number(id));
-  assertEquals([kept.length, kept.includes(10), kept.includes(membership.epoch)], [256, false, true]);
+  assertEquals([kept.length, kept.includes(10), kept.includes(inside.epoch)], [256, false, true]);
 });
 
 /** Both own the channel and are stopped at bob's commit, and alice may begin anew. */
 async function stoppedOwners(stage: Stage): Promise<Record<"alice" | "carol", Actor>> {
   const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, carol) }));
   await sendBogus(bob);
   await allStopped(alice, carol);
   alice.clockOffsetMs += 61_000;
@@ -252,7 +252,7 @@ async function stoppedOwners(stage: Stage): Promise<Record<"alice" | "carol", Ac
 Deno.test("an owner that leaves while its founding is on its way leaves the new generation", async () => {
   await using stage = await Stage.open();
   const { alice, carol } = await stoppedOwners(stage);
-  const live = await alice.live();
+  const inside = await alice.inside();
   const [taken, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   alice.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
@@ -263,9 +263,9 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
     }
     return reply;
   };
-  const recovering = live.recover();
+  const recovering = inside.recover();
   await taken.promise;
-  await Promise.all([recovering, live.leave()]);
+  await Promise.all([recovering, inside.leave()]);
   await until("carol is alone", async () => (await membersOf(carol)).length === 1);
   assertEquals(await issuesOf(carol, "void_leave"), []);
 });
@@ -273,16 +273,16 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
 Deno.test("an owner whose founding was taken with its reply lost leaves the new generation", async () => {
   await using stage = await Stage.open();
   const { alice, carol } = await stoppedOwners(stage);
-  const live = await alice.live();
+  const inside = await alice.inside();
   alice.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
     if (operation !== "FoundGeneration") return reply;
     alice.session.disconnect();
     throw createError("transport_error", "Lost");
   };
-  await assertRejects(() => live.recover(), StaticError);
+  await assertRejects(() => inside.recover(), StaticError);
   // Two callers at once are one.
-  const leaving = [live.leave(), live.leave()];
+  const leaving = [inside.leave(), inside.leave()];
   await alice.session.connect();
   await Promise.all(leaving);
   await until("carol is alone", async () => (await membersOf(carol)).length === 1);
@@ -346,16 +346,16 @@ Deno.test("an owner leaves though the reply to its founding was lost on a connec
 Deno.test("an owner that leaves between two tries to begin anew makes no other one", async () => {
   await using stage = await Stage.open();
   const { alice } = await stoppedOwners(stage);
-  const live = await alice.live();
+  const inside = await alice.inside();
   const calls: string[] = [];
   let leaving: Promise<void> | undefined;
   alice.session.tampering.call = (operation, _body, forward) => {
     calls.push(operation);
     if (operation !== "FoundGeneration" || leaving !== undefined) return forward();
-    leaving = live.leave();
+    leaving = inside.leave();
     return Promise.reject(createError("invalid_request", "A member that it welcomes has left"));
   };
-  await assertRejects(() => live.recover(), StaticError, "is leaving");
+  await assertRejects(() => inside.recover(), StaticError, "is leaving");
   await leaving;
   assertEquals(calls.filter((call) => call === "FoundGeneration").length, 1);
 });

@@ -28,9 +28,9 @@ for (const writes of [1, 2, 3, 4]) {
 Deno.test("of two creations at once one makes the channel, and the other says that it is there", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const live = await bob.live();
+  const inside = await bob.inside();
   await alice.client.closeChannel(name);
-  await until("bob knows that it is over", () => live.over !== undefined);
+  await until("bob knows that it is over", () => inside.over !== undefined);
   await bob.client.closeChannel(name);
   const made = await Promise.allSettled([bob.manager.create(name), bob.manager.create(name)]);
   assertEquals(made.map(({ status }) => status), ["fulfilled", "rejected"]);
@@ -43,11 +43,11 @@ for (const writes of [2, 3, 4]) {
   Deno.test(`a membership whose erasure failed is not opened again: ${writes} writes`, async () => {
     await using stage = await Stage.open();
     const { alice, bob } = await stage.pair();
-    const live = await bob.live();
+    const inside = await bob.inside();
     const dead = bob.diesAfter(writes);
     await (await alice.channel()).removeMember(bob.client.agentId);
     await dead;
-    await until("it is over", () => live.over !== undefined);
+    await until("it is over", () => inside.over !== undefined);
     const opened = await bob.agent.open(name).then(() => "opened", ({ code }) => code);
     await bob.crash();
     // Without the note nothing was erased.

@@ -12,7 +12,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { errorFromRelay, putConfirmed, stateOf, statesKind } from "../../sdk/testing/agents.ts";
+import { errorFromRelay, Inside, putConfirmed, stateOf, statesKind } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { Actor, name } from "../support/scenario/stage.ts";
@@ -125,7 +125,7 @@ async function divide(
 ): Promise<() => void> {
   const [one, two] = [first[0], second[0]];
   assert(one !== undefined && two !== undefined);
-  const { channelId, membership: { epoch } } = await halves.finish(two.live());
+  const { channelId, epoch } = await halves.finish(two.inside());
   const { head } = await halves.finish(two.session.call("Subscribe", { channelId, windowBytes: 4096, tag: 99 }));
   const sequence = head + 1;
   let hidden: Commit | undefined;
@@ -157,13 +157,13 @@ async function divide(
     });
   };
   for (const actor of [two, one]) {
-    const { committer } = await halves.finish(actor.live());
-    await halves.finish(committer.commit(() => ({ change: {} })));
+    const inside = await halves.finish(actor.inside());
+    await halves.finish(inside.commit());
   }
   await halves.pass(2);
   const states = await Promise.all([...first, ...second].map(async (actor) => {
-    const { membership } = await actor.live();
-    return `${membership.epoch} ${stateOf(membership.group.current)}`;
+    const inside = await actor.inside();
+    return `${inside.epoch} ${stateOf(inside.group.current)}`;
   }));
   assertEquals(new Set(states.slice(0, first.length)).size, 1, "the first half is one group");
   assertEquals(new Set(states.slice(first.length)).size, 1, "and so is the second");
@@ -240,13 +240,8 @@ Deno.test("of a channel nothing is carried in one that has other members too", a
   await halves.create(side, alice, bob, eve);
   await halves.pass(15);
   const sealed: Uint8Array[] = [];
-  const { membership } = await halves.finish(alice.agent.open(side));
-  const { durable } = membership;
-  const seal = durable.seal.bind(durable);
-  durable.seal = (payload, aad, room) => {
-    sealed.push(room?.fuller ?? payload);
-    return seal(payload, aad, room);
-  };
+  const inside = await halves.finish(Inside.of(alice.agent, side));
+  inside.onSealed((plaintext) => sealed.push(plaintext));
   await halves.finish(alice.manager.send(side, "hello"));
   assertEquals(sealed.map((each) => decodeContent(each).form), ["raw"]);
   await halves.finish((await halves.finish(alice.client.channel(side))).removeMember(idOf(eve)));
@@ -266,8 +261,8 @@ Deno.test("a member that signs random hashes is named, and traffic goes on", asy
   await using halves = await Halves.open("alice", "bob", "carol");
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
   lie(bob, () => crypto.getRandomValues(new Uint8Array(32)));
-  const { committer } = await alice.live();
-  await halves.finish(committer.commit(() => ({ change: {} })));
+  const inside = await alice.inside();
+  await halves.finish(inside.commit());
   await halves.pass(20);
   for (const honest of [alice, carol]) {
     const channel = await honest.channel();
@@ -281,7 +276,7 @@ Deno.test("a member that signs random hashes is named, and traffic goes on", asy
     assert(issuesOf(channel, "forked").at(-1)?.startsWith(`${idOf(bob)} speaks under the keys`));
     assertEquals([channel.health().state, channel.members().length], ["ok", 3]);
   }
-  await halves.finish(committer.commit(() => ({ change: {} })));
+  await halves.finish(inside.commit());
   await halves.pass(20);
   await halves.talk(alice, bob, carol);
   assertEquals((await bob.channel()).health().forked, []);
@@ -307,8 +302,8 @@ Deno.test("a member that is connected and confirms nothing is reported after ten
   await using halves = await Halves.open("alice", "bob", "carol");
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
   bob.session.tampering.confirm = () => undefined;
-  const { committer } = await alice.live();
-  await halves.finish(committer.commit(() => ({ change: {} })));
+  const inside = await alice.inside();
+  await halves.finish(inside.commit());
   const channel = await carol.channel();
   const before = memberOf(channel, bob)?.confirmedEpoch;
   for (let minute = 0; minute < 9; minute++) {
@@ -329,8 +324,9 @@ Deno.test("a member that is connected and confirms nothing is reported after ten
 Deno.test("a member that was away is compared with the state of its epoch, also after a restart of ours", async () => {
   await using halves = await Halves.open("alice", "bob");
   const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
-  const { committer, channelId, membership: { epoch } } = await alice.live();
-  for (let i = 0; i < 3; i++) await halves.finish(committer.commit(() => ({ change: {} })));
+  const inside = await alice.inside();
+  const { channelId, epoch } = inside;
+  for (let i = 0; i < 3; i++) await halves.finish(inside.commit());
   await halves.finish(alice.restart());
   const channel = await halves.finish(alice.channel());
   const said = { channelId, epoch: epoch + 1, state: new Uint8Array(32) };
@@ -360,10 +356,10 @@ Deno.test("an agent whose commit the relay takes and denies is no liar for being
     const { welcomes: _, answers: __, ...declared } = taken;
     return [{ ...notice, body: { ...notice.body, ...declared, sender: idOf(alice) } }];
   };
-  const denied = (await alice.live()).committer.commit(() => taken === undefined ? { change: {} } : undefined);
+  const denied = (await alice.inside()).commit(() => taken === undefined ? {} : undefined);
   // Else carol may have followed bob's commit before there is another one to show her.
   await halves.finish(isTaken);
-  await halves.finish((await bob.live()).committer.commit(() => ({ change: {} })));
+  await halves.finish((await bob.inside()).commit());
   deny();
   await halves.finish(denied);
   const channel = await carol.channel();
@@ -392,13 +388,13 @@ async function goElsewhere(halves: Halves): Promise<number> {
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
   const { moment } = halves.stage;
   bob.session.disconnect();
-  const { committer, membership } = await alice.live();
+  const inside = await alice.inside();
   // The second one follows too soon to be confirmed.
-  for (let i = 0; i < 2; i++) await halves.finish(committer.commit(() => ({ change: {} })));
+  for (let i = 0; i < 2; i++) await halves.finish(inside.commit());
   await halves.talk(alice, carol);
-  const { epoch } = membership;
+  const { epoch } = inside;
   await halves.setBack(moment, bob);
-  await halves.finish((await bob.live()).committer.commit(() => ({ change: {} })));
+  await halves.finish((await bob.inside()).commit());
   return epoch;
 }
 
@@ -415,14 +411,15 @@ function noting(epochs: number[]): Tampering {
 Deno.test("an agent that is let into another group takes no member for a liar that spoke in the one before", async () => {
   await using halves = await Halves.open("alice", "bob", "carol");
   const [alice, , carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
-  const { channelId, membership } = await alice.live();
+  const inside = await alice.inside();
+  const { channelId } = inside;
   const epoch = await goElsewhere(halves);
-  const said = { channelId, epoch, state: stateOf(membership.group.current) };
+  const said = { channelId, epoch, state: stateOf(inside.group.current) };
   const confirmations = [{ agentId: idOf(carol), signature: carol.sign(epochStatement(said)) }];
   alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
   await halves.pass(1);
   const channel = await alice.channel();
-  assertEquals([membership.epoch, memberOf(channel, carol)?.confirmedEpoch], [epoch, epoch]);
+  assertEquals([inside.epoch, memberOf(channel, carol)?.confirmedEpoch], [epoch, epoch]);
   const epochs: number[] = [];
   alice.session.tampering = noting(epochs);
   await halves.finish(alice.session.connect());
@@ -442,11 +439,12 @@ Deno.test("an agent that dies once it is in another group says nothing about epo
   await halves.finish(isBack);
   const epochs: number[] = [];
   await halves.finish(alice.crash(noting(epochs)));
-  const { membership, channelId } = await halves.finish(alice.live());
+  const inside = await halves.finish(alice.inside());
+  const { channelId } = inside;
   await halves.until("alice confirms again", () => epochs.length > 0);
   assert(epochs.every((each) => each > epoch), `${epochs} after ${epoch}`);
   const states = await alice.agent.parts.store.list(statesKind(channelId));
-  assertEquals(states.length, membership.epoch - epoch + 1);
+  assertEquals(states.length, inside.epoch - epoch + 1);
 });
 
 Deno.test("a word that the relay has lost is given again within five minutes", async () => {
@@ -454,7 +452,7 @@ Deno.test("a word that the relay has lost is given again within five minutes", a
   const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
   let lost = 0;
   bob.session.tampering.confirm = (body) => lost++ === 0 ? undefined : body;
-  await halves.finish((await alice.live()).committer.commit(() => ({ change: {} })));
+  await halves.finish((await alice.inside()).commit());
   await halves.pass(20);
   const channel = await alice.channel();
   const { epoch } = channel.health();
@@ -483,7 +481,7 @@ Deno.test("what was heard of a member outlives a restart, also what it signed", 
 Deno.test("a signature that does not fit says nothing about anybody", async () => {
   await using halves = await Halves.open("alice", "bob", "carol");
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
-  const { channelId, membership: { epoch } } = await alice.live();
+  const { channelId, epoch } = await alice.inside();
   const said = { channelId, epoch, state: new Uint8Array(32) };
   const signature = carol.sign(epochStatement(said));
   const channel = await alice.channel();
@@ -502,8 +500,8 @@ Deno.test("a member that the relay keeps behind learns from the others' words th
   await using halves = await Halves.open("alice", "bob");
   const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
   bob.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
-  const { committer } = await alice.live();
-  await halves.finish(committer.commit(() => ({ change: {} })));
+  const inside = await alice.inside();
+  await halves.finish(inside.commit());
   await halves.pass(30);
   const channel = await bob.channel();
   assertEquals(channel.health().issues, [], "it may be on its way");
@@ -523,8 +521,8 @@ Deno.test("an agent has its word on disk before anybody hears it, and gives the 
     return body;
   };
   bob.session.tampering = { confirm };
-  const { committer } = await alice.live();
-  await halves.finish(committer.commit(() => ({ change: {} })));
+  const inside = await alice.inside();
+  await halves.finish(inside.commit());
   await halves.pass(15);
   await halves.finish(bob.crash({ confirm }));
   await halves.finish(bob.channel());
@@ -538,7 +536,7 @@ Deno.test("an agent has its word on disk before anybody hears it, and gives the 
 Deno.test("an agent that confirmed another state of an epoch says nothing rather than contradict itself", async () => {
   await using halves = await Halves.open("alice", "bob");
   const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
-  const { channelId } = await bob.live();
+  const { channelId } = await bob.inside();
   const wrong = new Uint8Array(32).fill(1);
   const { epoch } = (await bob.channel()).health();
   await halves.finish(bob.change((store) => store.batch([putConfirmed(channelId, { epoch, state: wrong })])));

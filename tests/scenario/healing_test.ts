@@ -93,7 +93,7 @@ async function simulated(act: (stage: SimulatedStage, actors: readonly Actor[]) 
 }
 
 async function leafOf(actor: Actor): Promise<string> {
-  const { tree, ownLeaf } = (await actor.live()).membership.group.current;
+  const { tree, ownLeaf } = (await actor.inside()).group.current;
   return (tree.leaf(ownLeaf)?.encoded ?? []).toString();
 }
 
@@ -106,11 +106,11 @@ Deno.test("members that stay online change their keys within a day, each by itse
     const bob = actors[1];
     assert(bob);
     await pass(stage, 2 * hourMs);
-    const { channelId } = await bob.live();
+    const { channelId } = await bob.inside();
     const thief = await steal(bob, channelId);
     const wire = tap(bob, thief);
     const before = await Promise.all(actors.map(leafOf));
-    const { epoch } = (await bob.live()).membership;
+    const { epoch } = await bob.inside();
     await pass(stage, 12 * hourMs);
     // Tokens of these sessions are good for a day.
     for (const { session } of actors) {
@@ -122,7 +122,7 @@ Deno.test("members that stay online change their keys within a day, each by itse
     const after = await Promise.all(actors.map(leafOf));
     for (const [i, leaf] of after.entries()) assert(leaf !== before[i], `${actors[i]?.label} has its old keys`);
     assertEquals(thief.isOut, true);
-    const commits = (await bob.live()).membership.epoch - epoch;
+    const commits = (await bob.inside()).epoch - epoch;
     assert(commits >= 3 && commits <= 6, `${commits} commits a day`);
     for (const actor of actors) assertEquals((await actor.channel()).health().state, "ok");
   });
@@ -163,7 +163,7 @@ Deno.test("a short run changes keys that are old before it ends", async () => {
   assert(await leafOf(bob) !== leaf);
   await until(
     "alice follows",
-    async () => (await alice.live()).membership.epoch === (await bob.live()).membership.epoch,
+    async () => (await alice.inside()).epoch === (await bob.inside()).epoch,
   );
   assertEquals(await read(await alice.channel(), 1), ["a word"]);
 });

@@ -23,7 +23,7 @@ function watching(actor: Actor, alarms: string[]): Tampering {
   return {
     call: async (operation, _, forward) => {
       if (operation === "RequestRejoin") {
-        const { issues } = (await actor.live()).health;
+        const { issues } = await actor.inside();
         alarms.push(...issues.filter(({ kind }) => kind.startsWith("store_")).map(({ text }) => text));
       }
       return await forward();
@@ -37,13 +37,13 @@ async function send(actor: Actor, count: number): Promise<void> {
 }
 
 async function commit(actor: Actor): Promise<void> {
-  await (await actor.live()).committer.commit(() => ({ change: {} }));
+  await (await actor.inside()).commit();
 }
 
 async function readSome(actor: Actor, most: number, timeoutMs?: number): Promise<void> {
   const channel = await actor.channel();
   // Not `health().unread`, which also counts what was read and is not on disk yet.
-  const { unread } = (await actor.live()).inbox;
+  const { unread } = await actor.inside();
   if (unread > 0) await read(channel, Math.min(unread, most), timeoutMs);
 }
 

@@ -68,7 +68,7 @@ for (const parts of [[1, 2, 3], [1, 2]]) {
     const message = await hostile.bundled(Number.MAX_SAFE_INTEGER, contents, 2);
     await assertRejects(() => hostile.send(message), StaticError, "counter");
     // With the relay's help it comes all the same.
-    const { channelId } = await alice.live();
+    const { channelId } = await alice.inside();
     const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
     const body = { ...message, sequence: head + 1, sender: bob.client.agentId, timeMs: Date.now() };
     alice.session.inject({ kind: "notice", operation: "DeliverMessage", body });
@@ -176,8 +176,8 @@ Deno.test("a Welcome of garbage in answer to a request to rejoin is reported, an
     if (notice.operation === "DeliverWelcome") welcomes++;
     return notice.operation === "DeliverCommit" && welcomes === 0 ? [] : [notice];
   };
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: {} }));
+  const inside = await alice.inside();
+  await inside.commit();
   await alice.stop();
   await carol.manager.send(name, "lost to bob");
   await until("bob has refused it", () => saw(bob, "refused_welcome"));
@@ -205,7 +205,7 @@ Deno.test("a request to rejoin with a KeyPackage that only one of two decoders r
     notBeforeMs: nowMs - 1000,
     notAfterMs: nowMs + 1_000_000,
   });
-  const leafHash = sha256((await bob.live()).membership.group.current.tree.leaf(1)?.encoded ?? new Uint8Array(0));
+  const leafHash = sha256((await bob.inside()).group.current.tree.leaf(1)?.encoded ?? new Uint8Array(0));
   const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
   await bob.session.call("RequestRejoin", {
     channelId,
@@ -235,9 +235,9 @@ Deno.test("a rejoin that the relay lets pass without a valid proof is followed b
   }
   const ask = { channelId, keyPackage, leafHash, signature, epoch: 0, generation: 0 };
   const { requestId } = await bob.session.call("RequestRejoin", ask);
-  const { committer } = await carol.live();
+  const inside = await carol.inside();
   const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
-  await committer.commit(() => ({ change, answers: [requestId] }));
+  await inside.commit(() => change, [requestId]);
   await until("alice has refused it", () => saw(alice, "refused_commit"));
   assertEquals((await alice.channel()).members().length, 3);
 });
@@ -246,8 +246,8 @@ Deno.test("a commit that does something else than its sender signed is refused, 
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   declareNothing(carol);
-  const { committer } = await carol.live();
-  await committer.commit(() => ({ change: { remove: [bob.client.agentId] } }));
+  const inside = await carol.inside();
+  await inside.commit(() => ({ remove: [bob.client.agentId] }));
   for (const member of [alice, bob]) {
     await until("it is refused", () => saw(member, "refused_commit"));
     const channel = await member.channel();

@@ -33,8 +33,8 @@ async function goOnWithout(bob: Actor, alice: Actor, carol: Actor): Promise<void
 Deno.test("a member that promotes itself is refused by the relay, and by everybody when the relay looks away", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol] = await closedTrio(stage, { admission: "owners" });
-  const { committer } = await bob.live();
-  const promote = (): Promise<unknown> => committer.commit(() => ({ change: { owners: idsOf(alice, bob) } }));
+  const inside = await bob.inside();
+  const promote = (): Promise<unknown> => inside.commit(() => ({ owners: idsOf(alice, bob) }));
   const error = await assertRejects(promote, StaticError);
   assertEquals(error.code, "not_allowed");
   await allAgree(alice, bob, carol);

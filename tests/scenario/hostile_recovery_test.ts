@@ -23,7 +23,7 @@ import {
   signedAnew,
 } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { changeNext, flipped, foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { changeNext, flipped, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { answerWith, answerWrongly } from "../support/scenario/hostile.ts";
 import {
   allStopped,
@@ -157,7 +157,7 @@ Deno.test("a founder that is put back to before its founding comes back as the o
   await alice.restore(backup);
   await talk(alice, carol);
   const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
-  assertEquals([owners, (await alice.live()).membership.group.self.owner], [["alice"], true]);
+  assertEquals([owners, (await alice.inside()).group.self.owner], [["alice"], true]);
 });
 
 Deno.test("an owner that is stopped again soon after a member let it in begins anew at once, and takes that way no more", async () => {
@@ -180,14 +180,14 @@ Deno.test("an owner that is stopped again soon after a member let it in begins a
 Deno.test("another owner lets an owner in also when it is stopped again", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol, dave);
   for (const sender of [bob, dave]) {
-    const { membership } = await carol.live();
-    const { epoch } = membership;
+    const inside = await carol.inside();
+    const { epoch } = inside;
     await sendGarbled(sender, sender === bob ? [0] : [1]);
-    await until("carol has let alice in", () => membership.epoch > epoch + 1);
+    await until("carol has let alice in", () => inside.epoch > epoch + 1);
     await allAgree(alice, carol);
   }
   await talk(alice, carol);
@@ -197,7 +197,7 @@ Deno.test("another owner lets an owner in also when it is stopped again", async 
 Deno.test("a member that stops an owner again does not let it in by a Welcome of its own; another owner does", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol, dave);
   await sendGarbled(bob, [0]);
   await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
@@ -288,14 +288,14 @@ Deno.test("an owner and the relay blame nobody for a commit that another member 
     commit = notice.body;
     return [];
   };
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   await allAgree(bob, carol, dave);
   await until("alice's relay has it", () => commit !== undefined);
-  const live = await alice.live();
-  const bad = commit && live.membership.badCommitOf(commit, "it does not please me");
+  const inside = await alice.inside();
+  const bad = commit && inside.badCommitOf(commit, "it does not please me");
   if (bad === undefined) throw new Error("the commit is of no member");
   const { identity, signatureKey } = carol.agent.parts.identity;
-  const made = await foundingBecauseOf(alice.agent, live, { ...bad, sender: { identity, signatureKey } });
+  const made = await inside.foundingBecauseOf({ ...bad, sender: { identity, signatureKey } });
   const body = { ...made, sequence: 900, epoch: foundingEpoch(1), sender: alice.client.agentId, timeMs: 0 };
   dave.session.inject({ kind: "notice", operation: "DeliverFounding", body });
   await until("dave has judged it", async () => {
@@ -345,13 +345,13 @@ for (const when of ["before the commit", "after the commit"] as const) {
 Deno.test("a founding of an owner that is worth nothing is told in words, for good, and drags nobody along", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol, dave);
   await sendBogus(bob);
   await allStopped(alice, carol, dave);
   const { channelId, badCommit } = await stoppedAt(carol);
-  const { founding, ...rest } = await foundingBecauseOf(carol.agent, await carol.live(), badCommit);
+  const { founding, ...rest } = await (await carol.inside()).foundingBecauseOf(badCommit);
   const other = { ...founding, transcriptHash: new Uint8Array(32) };
   const signature = carol.sign(foundingStatement({ channelId, ...other }));
   await carol.session.call("FoundGeneration", { ...rest, founding: { ...other, signature } });
@@ -363,7 +363,7 @@ Deno.test("a founding of an owner that is worth nothing is told in words, for go
     await until(`${actor.label} is told`, () => isTold(actor));
     await actor.restart();
     await until(`${actor.label} is told again`, () => isTold(actor));
-    assertEquals((await actor.live()).membership.group.binding.generation, undefined);
+    assertEquals((await actor.inside()).group.binding.generation, undefined);
   }
   alice.clockOffsetMs += 61_000;
   await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "does not follow");
@@ -378,7 +378,7 @@ for (const ahead of [0, 5]) {
     await sendBogus(bob);
     await allStopped(alice, carol);
     const { channelId, badCommit } = await stoppedAt(alice);
-    const { founding, ...rest } = await foundingBecauseOf(alice.agent, await alice.live(), badCommit);
+    const { founding, ...rest } = await (await alice.inside()).foundingBecauseOf(badCommit);
     const { signatureKey, identity } = stranger.agent.parts.identity;
     const other = { ...founding, signatureKey, identity, baseEpoch: founding.baseEpoch + ahead };
     const signature = stranger.sign(foundingStatement({ channelId, ...other }));
@@ -410,7 +410,7 @@ async function strangeFounding(
 ): Promise<NoticeEnvelope & { readonly operation: "DeliverFounding" }> {
   const stranger = await stage.actor("mallory");
   const { channelId, badCommit } = await stoppedAt(owner);
-  const { founding, ...rest } = await foundingBecauseOf(owner.agent, await owner.live(), badCommit);
+  const { founding, ...rest } = await (await owner.inside()).foundingBecauseOf(badCommit);
   const { signatureKey, identity } = stranger.agent.parts.identity;
   const baseEpoch = foundingEpoch(generation - 1) + founding.baseEpoch + 5;
   const other = { ...founding, signatureKey, identity, generation, baseEpoch };
@@ -441,13 +441,13 @@ for (const generation of [1, 1000]) {
 Deno.test("a member that does not follow a generation asks for no later one, whoever began that", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol, dave);
   await sendBogus(bob);
   await allStopped(alice, carol, dave);
   const { channelId, badCommit } = await stoppedAt(carol);
   const notice = await strangeFounding(stage, carol, 2);
-  const { founding, ...rest } = await foundingBecauseOf(carol.agent, await carol.live(), badCommit);
+  const { founding, ...rest } = await (await carol.inside()).foundingBecauseOf(badCommit);
   const other = { ...founding, transcriptHash: new Uint8Array(32) };
   const signature = carol.sign(foundingStatement({ channelId, ...other }));
   await carol.session.call("FoundGeneration", { ...rest, founding: { ...other, signature } });
@@ -459,7 +459,7 @@ Deno.test("a member that does not follow a generation asks for no later one, who
   };
   dave.session.inject(notice);
   await dave.session.call("ListMembers", { channelId });
-  await (await dave.live()).recover().catch(() => {}); // behind the notice
+  await (await dave.inside()).recover().catch(() => {}); // behind the notice
   assertEquals([asked, (await dave.channel()).health().state], [0, "stopped"]);
 });
 
@@ -477,7 +477,7 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
   if (asked === undefined) throw new Error("carol has not asked");
   const { channelId, keyPackage, signature } = asked;
   const { agentId } = carol.client;
-  const { group, name: channelName } = (await bob.live()).membership;
+  const { group, name: channelName } = await bob.inside();
   const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
   const { welcome, epoch } = group.prepare(change);
   if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
@@ -498,7 +498,7 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
 });
 
 async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
-  const { channelId } = await actor.live();
+  const { channelId } = await actor.inside();
   const badCommit = await readBadCommit(actor.agent.parts.store, channelId);
   if (badCommit === undefined) throw new Error(`${actor.label} is not stopped`);
   return { channelId, badCommit };

@@ -293,7 +293,7 @@ Deno.test("a Welcome in the name of somebody that the asker has not met is repor
     if (notice.operation !== "DeliverWelcome" || welcomes++ > 0) return [notice];
     return [{ ...notice, body: { ...notice.body, sender: stranger.client.agentId } }];
   };
-  await (await alice.live()).committer.commit(() => ({ change: {} }));
+  await (await alice.inside()).commit();
   await alice.manager.send(name, "lost to bob");
   const channel = await bob.channel();
   await until("bob is back", () => issueOf(channel, "rejoined"));
@@ -315,7 +315,7 @@ Deno.test("an agent that was let in and removed does not come back by a log that
     const reply = { sequence: 90 + sent.epoch, epoch: sent.epoch + 1, commitHash: sha256(sent.commit), timeMs: 0 };
     return Promise.resolve({ ...reply, duplicate: false });
   };
-  for (let made = 0; made < 4; made++) await (await alice.live()).committer.commit(() => ({ change: {} }));
+  for (let made = 0; made < 4; made++) await (await alice.inside()).commit();
   const mallory = await createMallory(stage);
   await channel.addMember(mallory.own.message);
   assert(welcome);
@@ -323,9 +323,9 @@ Deno.test("an agent that was let in and removed does not come back by a log that
   await channel.removeMember(mallory.agentId);
   // Bob, who saw nothing of it, lets her in again, into an earlier epoch.
   alice.session.tampering = {};
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   await until("alice is back", () => issueOf(channel, "rejoined"));
-  assert((await alice.live()).membership.epoch < group.epoch);
+  assert((await alice.inside()).epoch < group.epoch);
   // She is told to ask once more, and mallory answers with what alice signed about her.
   alice.session.tampering.call = async (operation, body, forward) => {
     if (operation !== "RequestRejoin") return forward();
@@ -359,10 +359,8 @@ Deno.test("leaves that an agent did not make, or that are of another group, chan
   const { alice, bob, carol } = await stage.trio();
   const { id: channelId } = await bob.channel();
   const asked: RequestBody<"RequestRejoin">[] = [];
-  const { membership } = await bob.live();
-  const wrong = [alice, carol].map(({ client }) =>
-    membership.leafOf(client.agentId)?.leaf.encoded ?? new Uint8Array(1)
-  );
+  const inside = await bob.inside();
+  const wrong = [alice, carol].map(({ client }) => inside.leafOf(client.agentId)?.leaf.encoded ?? new Uint8Array(1));
   bob.session.tampering.call = (operation, body, forward) => {
     if (operation !== "RequestRejoin") return forward();
     asked.push(body as RequestBody<"RequestRejoin">); // cast: of this operation
@@ -498,10 +496,10 @@ Deno.test("an owner in whose place the relay took another commit, and withheld i
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   forgetNextCommit(alice);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: {} }));
+  const inside = await alice.inside();
+  await inside.commit();
   alice.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   // She reads on behind the commit that she was not told of.
   await bob.manager.send(name, "in another group than hers");
   await until("alice has passed it", async () => issueOf(await alice.channel(), "relay_lied"));
@@ -615,7 +613,7 @@ Deno.test("a member to whom the relay shows a removal that its log does not hold
     return [{ ...notice, body: { ...notice.body, ...declared } }];
   };
   for (const actor of [alice, bob]) {
-    await (await actor.live()).committer.commit(() => ({ change: {} }));
+    await (await actor.inside()).commit();
     await allAgree(alice, bob);
   }
   const channel = await carol.channel();

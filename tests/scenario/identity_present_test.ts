@@ -146,10 +146,10 @@ Deno.test("an owner that is none any more replaces nobody by the invite that it 
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   await (await alice.channel()).promote(bob.client.agentId);
-  await until("bob is an owner", async () => (await bob.live()).membership.group.self.owner);
+  await until("bob is an owner", async () => (await bob.inside()).group.self.owner);
   const token = await bob.manager.invite(name, { replaces: carol.client.agentId });
   await (await alice.channel()).demote(bob.client.agentId);
-  await until("bob is no owner", async () => !(await bob.live()).membership.group.self.owner);
+  await until("bob is no owner", async () => !(await bob.inside()).group.self.owner);
   const { message } = await refused(async () => join(await stage.actor("dave"), token), "join_rejected");
   assertStringIncludes(message, "not_allowed");
   assertEquals(await membersOf(alice), idsOf(alice, bob, carol));
@@ -263,11 +263,12 @@ async function ownersOf(actor: Actor): Promise<string[]> {
 Deno.test("a relay that gives a member up helps nobody to its name", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { channelId, membership } = await alice.live();
+  const inside = await alice.inside();
+  const { channelId } = inside;
   const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
   const body = { channelId, sequence: head + 1, epoch: 9, agentId: bob.client.agentId, timeMs: 0 };
   alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
-  await until("alice takes bob for absent", () => membership.lapsed.length === 1);
+  await until("alice takes bob for absent", () => inside.lapsed.length === 1);
   await refused(async () => join(await stage.actor("bob", 2), await alice.manager.invite(name)), "identity_present");
   assertEquals(await membersOf(alice), idsOf(alice, bob));
 });
@@ -284,7 +285,7 @@ Deno.test("a member that has left is in nobody's way", async () => {
     };
   }
   await (await bob.channel()).leave();
-  await until("alice knows it", async () => (await alice.live()).membership.leavers.length === 1);
+  await until("alice knows it", async () => (await alice.inside()).leavers.length === 1);
   const joining = join(await stage.actor("bob"), await alice.manager.invite(name));
   free.resolve();
   await joining;

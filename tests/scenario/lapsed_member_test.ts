@@ -26,12 +26,12 @@ const withoutConfirmations: Tampering = {
 
 /** The relay tells one member that another one has lapsed, as if its log said so. */
 async function tellLapse(stage: Stage, to: Actor, about: Actor): Promise<void> {
-  const { membership } = await to.live();
-  const { channelId, epoch } = membership;
+  const inside = await to.inside();
+  const { channelId, epoch } = inside;
   const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
   const body = { channelId, sequence: head + 1, epoch, agentId: about.client.agentId, timeMs: 0 };
   to.session.inject({ kind: "notice", operation: "DeliverLapse", body });
-  await until(`${to.label} has heard it`, () => membership.lapsed.includes(about.client.agentId));
+  await until(`${to.label} has heard it`, () => inside.lapsed.includes(about.client.agentId));
 }
 
 async function ownersOf(actor: Actor): Promise<string[]> {
@@ -198,7 +198,7 @@ Deno.test("when a member committed is known after a restart", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   alice.session.tampering = withoutConfirmations;
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   await allAgree(alice, bob);
   const { lastHeardMs } = await memberOf(alice, bob);
   assertGreater(lastHeardMs ?? 0, alice.agent.parts.runtime.nowMs() - 60_000);
@@ -212,12 +212,12 @@ Deno.test("statements that a relay kept back, or repeats, make nobody look as if
   const { alice, bob } = await stage.pair();
   alice.session.tampering = withoutConfirmations;
   const channel = await alice.channel();
-  const { membership } = await alice.live();
+  const inside = await alice.inside();
   const kept: NoticeBody<"DeliverConfirmations">[] = [];
   for (let made = 0; made < 3; made++) {
-    await (await alice.live()).committer.commit(() => ({ change: {} }));
+    await (await alice.inside()).commit();
     await allAgree(alice, bob);
-    const said = { channelId: channel.id, epoch: membership.epoch, state: stateOf(membership.group.current) };
+    const said = { channelId: channel.id, epoch: inside.epoch, state: stateOf(inside.group.current) };
     kept.push({ ...said, confirmations: [{ agentId: bob.client.agentId, signature: bob.sign(epochStatement(said)) }] });
   }
   await bob.stop();

@@ -215,7 +215,7 @@ Deno.test("a relay that changes what belongs to a commit is asked again until it
 Deno.test("a message that the relay puts behind a commit, under the epoch that this began, is not shown", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const [channel, { committer }] = [await bob.channel(), await alice.live()];
+  const [channel, inside] = [await bob.channel(), await alice.inside()];
   let early: (NoticeEnvelope & { readonly operation: "DeliverMessage" }) | undefined;
   bob.session.tampering.notice = (notice) => {
     if (notice.operation === "DeliverMessage") early ??= notice;
@@ -227,7 +227,7 @@ Deno.test("a message that the relay puts behind a commit, under the epoch that t
     return [{ ...notice, body: { ...notice.body, sequence } }, { ...early, body: late }];
   };
   await alice.manager.send(name, "before");
-  await committer.commit(() => ({ change: {} }));
+  await inside.commit();
   await alice.manager.send(name, "after");
   assertEquals(await read(channel, 1), ["after"]);
   assert(saw(channel, "relay_lied") && !saw(channel, "rejoined"));
@@ -238,7 +238,7 @@ Deno.test("a member that signs a commit for another epoch than the log has there
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await alice.channel();
-  const { channelId, epoch } = (await carol.live()).membership;
+  const { channelId, epoch } = await carol.inside();
   const other = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch: epoch + 1, contentType: 3 });
   const { welcomes: _, answers: __, ...signed } = await signedBy(carol, other);
   let lies = 0;
@@ -250,7 +250,7 @@ Deno.test("a member that signs a commit for another epoch than the log has there
       body: { ...signed, sequence: notice.body.sequence, sender: carol.client.agentId, timeMs: 0 },
     }];
   };
-  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  await (await bob.inside()).commit();
   await allAgree(alice, bob, carol);
   assert(lies === 3 && saw(channel, "relay_lied") && !saw(channel, "refused_commit"));
   assertEquals(channel.health().state, "ok");
@@ -294,11 +294,11 @@ Deno.test("a place that the relay made up is given up with the next connection, 
     const cursors = await stage.world.engine.cursors(channel.id);
     return (cursors.get(bob.client.agentId)?.acknowledged ?? 0) > 1;
   });
-  const { membership } = await bob.live();
-  const { channelId, epoch } = membership;
+  const inside = await bob.inside();
+  const { channelId, epoch } = inside;
   const body = { channelId, sequence: 500, epoch, agentId: alice.client.agentId, timeMs: 0 };
   bob.session.inject({ kind: "notice", operation: "DeliverLapse", body });
-  await until("bob has heard it", () => membership.lapsed.length === 1);
+  await until("bob has heard it", () => inside.lapsed.length === 1);
   bob.session.disconnect();
   await bob.session.connect();
   await alice.manager.send(name, "after");

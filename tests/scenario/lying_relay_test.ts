@@ -18,7 +18,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createError, type LiveChannel, putAnchor, readAnchor } from "../../sdk/testing/agents.ts";
+import { createError, Inside, putAnchor, readAnchor } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
@@ -61,13 +61,13 @@ async function refusalOf(inviter: Actor, request: JoinRequest): Promise<Pick<Rej
 Deno.test("a relay that has an owner's invite does not make a member go and come again", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { membership: { epoch } } = await alice.live();
+  const { epoch } = await alice.inside();
   const token = await alice.manager.invite(name);
   const { code } = await refusalOf(alice, await madeUp(bob, token));
   assertEquals(code, "already_member");
   await alice.manager.send(name, "to bob");
   assertEquals(await read(await bob.channel(), 1), ["to bob"]);
-  assertEquals([(await alice.live()).membership.epoch, await issuesOf(bob, "rejoined")], [epoch, []]);
+  assertEquals([(await alice.inside()).epoch, await issuesOf(bob, "rejoined")], [epoch, []]);
 });
 
 Deno.test("a request to join without the invite's secret is told nothing about the members", async () => {
@@ -81,10 +81,10 @@ Deno.test("a request to join without the invite's secret is told nothing about t
 });
 
 /** A member whose client was modified asks to come back, about the leaf that the other one has of it. */
-async function askAgain(actor: Actor, { membership }: LiveChannel): Promise<void> {
+async function askAgain(actor: Actor, inside: Inside): Promise<void> {
   const { agentId } = actor.client;
-  const { channelId, groupId, epoch } = membership;
-  const leafHash = sha256(membership.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
+  const { channelId, groupId, epoch } = inside;
+  const leafHash = sha256(inside.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
   const keyPackage = await actor.client.generateKeyPackage();
   const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
   const signature = actor.sign(statement);
@@ -96,18 +96,18 @@ Deno.test("a member makes the others let it in 24 times a day by asking, and no 
   const { alice, bob } = await stage.pair();
   // Its own client would follow.
   bob.session.tampering.notice = () => [];
-  const live = await alice.live();
+  const inside = await alice.inside();
   const isAnswered = async (): Promise<void> => {
-    const { epoch } = live.membership;
-    await askAgain(bob, live);
-    await until("alice lets bob in", () => live.membership.epoch > epoch);
+    const { epoch } = inside;
+    await askAgain(bob, inside);
+    await until("alice lets bob in", () => inside.epoch > epoch);
   };
   for (let times = 0; times < 24; times++) await isAnswered();
-  const { epoch } = live.membership;
-  await askAgain(bob, live);
+  const { epoch } = inside;
+  await askAgain(bob, inside);
   await until("alice does not answer", async () => (await issuesOf(alice, "refused_join")).length > 0);
   const [why] = await issuesOf(alice, "refused_join");
-  assertEquals([live.membership.epoch, why?.includes("came back 24 times within a day")], [epoch, true], why);
+  assertEquals([inside.epoch, why?.includes("came back 24 times within a day")], [epoch, true], why);
   alice.clockOffsetMs += dayMs;
   await isAnswered();
 });
@@ -117,14 +117,14 @@ const reasons: Readonly<Record<string, (bob: Actor, alice: Actor) => Promise<voi
   "a relay that keeps commits back gains no way back more of an agent that came back twelve times in a day": loseStep,
   "a relay that says that an agent has other keys gains no way back more of one that came back twelve times in a day":
     async ({ session, agent }) => {
-      const { committer } = await agent.open(name);
+      const inside = await Inside.of(agent, name);
       const before = session.tampering.call;
       let isLying = true;
       session.tampering.call = (operation, body, forward) =>
         operation === "SendCommit" && isLying
           ? Promise.reject(createError("state_conflict", "the relay says so"))
           : before?.(operation, body, forward) ?? forward();
-      await committer.commit(() => ({ change: {} })).catch(() => {});
+      await inside.commit().catch(() => {});
       isLying = false;
     },
 };
@@ -133,7 +133,7 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
   Deno.test(guarantee, async () => {
     await using stage = await Stage.open();
     const { alice, bob } = await stage.pair();
-    const { channelId } = await bob.live();
+    const { channelId } = await bob.inside();
     await bob.change(async (store) => {
       const [anchor, nowMs] = [await readAnchor(store, channelId), stage.world.time.nowMs()];
       await store.batch([putAnchor(channelId, { ...anchor, cameBackMs: new Array(12).fill(nowMs) })]);
@@ -184,7 +184,7 @@ Deno.test("a relay that calls a channel over makes nobody erase its keys by crea
   const { alice, bob } = await stage.pair();
   const stranger = await stage.actor("mallory", 2);
   await stranger.manager.create(name);
-  const other = (await stranger.live()).channelId;
+  const other = (await stranger.inside()).channelId;
   const welcome = await (await stranger.channel()).addMember(await bob.client.generateKeyPackage());
   bob.session.tampering = denying(other);
   for (const enter of [() => bob.manager.create(name), () => bob.client.joinChannel(name, welcome)]) {
@@ -205,8 +205,8 @@ Deno.test("requests to come back that the relay makes up do not make an owner be
   const { alice, bob, carol } = await stage.trio();
   const { agentId } = carol.client;
   const keyPackage = await carol.client.generateKeyPackage();
-  const { channelId, membership: { epoch } } = await alice.live();
-  const leafHash = sha256((await alice.live()).membership.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
+  const { channelId, epoch } = await alice.inside();
+  const leafHash = sha256((await alice.inside()).leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
   carol.session.disconnect();
   await sendBogus(bob);
   await allStopped(alice);
@@ -214,7 +214,7 @@ Deno.test("requests to come back that the relay makes up do not make an owner be
   const signature = bob.sign(leafHash);
   const body = { channelId, requestId, agentId, keyPackage, signature, expiresAtMs: Infinity, epoch, leafHash };
   alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });
-  await (await alice.live()).recover().catch(() => {}); // behind the notice
+  await (await alice.inside()).recover().catch(() => {}); // behind the notice
   assertEquals((await alice.channel()).health().recoverable, false);
   await carol.session.connect();
   await recover(alice);
@@ -371,7 +371,7 @@ Deno.test("a relay that gives another agent's KeyPackage for the one that is add
 Deno.test("a list of channels that the relay makes up costs no keys of another channel", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { channelId } = await alice.live();
+  const { channelId } = await alice.inside();
   const other = parseChannelName("acme/ops/other");
   alice.session.tampering.call = (operation, _, forward) => {
     if (operation === "ListChannels") {

@@ -46,7 +46,7 @@ Deno.test("a Welcome by hand with the id of another channel does not take that c
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const mallory = await stage.actor("mallory", 2);
-  const { channelId } = await bob.live();
+  const { channelId } = await bob.inside();
   const welcome = await welcomeInto(channelId, mallory, await bob.client.generateKeyPackage());
   await assertRejects(() => bob.client.joinChannel(otherName, welcome), StaticError, name);
   await bob.restart();
@@ -58,7 +58,7 @@ Deno.test("a Welcome that an honest relay delivers does not lead into another ch
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const mallory = await stage.actor("mallory", 2);
-  const { channelId } = await bob.live();
+  const { channelId } = await bob.inside();
   const keyPackage = await bob.client.generateKeyPackage();
   const forged = await welcomeInto(channelId, mallory, keyPackage);
   await mallory.manager.create(otherName);
@@ -76,7 +76,7 @@ Deno.test("a Welcome that an honest relay delivers does not lead into another ch
 Deno.test("a relay that answers to CreateChannel with the id of another channel costs no keys", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { channelId } = await bob.live();
+  const { channelId } = await bob.inside();
   bob.session.tampering.call = async (operation, _, forward) => {
     const reply = await forward();
     return operation === "CreateChannel" ? { ...reply as object, channelId } : reply;
@@ -123,7 +123,7 @@ Deno.test("leave() of a membership that an invite has replaced leaves the new on
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const former = await bob.channel();
-  const live = await bob.live();
+  const inside = await bob.inside();
   // The relay breaks every answer; the last one comes by hand, as a Welcome of an owner.
   let answer: Uint8Array | undefined;
   bob.session.tampering.notice = (notice) => {
@@ -133,7 +133,7 @@ Deno.test("leave() of a membership that an invite has replaced leaves the new on
     return [{ ...notice, body: { ...notice.body, welcome: welcome.slice().fill(0x55, welcome.length - 32) } }];
   };
   await loseStep(bob, alice);
-  await until("bob is unwelcome", () => live.state.unwelcome);
+  await until("bob is unwelcome", () => inside.state.unwelcome);
   deafen(alice, carol);
   await bob.client.joinChannel(name, answer);
   bob.session.tampering = {};
@@ -147,7 +147,7 @@ Deno.test("a channel that has ended does not ask to come back when leave() fails
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const channel = await bob.channel();
-  const { channelId } = await bob.live();
+  const { channelId } = await bob.inside();
   let asked = 0;
   bob.session.tampering.call = (operation, _, forward) => {
     if (operation === "RequestRejoin") asked++;

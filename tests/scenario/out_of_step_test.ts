@@ -20,7 +20,7 @@ async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
 }
 
 async function commit(actor: Actor): Promise<void> {
-  await (await actor.live()).committer.commit(() => ({ change: {} }));
+  await (await actor.inside()).commit();
 }
 
 async function reconnect({ session }: Actor): Promise<void> {
@@ -113,12 +113,12 @@ Deno.test("a commit that the relay took and contradicted leads back into the cha
   await commit(alice);
   await until(
     "bob has followed",
-    async () => (await bob.live()).membership.epoch === (await alice.live()).membership.epoch,
+    async () => (await bob.inside()).epoch === (await alice.inside()).epoch,
   );
   await reconnect(bob);
   await until(
     "bob is on its way",
-    async () => (await bob.live()).state.rejoining !== undefined || channel.health().state === "ended",
+    async () => (await bob.inside()).state.rejoining !== undefined || channel.health().state === "ended",
   );
   isBack = true;
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
@@ -191,10 +191,10 @@ Deno.test("an answer to a second request, after the first one's let the agent in
   isIn = true;
   for (const notice of welcomes.slice(0, 1)) bob.session.inject(notice);
   await until("bob is in", async () => await countOf(bob, "rejoined") === 1);
-  const { membership } = await alice.live();
-  const { epoch } = membership;
+  const inside = await alice.inside();
+  const { epoch } = inside;
   for (const notice of requests.slice(0, 1)) alice.session.inject(notice);
-  await until("alice has answered", () => membership.epoch > epoch);
+  await until("alice has answered", () => inside.epoch > epoch);
   isAnswered = true;
   await until("bob is back", async () => await countOf(bob, "rejoined") === 2, 15_000);
   await allAgree(alice, bob);
@@ -212,7 +212,7 @@ async function stuckChannel({ alice, bob }: { readonly alice: Actor; readonly bo
   await alice.manager.send(name, "lost to bob");
   // On a busy machine bob may be back before anybody looks.
   const isBack = async (): Promise<boolean> => await countOf(bob, "rejoined") === 1;
-  await until("bob is on its way", async () => (await bob.live()).state.rejoining !== undefined || await isBack());
+  await until("bob is on its way", async () => (await bob.inside()).state.rejoining !== undefined || await isBack());
   isAway = false;
   await until("bob is back", isBack);
   const { after } = bob;
@@ -228,7 +228,7 @@ Deno.test("an agent that cannot know its leaf says so, keeps its place when it c
   const { alice, bob, carol } = await stage.trio();
   await stuckChannel({ alice, bob });
   await assertRejects(() => bob.manager.create(name), StaticError, "already");
-  const { channelId, membership: { epoch } } = await bob.live();
+  const { channelId, epoch } = await bob.inside();
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
   // Whatever epoch it came into, it remembers how far it had seen members come and go.
@@ -242,7 +242,7 @@ Deno.test("such an agent gives up its place for an invite only while somebody is
   const token = await carol.manager.invite(name);
   carol.session.disconnect();
   await assertRejects(() => bob.manager.joinWithToken(name, token), StaticError, "keeps its place");
-  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.live()).channelId });
+  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.inside()).channelId });
   assertEquals(members.filter(({ leaving }) => leaving), []);
   await carol.session.connect();
 });
@@ -256,7 +256,7 @@ Deno.test("a Welcome that is passed by hand takes the place of a membership in w
   const welcome = await (await alice.channel()).addMember(await bob.client.generateKeyPackage());
   const channel = await bob.client.joinChannel(name, welcome);
   await allAgree(alice, bob, carol);
-  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.live()).channelId });
+  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.inside()).channelId });
   assertEquals(members.filter(({ leaving }) => leaving), []);
   await channel.send("in its new place");
   assertEquals((await read(await carol.channel(), 2)).at(-1), "in its new place");
@@ -289,8 +289,8 @@ Deno.test("a relay that takes back what it said of an agent's store ends the way
 Deno.test("a commit that the relay delivered and did not take is found out with the next connection", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
-  const { membership } = await bob.live();
-  const { epoch } = membership;
+  const inside = await bob.inside();
+  const { epoch } = inside;
   let swallowed: RequestBody<"SendCommit"> | undefined;
   carol.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
@@ -307,7 +307,7 @@ Deno.test("a commit that the relay delivered and did not take is found out with 
     return [{ ...notice, body: { ...notice.body, ...delivered, sender: carol.client.agentId } }];
   };
   await commit(alice);
-  await until("bob has followed the wrong one", () => membership.epoch === epoch + 1);
+  await until("bob has followed the wrong one", () => inside.epoch === epoch + 1);
   bob.session.tampering = {};
   await reconnect(bob);
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1, 10_000);
@@ -322,10 +322,10 @@ Deno.test("what was read before a crash is acknowledged after it, though nothing
   bob.session.acknowledge = () => {};
   await alice.manager.send(name, "read before the crash");
   assertEquals(await read(await bob.channel(), 1), ["read before the crash"]);
-  const { membership, inbox } = await bob.live();
+  const inside = await bob.inside();
   await until("it is on disk", async () => {
-    const { sequence = 0 } = await readPosition(bob.agent.parts.store, membership.channelId) ?? {};
-    return sequence > 0 && inbox.unread === 0 && (await bob.channel()).health().unread === 0;
+    const { sequence = 0 } = await readPosition(bob.agent.parts.store, inside.channelId) ?? {};
+    return sequence > 0 && inside.unread === 0 && (await bob.channel()).health().unread === 0;
   });
   await bob.crash();
   await until("the relay knows", () => hasReadAll(bob), 5000);
@@ -357,7 +357,7 @@ Deno.test("a channel that the relay calls over is opened again by its applicatio
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const channel = await bob.channel();
-  const { membership: { channelId } } = await bob.live();
+  const { channelId } = await bob.inside();
   bob.session.inject({
     kind: "notice",
     operation: "DeliverChannelEnd",
@@ -421,7 +421,7 @@ Deno.test("an agent that leaves while nobody answers its request to come back ke
 Deno.test("a reader whom a made-up place led beyond the log hears what comes there, without a new connection", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { membership: { channelId, epoch } } = await bob.live();
+  const { channelId, epoch } = await bob.inside();
   const body = { channelId, sequence: 1000, epoch, agentId: alice.client.agentId, timeMs: Date.now() };
   bob.session.inject({ kind: "notice", operation: "DeliverLapse", body });
   await alice.manager.send(name, "before the made-up place");

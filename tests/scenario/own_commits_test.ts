@@ -5,7 +5,7 @@ import { putLandmarks } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function commit(actor: Actor): Promise<void> {
-  await (await actor.live()).committer.commit(() => ({ change: {} }));
+  await (await actor.inside()).commit();
 }
 
 async function issuesOf(actor: Actor): Promise<IssueKind[]> {
@@ -35,7 +35,7 @@ Deno.test("a member that does not know where its own commit stands follows the n
   await bob.manager.send(name, "not read yet");
   await until("alice has it", async () => (await alice.channel()).health().unread === 1);
   await commit(alice);
-  const { channelId } = await alice.live();
+  const { channelId } = await alice.inside();
   await alice.change((store) => store.batch([putLandmarks(channelId, { ownCommits: [], endings: [] })]));
   await commit(bob);
   await allAgree(alice, bob);

@@ -32,9 +32,9 @@ Deno.test("a member that was away while the owners changed is let in by one that
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
   const letIn = sendAway(bob);
-  const { committer } = await alice.live();
+  const inside = await alice.inside();
   for (const owners of [[alice, carol], [carol]]) {
-    await committer.commit(() => ({ change: { owners: owners.map(({ client }) => client.agentId) } }));
+    await inside.commit(() => ({ owners: owners.map(({ client }) => client.agentId) }));
   }
   await allAgree(alice, carol);
   await alice.stop();
@@ -53,7 +53,7 @@ Deno.test("the only owner that leaves makes another first, which strikes it then
     assertEquals(await ownersSeenBy(actor), [bob.client.agentId]);
   }
   await allAgree(bob, carol);
-  const { membership: { group } } = await carol.live();
+  const { group } = await carol.inside();
   assertEquals(group.changes.map(({ kind }) => kind), ["signed", "signed", "signed"]);
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await carol.manager.invite(name));
@@ -64,9 +64,9 @@ Deno.test("two owners that leave at once are struck by one that owns nothing", a
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await stage.channelOf(3);
   assert(alice && bob && carol && dave);
-  const { committer } = await alice.live();
+  const inside = await alice.inside();
   const owners = [alice, bob, carol].map(({ client }) => client.agentId);
-  await committer.commit(() => ({ change: { owners } }));
+  await inside.commit(() => ({ owners }));
   await allAgree(alice, bob, carol, dave);
   await carol.stop();
   await Promise.all([alice, bob].map(async (actor) => (await actor.channel()).leave()));
@@ -96,10 +96,10 @@ Deno.test("who was away for more changes of the owners than are kept comes back 
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
   const letIn = sendAway(bob);
-  const { committer } = await alice.live();
+  const inside = await alice.inside();
   const [both, one] = [[alice, carol], [alice]].map((owners) => owners.map(({ client }) => client.agentId));
   for (let i = 0; i <= limits.ownersChanges; i++) {
-    await committer.commit(() => ({ change: { owners: (i % 2 === 0 ? both : one) ?? [] } }));
+    await inside.commit(() => ({ owners: (i % 2 === 0 ? both : one) ?? [] }));
   }
   await alice.manager.send(name, "long after");
   await until("bob asks", () => channel.health().state === "rejoining");
@@ -121,7 +121,7 @@ Deno.test("a member whose leaf does not list what this version is capable of ren
   alice.hurried = true;
   await alice.restart();
   await until("its leaf lists everything", async () => {
-    const { current } = (await alice.live()).membership.group;
+    const { current } = (await alice.inside()).group;
     const listed = current.tree.leaf(current.ownLeaf)?.node.capabilities.extensions ?? [];
     return leafExtensions.every((type) => listed.includes(type));
   });

@@ -205,7 +205,7 @@ Deno.test("the last owner that dies in the middle of handing over finds the chan
     await alice.crash();
     await leaving;
     if (alice.client.channels.length > 0) {
-      const owners: AgentId[] = (await alice.live()).membership.group.binding.owners.slice();
+      const owners: AgentId[] = (await alice.inside()).group.binding.owners.slice();
       assert(owners.includes(alice.client.agentId) || owners.includes(successor));
       const channel = await alice.channel();
       await until("it knows where it stands", () => ["ok", "ended"].includes(channel.health().state));

@@ -41,7 +41,7 @@ async function stoppedBehind(
 /** Both own the channel and are stopped. Alice has gone, and carol may begin anew. */
 async function oneOwnerAway(stage: Stage): Promise<Record<"alice" | "carol", Actor>> {
   const { alice, bob, carol } = await stage.trio();
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol);
   await sendBogus(bob);
   await allStopped(alice, carol);
@@ -230,11 +230,11 @@ for (const way of ["closes", "is told that the channel has ended"] as const) {
       },
     });
     alice.clockOffsetMs += patienceMs;
-    const live = await alice.live();
-    const recovering = assertRejects(() => live.recover(), StaticError);
+    const inside = await alice.inside();
+    const recovering = assertRejects(() => inside.recover(), StaticError);
     await until("entries would be here", () => held.length === 2);
-    const body = { channelId: live.channelId, reason: "closed", sequence: 9, timeMs: 1 } as const;
-    if (way === "closes") await live.close();
+    const body = { channelId: inside.channelId, reason: "closed", sequence: 9, timeMs: 1 } as const;
+    if (way === "closes") await inside.close();
     else alice.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
     await recovering;
     assert(!calls.includes("ClaimForFounding") && !calls.includes("FoundGeneration"), calls.join());
@@ -251,7 +251,7 @@ Deno.test("recover() of an owner that another owner's founding leaves out resolv
   alice.clockOffsetMs += patienceMs;
   await alice.start();
   await (await alice.channel()).recover();
-  assertEquals((await alice.live()).membership.group.binding.generation?.generation, 1);
+  assertEquals((await alice.inside()).group.binding.generation?.generation, 1);
   await allAgree(alice, carol);
 });
 

@@ -14,7 +14,7 @@ const random = createRandom(seedFromEnvironment());
 const maxWrites = 60;
 
 async function generationOf(actor: Actor): Promise<number> {
-  return (await actor.live()).membership.group.binding.generation?.generation ?? 0;
+  return (await actor.inside()).group.binding.generation?.generation ?? 0;
 }
 
 /** Until it is in the new generation, as often as it has to be asked. */

@@ -49,15 +49,15 @@ Deno.test("a flipped byte, and a removal that is not declared, stop a channel an
   for (const kind of ["flipped", "undeclared"] as const) {
     await using stage = await Stage.open();
     const { alice, bob, carol } = await stage.trio();
-    const { committer, membership } = await bob.live();
+    const inside = await bob.inside();
     // Commits that the honest client would never make.
     if (kind === "flipped") changeNext(bob, ({ commit }) => ({ commit: flipped(commit) }));
     else declareNothing(bob);
     const remove = kind === "flipped" ? [] : idsOf(alice);
     const owners = kind === "flipped" ? undefined : idsOf(bob);
-    void committer.commit(() => ({ change: { remove, ...(owners && { owners }) } })).catch(() => {});
+    void inside.commit(() => ({ remove, ...(owners && { owners }) })).catch(() => {});
     await allStopped(alice, carol);
-    assertEquals(membership.name, name);
+    assertEquals(inside.name, name);
     await recover(alice);
     await talk(alice, carol);
     assertEquals(await membersOf(carol), ["alice", "carol"], kind);
@@ -83,8 +83,8 @@ Deno.test("a founding is followed by both halves: those that could follow the na
   deafen(carol, dave);
   await sendGarbled(bob, [0]);
   await allStopped(alice);
-  const { membership } = await carol.live();
-  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  const inside = await carol.inside();
+  await until("carol has followed", async () => inside.epoch > (await alice.inside()).epoch);
   await (await carol.channel()).send("said after the commit");
   assertEquals(await read(await dave.channel(), 1), ["said after the commit"]);
   await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "a minute");
@@ -103,9 +103,9 @@ Deno.test("a member that has moved on further than the named commit is let into 
   deafen(carol, dave);
   await sendGarbled(bob, [0]);
   await allStopped(alice);
-  const { committer, membership } = await carol.live();
-  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
-  await committer.commit(() => ({ change: {} }));
+  const inside = await carol.inside();
+  await until("carol has followed", async () => inside.epoch > (await alice.inside()).epoch);
+  await inside.commit();
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
   await talk(alice, carol, dave);
@@ -123,7 +123,7 @@ Deno.test("a member that is stopped further back than the base comes back, thoug
   await sendGarbled(bob, [1]);
   await allStopped(carol);
   await until("dave is back", async () => (await issuesOf(dave, "rejoined")).length > 0);
-  await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, dave) }));
   await allAgree(alice, dave, erin);
   await sendBogus(erin);
   await allStopped(alice, dave);
@@ -137,14 +137,14 @@ Deno.test("a member that is stopped further back than the base comes back, thoug
 Deno.test("of two owners that recover at once one founds, and the other follows", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, carol) }));
   await allAgree(alice, bob, carol, dave);
   await sendBogus(bob);
   await allStopped(alice, carol, dave);
   await Promise.all([recover(alice), recover(carol)]);
   for (const actor of [alice, carol]) {
-    assertEquals((await actor.live()).membership.group.binding.generation?.generation, 1);
+    assertEquals((await actor.inside()).group.binding.generation?.generation, 1);
   }
   await talk(alice, carol, dave);
   const founders = await Promise.all([alice, carol, dave].map((actor) => issuesOf(actor, "recovered")));
@@ -188,8 +188,8 @@ Deno.test("a member that leaves a stopped channel is not waited for in the new g
   await (await carol.channel()).leave();
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
-  const { membership } = await alice.live();
-  await until("carol is struck", () => membership.absent.length === 0);
+  const inside = await alice.inside();
+  await until("carol is struck", () => inside.absent.length === 0);
   await talk(alice, dave);
   assertEquals(await membersOf(dave), ["alice", "dave"]);
 });
@@ -221,15 +221,14 @@ Deno.test("a channel is begun anew again, after restarts of relay and agents, an
   await stage.restartRelay();
   for (const actor of [alice, carol, dave]) await actor.restart();
   await talk(alice, carol, dave);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  const inside = await alice.inside();
+  await inside.commit(() => ({ owners: idsOf(alice, dave) }));
   await allAgree(alice, carol, dave);
   await sendBogus(carol);
   await allStopped(alice, dave);
   await recover(dave);
   await talk(alice, dave);
-  const { membership } = await alice.live();
-  assertEquals(membership.group.binding.generation?.generation, 2);
+  assertEquals(inside.group.binding.generation?.generation, 2);
   await (await alice.channel()).removeMember(dave.client.agentId);
   await until("dave is out", async () => await stateOf(dave).catch(() => "ended") === "ended");
 });
@@ -249,8 +248,7 @@ Deno.test("a channel without another owner than the blamed says so", async () =>
 Deno.test("an owner that was rightly removed and calls that commit bad is refused by the relay and by every member", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: { owners: idsOf(alice, bob) } }));
+  await (await alice.inside()).commit(() => ({ owners: idsOf(alice, bob) }));
   await allAgree(alice, bob, carol, dave);
   let removal: NoticeBody<"DeliverCommit"> | undefined;
   bob.session.tampering.notice = (notice) => {
@@ -263,9 +261,9 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   await (await alice.channel()).removeMember(bob.client.agentId);
   await allAgree(alice, carol, dave);
   await until("bob's relay has the commit", () => removal !== undefined);
-  const live = await bob.live();
-  const { channelId } = live;
-  const founding = removal && await foundingAgainst(bob.agent, live, removal);
+  const inside = await bob.inside();
+  const { channelId } = inside;
+  const founding = removal && await foundingAgainst(inside, removal);
   assert(founding);
   const { agentId } = bob.client;
   await assertRejects(() => bob.session.call("FoundGeneration", founding), StaticError, "No such channel");
@@ -273,7 +271,7 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   for (const actor of [alice, carol, dave]) {
     actor.session.inject({ kind: "notice", operation: "DeliverFounding", body: entry });
     await until(`${actor.label} refuses`, async () => (await issuesOf(actor, "refused_recovery")).length > 0);
-    assertEquals((await actor.live()).channelId, channelId);
+    assertEquals((await actor.inside()).channelId, channelId);
   }
 });
 
@@ -353,7 +351,7 @@ for (const death of deaths) {
       await (await alice.channel()).recover();
     }
     await talk(alice, carol);
-    assertEquals((await carol.live()).membership.epoch, (await alice.live()).membership.epoch);
+    assertEquals((await carol.inside()).epoch, (await alice.inside()).epoch);
   });
 }
 

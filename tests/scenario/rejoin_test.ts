@@ -25,8 +25,8 @@ async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
 
 /** Empty commits: each gives its sender a new leaf, and the channel a new epoch. */
 async function commit(actor: Actor, times: number): Promise<void> {
-  const { committer } = await actor.live();
-  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+  const inside = await actor.inside();
+  for (let made = 0; made < times; made++) await inside.commit();
 }
 
 /** The relay delivers what it delivered before, or held back, behind the end of the log. */
@@ -152,17 +152,17 @@ Deno.test("a leave statement that the relay replays after a new invite removes n
   assertEquals(heard.length, 1);
   for (const notice of heard) await deliverLate(stage, bob, notice);
   await until("it is void", () => saw(bob, "void_leave"));
-  assertEquals((await bob.live()).membership.leavers, []);
+  assertEquals((await bob.inside()).leavers, []);
   assertEquals((await bob.channel()).members().length, 3);
 });
 
 Deno.test("a statement to leave that a member has not signed is the relay's lie, and says nothing of the member", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
-  const { membership } = await bob.live();
-  const { channelId, epoch } = membership;
+  const inside = await bob.inside();
+  const { channelId, epoch } = inside;
   const sender = carol.client.agentId;
-  const present = sha256(membership.leafOf(sender)?.leaf.encoded ?? new Uint8Array(0));
+  const present = sha256(inside.leafOf(sender)?.leaf.encoded ?? new Uint8Array(0));
   const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
   for (const [number, leafHash] of [present, new Uint8Array(32)].entries()) {
     const place = { channelId, sequence: head + 1 + number, epoch, timeMs: 0 };
@@ -170,9 +170,9 @@ Deno.test("a statement to leave that a member has not signed is the relay's lie,
     bob.session.inject({ kind: "notice", operation: "DeliverLeave", body });
   }
   const channel = await bob.channel();
-  await until("bob has heard both", () => issueCount(channel, "relay_lied") === 2 || membership.leavers.length > 0);
+  await until("bob has heard both", () => issueCount(channel, "relay_lied") === 2 || inside.leavers.length > 0);
   assertEquals(channel.health().issues.map(({ kind }) => kind), ["relay_lied"]);
-  assertEquals(membership.leavers, []);
+  assertEquals(inside.leavers, []);
   assertEquals(channel.members().length, 3);
   await allAgree(alice, bob, carol);
 });
@@ -196,8 +196,8 @@ Deno.test("who came back renews its leaf, so that the leaf names its group", asy
   await alice.manager.send(name, "lost to bob");
   await until("bob is back", () => saw(bob, "rejoined"));
   await until("bob has a leaf of his own making", async () => {
-    const { group } = (await carol.live()).membership;
-    const place = (await carol.live()).membership.leafOf(bob.client.agentId);
+    const { group } = await carol.inside();
+    const place = (await carol.inside()).leafOf(bob.client.agentId);
     return group.epoch > 0 && place?.leaf.node.leafNodeSource === "commit";
   });
   await allAgree(alice, bob, carol);
@@ -215,8 +215,8 @@ Deno.test("who joined after the asker lost step answers last: the asker has not 
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, dave, erin);
-  const { membership } = await erin.live();
-  assert((membership.leafOf(dave.client.agentId)?.leafIndex ?? 9) < membership.group.self.leafIndex);
+  const inside = await erin.inside();
+  assert((inside.leafOf(dave.client.agentId)?.leafIndex ?? 9) < inside.group.self.leafIndex);
   await alice.stop();
   await dave.manager.send(name, "lost to carol");
   await until("carol is back", () => saw(carol, "rejoined"));
@@ -227,8 +227,8 @@ Deno.test("who joined after the asker lost step answers last: the asker has not 
 Deno.test("a member that is ahead of the log comes back into an earlier epoch than its own", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { membership } = await bob.live();
-  const { epoch } = membership;
+  const inside = await bob.inside();
+  const { epoch } = inside;
   // Bob is told that his commits were taken; the log has none of them.
   bob.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
@@ -238,11 +238,11 @@ Deno.test("a member that is ahead of the log comes back into an earlier epoch th
   };
   await commit(bob, 5);
   bob.session.tampering = {};
-  assertEquals(membership.epoch, epoch + 5);
+  assertEquals(inside.epoch, epoch + 5);
   await commit(alice, 1);
   await until("bob is back", () => saw(bob, "rejoined"));
   await allAgree(alice, bob);
-  assert(membership.epoch < epoch + 5);
+  assert(inside.epoch < epoch + 5);
 });
 
 Deno.test("a commit that is under way is settled before its sender signs that it leaves", async () => {
@@ -270,10 +270,10 @@ Deno.test("a commit that is under way is settled before its sender signs that it
 Deno.test("a member that leaves makes no commit any more, and one that could not leave goes on", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const { committer } = await bob.live();
+  const inside = await bob.inside();
   bob.session.tampering.call = async (operation, _, forward) => {
     if (operation !== "LeaveChannel") return await forward();
-    await assertRejects(() => committer.commit(() => ({ change: {} })), StaticError, "leaving");
+    await assertRejects(() => inside.commit(), StaticError, "leaving");
     throw createError("overloaded", "Later");
   };
   await assertRejects(async () => await (await bob.channel()).leave(), StaticError, "Later");
@@ -295,11 +295,11 @@ Deno.test("the only owner that leaves hands the channel to a member that stays",
 Deno.test("of more members that ask to come back than there is room for, none is called false", async () => {
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
-  const { membership, channelId } = await alice.live();
+  const inside = await alice.inside();
+  const { channelId } = inside;
   const { parts: { runtime, signatures } } = alice.agent;
   // As of a channel with so many members: whether they are, is judged elsewhere. Nobody's turn comes.
-  membership.isRejoinOf = () => true;
-  membership.judgeLeaf = () => "present";
+  inside.believeRejoins();
   alice.session.tampering.call = (operation, _body, forward) =>
     operation === "ListMembers" ? new Promise(() => {}) : forward();
   const nowMs = runtime.nowMs();
@@ -311,7 +311,7 @@ Deno.test("of more members that ask to come back than there is room for, none is
       keyPackage,
       signature: new Uint8Array(64),
       leafHash: new Uint8Array(32),
-      epoch: membership.epoch,
+      epoch: inside.epoch,
       expiresAtMs: nowMs + 60_000,
     };
     alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });

@@ -396,7 +396,7 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
   const { alice, bob, asking, serving } = await createPair(stage);
   const mallory = await stage.actor("mallory");
   await mallory.client.joinChannel(name, await asking.addMember(await mallory.client.generateKeyPackage()));
-  const live = await mallory.live();
+  const inside = await mallory.inside();
   const [from, to] = [alice.client.agentId, bob.client.agentId];
   const expiryMs = alice.agent.relayNowMs + 60_000;
   let requests = 0;
@@ -405,10 +405,10 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
     const body = new TextEncoder().encode("mallory");
     const lie = encodeContent({ kind: "reply", fields: { to: [from], expiryMs, replyTo: request.id }, body });
     // Replies of somebody who was not asked, and of bob under an id that is not derived; a request under alice's id.
-    await live.outbox.send(lie, {});
-    await (await bob.live()).outbox.send(lie, {});
+    await inside.send(lie);
+    await (await bob.inside()).send(lie);
     const repeated = { to: [to], deadlineMs: expiryMs, replySecret: new Uint8Array(replySecretBytes) };
-    await live.outbox.send(encodeContent({ kind: "request", fields: repeated, body }), { id: request.id });
+    await inside.send(encodeContent({ kind: "request", fields: repeated, body }), { id: request.id });
     await until("bob has served mallory", () => requests === 1);
     return "bob";
   });

@@ -21,8 +21,8 @@ async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
 }
 
 async function commit(actor: Actor, times: number): Promise<void> {
-  const { committer } = await actor.live();
-  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+  const inside = await actor.inside();
+  for (let made = 0; made < times; made++) await inside.commit();
 }
 
 async function sendMany(actor: Actor, count: number): Promise<string[]> {
@@ -33,7 +33,7 @@ async function sendMany(actor: Actor, count: number): Promise<string[]> {
 
 /** The log, and what the relay keeps of its end in memory. */
 async function trimmed(stage: Stage, actor: Actor): Promise<void> {
-  const { channelId } = await actor.live();
+  const { channelId } = await actor.inside();
   await until("the log is trimmed", async () => {
     const items = await stage.world.engine.read(channelId, { after: 0, maxBytes: 1 });
     return items.length === 0;
@@ -59,7 +59,7 @@ function watchSending(epochs: number[]): Tampering {
 
 /** Puts a backup back, sends at once, and checks that the others read it and that nothing went out under the old leaf. */
 async function restoreAndSend(actor: Actor, backup: Awaited<ReturnType<Actor["backup"]>>): Promise<void> {
-  const { epoch } = (await actor.live()).membership;
+  const { epoch } = await actor.inside();
   const epochs: number[] = [];
   await actor.restore(backup, watchSending(epochs));
   await actor.manager.send(name, "here again");
@@ -134,7 +134,7 @@ Deno.test("a backup from before a rejoin is noticed by where the membership bega
   const backup = await bob.backup();
   await (await alice.channel()).addMember(await bob.client.generateKeyPackage());
   await until("bob has joined anew, with a leaf of his own making", async () => {
-    const place = (await carol.live()).membership.leafOf(bob.client.agentId);
+    const place = (await carol.inside()).leafOf(bob.client.agentId);
     return await saw(bob, "rejoined") && place?.leaf.node.leafNodeSource === "commit";
   });
   await allAgree(alice, bob, carol);
@@ -271,7 +271,7 @@ for (const [guarantee, claim] of Object.entries(claims)) {
 
 /** As long as an agent would need to ask for something. */
 async function roundTrips(actor: Actor): Promise<void> {
-  const { channelId } = await actor.live();
+  const { channelId } = await actor.inside();
   for (let trips = 0; trips < 10; trips++) await actor.session.call("ListMembers", { channelId });
 }
 
@@ -307,7 +307,7 @@ Deno.test("a relay and a member that make up a message of an agent prove nothing
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const hostile = await HostileMember.of(alice.agent, name);
-  const leafIndex = (await bob.live()).membership.group.self.leafIndex;
+  const leafIndex = (await bob.inside()).group.self.leafIndex;
   const made = hostile.impersonating({ leafIndex, generation: 70 });
   await bob.stop();
   let lies = 1;

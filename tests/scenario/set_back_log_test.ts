@@ -15,14 +15,14 @@ Deno.test("a log that has lost commits gets them back from its members, and nobo
     const { alice, bob, carol } = await stage.trio();
     await talk(alice, bob, carol);
     await backUp();
-    const { committer } = await alice.live();
-    await committer.commit(() => ({ change: { owners: [alice, bob].map(({ client }) => client.agentId) } }));
+    const inside = await alice.inside();
+    await inside.commit(() => ({ owners: [alice, bob].map(({ client }) => client.agentId) }));
     await (await alice.channel()).removeMember(carol.client.agentId);
     await talk(alice, bob);
-    const { epoch } = (await alice.live()).membership;
+    const { epoch } = await alice.inside();
     await restore();
     await talk(alice, bob);
-    assertEquals((await alice.live()).membership.epoch, epoch);
+    assertEquals((await alice.inside()).epoch, epoch);
     const issues = [await issuesOf(alice), await issuesOf(bob)];
     assert(issues.flat().includes("log_set_back"), issues.join());
     for (const kind of ["rejoined", "relay_lied", "withheld_commit"]) assert(!issues.flat().includes(kind), kind);
@@ -65,8 +65,8 @@ Deno.test("a member sees by a commit of its own that the log was set back, thoug
     await talk(alice, bob, carol);
     await backUp();
     await (await alice.channel()).send("so that the commit stands at another place of the log");
-    const { committer } = await alice.live();
-    await committer.commit(() => ({ change: {} }));
+    const inside = await alice.inside();
+    await inside.commit();
     await allAgree(alice, bob, carol);
     await alice.stop();
     await restore({ isTold: false });
@@ -128,8 +128,8 @@ async function leaveBehind(
   await talk(alice, bob, carol);
   await backUp();
   await carol.stop();
-  const { committer } = await alice.live();
-  await committer.commit(() => ({ change: {} }));
+  const inside = await alice.inside();
+  await inside.commit();
   await talk(alice, bob);
   for (const actor of [alice, bob]) await actor.stop();
   await restore();
@@ -194,8 +194,8 @@ Deno.test("a relay that is busy while a commit is put back has not lied, and the
 Deno.test("an agent says that it put commits back only if the log holds them", async () => {
   await withBackup(async (stage, moment) => {
     const { bob, carol } = await leaveBehind(stage, moment);
-    const { committer } = await carol.live();
-    await bob.start(beforePuttingBack(() => committer.commit(() => ({ change: {} }))));
+    const inside = await carol.inside();
+    await bob.start(beforePuttingBack(() => inside.commit()));
     await until("bob is back", async () => (await textsOf(bob, "rejoined")).length > 0);
     const [text] = await textsOf(bob, "log_set_back");
     assert(text !== undefined && !text.includes("put"), text);
@@ -212,8 +212,8 @@ Deno.test("an agent that was removed after the backup and is a member again is r
     await alice.stop();
     await restore();
     await carol.start();
-    const { committer } = await carol.live();
-    await committer.commit(() => ({ change: {} }));
+    const inside = await carol.inside();
+    await inside.commit();
     await bob.start();
     await allAgree(bob, carol);
     await alice.start();
@@ -235,8 +235,8 @@ for (const committer of ["alice", "bob"] as const) {
       for (let i = 0; i < 9; i++) await sender.send(large);
       await until("bob opens no more messages", async () => (await issuesOf(bob)).includes("unread_messages"));
       await sender.send("in the epoch before");
-      const live = await { alice, bob }[committer].live();
-      for (let i = 0; i < 2; i++) await live.committer.commit(() => ({ change: {} }));
+      const inside = await { alice, bob }[committer].inside();
+      for (let i = 0; i < 2; i++) await inside.commit();
       await allAgree(alice, bob);
       await backUp();
       await restore();
@@ -256,7 +256,7 @@ Deno.test("members that had acknowledged messages before the backup do not doubt
   await withBackup(async (stage, { backUp, restore }) => {
     const { alice, bob } = await stage.pair();
     await talk(alice, bob);
-    const { channelId } = await alice.live();
+    const { channelId } = await alice.inside();
     const isStored = async (actor: Actor): Promise<boolean> =>
       ((await stage.world.engine.cursors(channelId)).get(actor.client.agentId)?.acknowledged ?? 0) > 1;
     for (const actor of [alice, bob]) await until("what it has read is on the relay's disk", () => isStored(actor));
@@ -297,11 +297,11 @@ Deno.test("a member whose disk is older than the log that was set back joins ane
     const disk = await carol.backup();
     await restore();
     await allAgree(alice, bob, carol);
-    const { committer, membership } = await alice.live();
-    await committer.commit(() => ({ change: {} }));
+    const inside = await alice.inside();
+    await inside.commit();
     const [channelId, head] = [
-      membership.channelId,
-      (await stage.world.engine.findChannel(membership.channelId))?.head,
+      inside.channelId,
+      (await stage.world.engine.findChannel(inside.channelId))?.head,
     ];
     await until("carol has acknowledged it", async () => {
       return (await stage.world.engine.cursors(channelId)).get(carol.client.agentId)?.acknowledged === head;

@@ -55,7 +55,7 @@ for (const isTold of [true, false]) {
         await restore({ isTold });
         await bob.start();
         for (let sent = 0; sent < messages; sent++) await bob.manager.send(name, `message ${sent}`);
-        await (await bob.live()).committer.commit(() => ({ change: {} }));
+        await (await bob.inside()).commit();
         await alice.start();
         await talk(alice, bob);
         await carol.start();
@@ -77,7 +77,7 @@ async function reconnect({ session }: Actor): Promise<void> {
 Deno.test("a founding that its founder gave up by going on is never entered, whatever the relay says of its log", async () => {
   await withBackup(async (stage, { backUp, restore }) => {
     const [alice, bob, carol, dave] = await fourMembers(stage);
-    await (await alice.live()).committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+    await (await alice.inside()).commit(() => ({ owners: idsOf(alice, carol) }));
     await allAgree(alice, bob, carol, dave);
     await backUp();
     await sendBogus(bob);
@@ -113,7 +113,7 @@ Deno.test("a founding that its founder gave up by going on is never entered, wha
     alice.session.tampering = {};
     await talk(alice, bob);
     assertEquals(await membersOf(alice), ["alice", "bob"]);
-    assert(!(await alice.live()).membership.group.binding.owners.includes(carol.client.agentId));
+    assert(!(await alice.inside()).group.binding.owners.includes(carol.client.agentId));
   });
 });
 
@@ -126,7 +126,7 @@ Deno.test("a relay that denies the commit and delivers it makes a member go on o
   const { alice, bob, carol } = await stage.trio();
   await sendBogus(bob);
   await allStopped(alice, carol);
-  const { epoch } = (await alice.live()).membership;
+  const { epoch } = await alice.inside();
   let denied = 0;
   alice.session.tampering.call = async (operation, body, forward) => {
     if (operation !== "FindCommit" || epochOf(body) !== epoch) return await forward();
@@ -155,7 +155,7 @@ Deno.test("a relay that was set back is not called a liar by a member that goes 
     for (let times = 0; times < 3; times++) {
       await bob.manager.send(name, `message ${times}`);
       for (const actor of [alice, carol]) await read(await actor.channel(), 1);
-      await (await carol.live()).committer.commit(() => ({ change: {} }));
+      await (await carol.inside()).commit();
       await allAgree(alice, bob, carol);
     }
     await backUp();

@@ -22,13 +22,13 @@ async function divide(stage: Stage, { deaf }: { readonly deaf: boolean }): Promi
   }
   // Her Welcome is lost on its way to her.
   alice.session.tampering.notice = (notice) => notice.operation === "DeliverWelcome" ? [] : [notice];
-  const { epoch } = (await alice.live()).membership;
+  const { epoch } = await alice.inside();
   await sendGarbled(bob, [0]);
   bob.session.disconnect();
   await until("alice is stopped", async () => await stateOf(alice) === "stopped");
-  for (const { label, live } of [carol, dave].map((actor) => ({ label: actor.label, live: actor.live() }))) {
-    const { membership } = await live;
-    await until(`${label} has followed`, () => membership.epoch > epoch);
+  for (const actor of [carol, dave]) {
+    const [{ label }, inside] = [actor, await actor.inside()];
+    await until(`${label} has followed`, () => inside.epoch > epoch);
   }
   const recover = async (): Promise<void> => {
     alice.session.tampering = {};
@@ -57,7 +57,7 @@ Deno.test("a member that moved on and left cannot prove it: the owner is told, a
   await using stage = await Stage.open();
   const { alice, carol, dave, recover } = await divide(stage, { deaf: true });
   // It has another leaf from here on, which alice does not know.
-  await (await carol.live()).committer.commit(() => ({ change: {} }));
+  await (await carol.inside()).commit();
   await (await carol.channel()).leave();
   await until("dave has removed carol", async () => !await isListed(dave, carol));
   const { client: { agentId } } = carol;
@@ -76,9 +76,9 @@ Deno.test("a member that moved on and left cannot prove it: the owner is told, a
 Deno.test("an owner that was brought in anew, and never heard of it, stays in the generation that it begins", async () => {
   await using stage = await Stage.open();
   const { alice, carol, dave, recover } = await divide(stage, { deaf: false });
-  const { membership: { group: { epoch } } } = await alice.live();
-  const { membership } = await dave.live();
-  await until("alice was let in", () => membership.joinedEpoch(alice.client.agentId) > epoch);
+  const { group: { epoch } } = await alice.inside();
+  const inside = await dave.inside();
+  await until("alice was let in", () => inside.joinedEpoch(alice.client.agentId) > epoch);
   await recover();
   await talk(alice, carol, dave);
   alice.session.disconnect();
@@ -92,8 +92,8 @@ Deno.test("a member that has left is not missed in the group that lets an owner 
   const { alice, carol, dave } = await divide(stage, { deaf: true });
   await (await carol.channel()).leave();
   await until("dave has removed carol", async () => !await isListed(dave, carol));
-  const { membership } = await alice.live();
-  await until("alice knows that carol has left", () => membership.leavers.length === 1);
+  const inside = await alice.inside();
+  await until("alice knows that carol has left", () => inside.leavers.length === 1);
   for (const { session } of [alice, dave]) {
     session.tampering = {};
     session.disconnect();

@@ -5,20 +5,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createError, type LiveChannel } from "../../sdk/testing/agents.ts";
+import { createError, type Inside } from "../../sdk/testing/agents.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 type SendCommit = RequestBody<"SendCommit">;
 
 async function commit(actor: Actor): Promise<void> {
-  await (await actor.live()).committer.commit(() => ({ change: {} }));
+  await (await actor.inside()).commit();
 }
 
 /** The process dies while this commit of its is on its way. Returns what the relay may take yet. */
 async function crashIn(
   actor: Actor,
-  act: (live: LiveChannel) => Promise<unknown>,
+  act: (inside: Inside) => Promise<unknown>,
   tampering: (late: SendCommit) => Tampering,
 ): Promise<SendCommit> {
   const sent = Promise.withResolvers<SendCommit>();
@@ -27,7 +27,7 @@ async function crashIn(
     sent.resolve(body as SendCommit); // cast: of this operation
     return Promise.reject(createError("transport_error", "It is on its way for long"));
   };
-  const acting = act(await actor.live()).catch(() => {});
+  const acting = act(await actor.inside()).catch(() => {});
   const late = await sent.promise;
   await actor.crash(tampering(late));
   await acting;
@@ -71,7 +71,7 @@ Deno.test("a commit that was on its way when its agent crashed is sent again, th
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const sent: SendCommit[] = [];
-  const late = await crashIn(bob, ({ committer }) => committer.commit(() => ({ change: {} })), () => watch(sent));
+  const late = await crashIn(bob, (inside) => inside.commit(), () => watch(sent));
   await until("bob has made it", () => isOk(bob, late.epoch + 1));
   await allAgree(alice, bob);
   assertEquals(sent.map(({ commit }) => commit), [late.commit]);
@@ -101,7 +101,7 @@ Deno.test("an agent that removed the last other member stays in the channel when
   const { epoch } = await crashIn(alice, () => channel.removeMember(bob.client.agentId), takeAfterAnswer);
   await until("alice has followed it", () => isOk(alice, epoch + 1));
   assert(isTaken);
-  assertEquals((await alice.live()).membership.group.members().length, 1);
+  assertEquals((await alice.inside()).group.members().length, 1);
   assertEquals(await issuesOf(alice), []);
   // And the channel goes on.
   const carol = await stage.actor("carol");
@@ -127,7 +127,7 @@ Deno.test("a busy relay does not make an agent give up a commit that leaves nobo
   alice.session.disconnect();
   await alice.session.connect();
   await until("alice has followed it", () => isOk(alice, first.epoch + 1));
-  assertEquals((await alice.live()).membership.group.members().length, 1);
+  assertEquals((await alice.inside()).group.members().length, 1);
   await channel.removeMember(agentId).catch(() => {}); // nothing is left to do
   assertEquals(await issuesOf(alice), []);
 });
@@ -155,15 +155,14 @@ Deno.test("a client that is closed while a commit is open comes to rest, and the
   const { alice, bob } = await stage.pair();
   alice.session.tampering = watch([], () => createError("overloaded", "Try again later"));
   const channel = await alice.channel();
-  const { committer } = await alice.live();
+  const inside = await alice.inside();
   const { epoch } = channel.health();
   await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
   let resumed = 0;
-  const resume = committer.resume.bind(committer);
-  committer.resume = () => {
+  inside.replaceResume((resume) => {
     resumed++;
     return resume();
-  };
+  });
   await alice.restart();
   await until("alice has made it", () => isOk(alice, epoch + 1));
   assertEquals(resumed, 0);
@@ -220,25 +219,25 @@ Deno.test("an agent that could not leave asks for its open commit again", async 
     return () => {};
   };
   alice.session.tampering = busy;
-  const [channel, { committer }] = [await alice.channel(), await alice.live()];
+  const [channel, inside] = [await alice.channel(), await alice.inside()];
   const { epoch } = channel.health();
   await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError);
-  await committer.close();
+  await inside.closeCommits();
   await assertRejects(() => commit(alice), StaticError, "leaving");
-  const [before, resume] = [sent.length, committer.resume.bind(committer)];
+  const before = sent.length;
   let resumed = Promise.resolve();
   const resuming = new Promise<void>((resolve) => {
-    committer.resume = () => {
+    inside.replaceResume((resume) => {
       resolve();
       return resumed = resume();
-    };
+    });
   });
   assertEquals(waits.length, 1);
   waits.shift()?.();
   await resuming;
   await resumed;
   assertEquals(sent.length, before, "it was sent meanwhile");
-  committer.reopen();
+  inside.reopenCommits();
   alice.session.tampering = {};
   await until("it is waited for again", () => waits.length > 0);
   waits.shift()?.();
@@ -279,7 +278,7 @@ Deno.test("where others could let an agent in again, a busy relay makes it give 
   const sent: SendCommit[] = [];
   const busy = (count: number): StaticError | undefined =>
     count > 1 ? undefined : createError("overloaded", "The relay cannot count this");
-  const late = await crashIn(alice, (live) => live.committer.commit(() => ({ change: {} })), () => watch(sent, busy));
+  const late = await crashIn(alice, (inside) => inside.commit(), () => watch(sent, busy));
   await until("it was refused", () => sent.length === 1);
   await (await alice.channel()).removeMember(bob.client.agentId);
   assertEquals(sent.map(({ epoch, removed }) => [epoch, removed.length]), [[late.epoch, 0], [late.epoch, 1]]);
@@ -290,10 +289,10 @@ Deno.test("an agent leaves although a busy relay does not take the commit that i
   const { alice, bob } = await stage.pair();
   const sent: SendCommit[] = [];
   const busy = (): StaticError => createError("overloaded", "Try again later");
-  await crashIn(bob, (live) => live.committer.commit(() => ({ change: {} })), () => watch(sent, busy));
+  await crashIn(bob, (inside) => inside.commit(), () => watch(sent, busy));
   await until("it was refused", () => sent.length === 1);
   await (await bob.channel()).leave();
-  await until("alice has removed bob", async () => (await alice.live()).membership.group.members().length === 1);
+  await until("alice has removed bob", async () => (await alice.inside()).group.members().length === 1);
   assertEquals(sent.length, 1);
 });
 
@@ -301,7 +300,7 @@ Deno.test("keys of a commit that is sent again are changed as soon after a start
   await using stage = await Stage.open();
   const { bob } = await stage.pair();
   const waits: number[] = [];
-  const late = await crashIn(bob, ({ committer }) => committer.commit(() => ({ change: {} })), () => {
+  const late = await crashIn(bob, (inside) => inside.commit(), () => {
     bob.after = (ms, run) => {
       waits.push(ms);
       return stage.runtime.after(ms, run);
@@ -317,15 +316,15 @@ Deno.test("the same where the log tells of it on a later connection", async () =
   const { bob } = await stage.pair();
   const waits: number[] = [];
   let sends = 0;
-  const { epoch } = await crashIn(bob, ({ committer }) => committer.commit(() => ({ change: {} })), () => ({
+  const { epoch } = await crashIn(bob, (inside) => inside.commit(), () => ({
     call: async (operation, _body, forward) => {
       if (operation !== "SendCommit") return await forward();
       if (++sends === 5) await forward();
       throw createError("transport_error", "Lost");
     },
   }));
-  const { committer } = await bob.live();
-  await until("it was sent five times", () => sends === 5 && !committer.isOfBefore);
+  const inside = await bob.inside();
+  await until("it was sent five times", () => sends === 5 && !inside.isCommitOfBefore);
   bob.after = (ms, run) => {
     waits.push(ms);
     return stage.runtime.after(ms, run);
@@ -356,7 +355,7 @@ Deno.test("a relay that takes what is sent again and delivers another commit mak
   const { alice, bob } = await stage.pair();
   const asked = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
-  const late = await crashIn(bob, ({ committer }) => committer.commit(() => ({ change: {} })), () => ({
+  const late = await crashIn(bob, (inside) => inside.commit(), () => ({
     call: async (operation, body, forward) => {
       if (operation !== "SendCommit") return await forward();
       asked.resolve();
@@ -367,13 +366,11 @@ Deno.test("a relay that takes what is sent again and delivers another commit mak
     },
   }));
   await asked.promise;
-  const { membership } = await bob.live();
-  const accept = membership.accept.bind(membership);
-  membership.accept = async (...parts) => {
+  const inside = await bob.inside();
+  inside.beforeAccept(async () => {
     await commit(alice);
-    await until("bob has followed alice", () => membership.epoch === late.epoch + 1);
-    await accept(...parts);
-  };
+    await until("bob has followed alice", () => inside.epoch === late.epoch + 1);
+  });
   taken.resolve();
   await until("bob is back", async () => (await issuesOf(bob)).includes("rejoined"));
   assert((await issuesOf(bob)).includes("relay_lied"));
@@ -419,15 +416,15 @@ Deno.test("an addition that is open when the agent connects again is not made la
   const channel = await alice.channel();
   await assertRejects(() => channel.addMember(keyPackage), StaticError);
   await until("alice goes on", () => channel.health().state === "ok");
-  await until("it is given up", async () => (await alice.live()).committer.candidate === undefined);
-  assertEquals([sent.length, (await alice.live()).membership.group.members().length], [1, 2]);
+  await until("it is given up", async () => (await alice.inside()).openCommit === undefined);
+  assertEquals([sent.length, (await alice.inside()).group.members().length], [1, 2]);
 });
 
 Deno.test("a log that is behind a member makes it use three keys for a change, and says so", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const sent: SendCommit[] = [];
-  const { epoch } = (await alice.live()).membership;
+  const { epoch } = await alice.inside();
   alice.session.tampering = watch(sent, () => createError("epoch_conflict", "Too late", { epoch: epoch - 1 }));
   const error = await assertRejects(() => commit(alice), StaticError);
   assertEquals([error.code, error.retryable, sent.length], ["overloaded", true, 3]);

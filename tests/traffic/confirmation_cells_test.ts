@@ -12,6 +12,7 @@ import {
   Agent,
   createMemoryDisk,
   createSignatures,
+  Inside,
   openIdentity,
   openMemory,
   RecordStore,
@@ -111,10 +112,10 @@ async function play(cover: CoverOptions, confirms: boolean, seed: number): Promi
     const welcome = await scene.finish(channel.addMember(await scene.finish(guest.generateKeyPackage())));
     await scene.finish(guest.joinChannel(name, welcome));
   }
-  const { committer } = await agents[0].open(name);
+  const inside = await Inside.of(agents[0], name);
   const theirs = await guests[0].channel(name);
   for (let minute = 1; minute <= 30; minute++) {
-    if (minute % 5 === 0) await scene.finish(committer.commit(() => ({ change: {} })));
+    if (minute % 5 === 0) await scene.finish(inside.commit());
     if (minute % 7 === 0) await scene.finish(channel.send(`minute ${minute}`));
     if (minute % 11 === 0) await scene.finish(theirs.send(`minute ${minute}`));
     await scene.world.time.advance(60_000);

@@ -36,9 +36,7 @@ export const controls: Readonly<Record<string, Control>> = {
     story: /^a thief has spoken as (alice|bob|carol), and nobody is told$/,
     plant: async (play) => {
       for (const { actor } of play.inside({ honest: true })) {
-        const { health } = await actor.live();
-        const report = health.report.bind(health);
-        health.report = (kind, text, more) => tellsOfTheft.has(kind) ? undefined : report(kind, text, more);
+        (await actor.inside()).hideIssues((kind) => tellsOfTheft.has(kind));
       }
     },
   },
@@ -82,9 +80,9 @@ function hear<Name extends NoticeEnvelope["operation"]>(
 }
 
 async function removeUnasked(play: Play, agentId: NoticeBody<"DeliverLapse">["agentId"]): Promise<void> {
-  const { committer, membership } = await play.founder.actor.live();
-  const plan = () => membership.isMember(agentId) ? { change: { remove: [agentId] } } : undefined;
-  play.background("a removal that nobody asked for", committer.commit(plan));
+  const inside = await play.founder.actor.inside();
+  const plan = () => inside.isMember(agentId) ? { remove: [agentId] } : undefined;
+  play.background("a removal that nobody asked for", inside.commit(plan));
 }
 
 /** Two messages of one epoch that follow each other, of different senders, change their places. */

@@ -91,9 +91,9 @@ function hasNobody(player: Player, play: Play): boolean {
  */
 async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
   if (!play.wasSetBack && play.wire.counts.lies === 0) return false;
-  const last = (await player.actor.live()).membership.group.binding.chain?.lastChange;
+  const last = (await player.actor.inside()).group.binding.chain?.lastChange;
   for (const { actor } of inStep(play)) {
-    const { binding, changes } = (await actor.live()).membership.group;
+    const { binding, changes } = (await actor.inside()).group;
     const known = [binding.chain?.lastChange, ...changes.map(({ previous }) => previous)];
     if (last === undefined || known.some((hash) => hash !== undefined && equalBytes(hash, last))) return false;
   }
@@ -109,9 +109,9 @@ async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
   const { agentId, formerPlace } = player;
   const isFormer = formerPlace !== undefined && play.truth.cameIn(agentId) === formerPlace;
   if (!play.wasSetBack && !(isFormer && play.wire.counts.lies > 0)) return false;
-  const { joinedLeaf } = (await player.actor.live()).membership;
+  const { joinedLeaf } = await player.actor.inside();
   for (const { actor } of inStep(play)) {
-    const leaf = (await actor.live()).membership.leafOf(player.agentId)?.leaf;
+    const leaf = (await actor.inside()).leafOf(player.agentId)?.leaf;
     if (leaf?.node.leafNodeSource !== "key_package" || equalBytes(sha256(leaf.encoded), joinedLeaf)) return false;
   }
   return isSentForInvite(player);
@@ -178,8 +178,8 @@ class Everyday {
     const players = inStep(play);
     const player = players[this.#turn++ % Math.max(1, players.length)];
     if (player === undefined) return;
-    const { committer } = await player.actor.live();
-    play.background(`${player.label} commits`, committer.commit(() => ({ change: {} })));
+    const inside = await player.actor.inside();
+    play.background(`${player.label} commits`, inside.commit());
   }
 }
 

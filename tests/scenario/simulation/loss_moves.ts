@@ -26,7 +26,7 @@ export async function pickSafe(
 async function begin(play: Play, player: Player, what: "commits" | "leaves" | "comes back"): Promise<void> {
   if (what === "leaves") return await play.leave(player);
   if (what === "commits") {
-    await (await player.actor.live()).committer.commit(() => ({ change: {} }));
+    await (await player.actor.inside()).commit();
     return;
   }
   // To be removed and added in one commit is to be brought back.

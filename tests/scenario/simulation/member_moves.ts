@@ -4,7 +4,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
-import { type Group, MlsFault } from "../../../sdk/testing/agents.ts";
+import { type Inside, MlsFault } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
 import { createKeyPackage, createWelcome, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
@@ -41,7 +41,7 @@ async function send(play: Play, by: Player, make: (member: HostileMember) => Pro
 type Message = RequestBody<"SendMessage">;
 
 async function leafHashOf(by: Player): Promise<Uint8Array> {
-  const { tree, ownLeaf } = (await by.actor.live()).membership.group.current;
+  const { tree, ownLeaf } = (await by.actor.inside()).group.current;
   return sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
 }
 
@@ -99,14 +99,14 @@ export const memberMoves: MoveTable = {
   }),
   voidLeave: hostile(3, async (play, random, by) => {
     const leafHash = random.chance(0.5) ? random.bytes(32) : await leafHashOf(by);
-    const { channelId } = await by.actor.live();
+    const { channelId } = await by.actor.inside();
     const signature = by.actor.sign(leaveStatement({ channelId, agentId: by.agentId, leafHash }));
     const { session } = by.actor;
     play.background(`${by.label} leaves`, session.call("LeaveChannel", { channelId, leafHash, signature }));
     return `${by.label} says that it leaves, and stays`;
   }),
   ownRejoin: hostile(3, async (play, random, by) => {
-    const { channelId, membership: { epoch } } = await by.actor.live();
+    const { channelId, epoch } = await by.actor.inside();
     const leafHash = random.chance(0.5) ? random.bytes(32) : await leafHashOf(by);
     const keyPackage = await play.stage.finish("a KeyPackage is made", by.actor.client.generateKeyPackage());
     const { agentId } = by;
@@ -131,10 +131,10 @@ export const memberMoves: MoveTable = {
     return `${by.label} spoils the next ${uses} Welcomes that it makes`;
   }),
   otherWelcome: hostile(3, async (play, random, by) => {
-    const { group } = (await by.actor.live()).membership;
+    const inside = await by.actor.inside();
     const uses = 1 + random.below(3);
     const isRejoin = random.chance(0.7);
-    const other = answerByOther(group, isRejoin, uses);
+    const other = answerByOther(inside, isRejoin, uses);
     play.wire.add("client", by, {
       uses: Infinity,
       call: (operation, body, forward) => {
@@ -194,7 +194,7 @@ export const memberMoves: MoveTable = {
     return `${by.label} tells askers another leaf than theirs`;
   }),
   keepLeaves: hostile(3, async (play, _, by) => {
-    const { tree } = (await by.actor.live()).membership.group.current;
+    const { tree } = (await by.actor.inside()).group.current;
     for (const [leafIndex, { agentId, encoded: leafNode }] of tree.leaves()) {
       play.oldLeaves.push({ agentId, leafIndex, leafNode });
     }
@@ -219,7 +219,7 @@ export const memberMoves: MoveTable = {
     return `${by.label} tells askers leaves that they had before`;
   }),
   badRequest: hostile(2, async (play, random, by) => {
-    const { channelId, membership: { epoch, group: { current: { tree } } } } = await by.actor.live();
+    const { channelId, epoch, group: { current: { tree } } } = await by.actor.inside();
     const leafKey = tree.leaf(0)?.node.hpkePublicKey ?? new Uint8Array(32);
     const [notBeforeMs, notAfterMs] = [play.nowMs - 1000, play.nowMs + random.pick([1_000, 600_000])];
     const identity = new TextEncoder().encode(by.label);
@@ -231,7 +231,7 @@ export const memberMoves: MoveTable = {
     return `${by.label} asks to rejoin with another's encryption key`;
   }),
   strayWelcome: hostile(2, async (play, random, by) => {
-    const { channelId, membership: { epoch } } = await by.actor.live();
+    const { channelId, epoch } = await by.actor.inside();
     const target = random.pick(play.players);
     const body = { channelId, epoch, recipients: [target.agentId], welcome: createWelcome(1, 200) };
     play.background(`${by.label} sends a Welcome`, by.actor.session.call("SendWelcome", body));
@@ -248,19 +248,18 @@ export const memberMoves: MoveTable = {
 
 /** Each of the next commits that let somebody in is made twice, and the other one's Welcome kept. */
 function answerByOther(
-  group: Group,
+  inside: Inside,
   isRejoin: boolean,
   uses: number,
 ): { readonly take: () => Uint8Array | undefined } {
-  const prepare = group.prepare.bind(group);
   let [other, left]: [Uint8Array | undefined, number] = [undefined, uses];
-  group.prepare = (change) => {
+  inside.replacePrepare((change, prepare) => {
     const { add = [], rejoins = [] } = change;
     const isWanted = left > 0 && add.length > 0 && (rejoins.length > 0) === isRejoin;
     if (isWanted) left--;
     other = isWanted ? prepare(change).welcome : undefined;
     return prepare(change);
-  };
+  });
   const take = (): Uint8Array | undefined => {
     const taken = other;
     other = undefined;

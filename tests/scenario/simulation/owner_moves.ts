@@ -28,11 +28,12 @@ function commit(
   change: { readonly remove?: Player[]; readonly owners?: Player[] },
 ): void {
   const run = async (): Promise<void> => {
-    const { committer, membership } = await by.actor.live();
+    const inside = await by.actor.inside();
     const idsOf = (players: readonly Player[] = []) =>
-      players.map(({ agentId }) => agentId).filter((agentId) => membership.memberOf(agentId) !== undefined);
-    const call = committer.commit(() => ({
-      change: { remove: idsOf(change.remove), ...(change.owners && { owners: idsOf(change.owners) }) },
+      players.map(({ agentId }) => agentId).filter((agentId) => inside.memberOf(agentId) !== undefined);
+    const call = inside.commit(() => ({
+      remove: idsOf(change.remove),
+      ...(change.owners && { owners: idsOf(change.owners) }),
     }));
     await play.wills.during(by.agentId, "remove", (change.remove ?? []).map(({ agentId }) => agentId), call);
   };
@@ -86,6 +87,6 @@ export const ownerMoves: MoveTable = {
 
 /** A good commit is called a bad one. */
 async function foundInstead({ actor }: Player, commit: NoticeBody<"DeliverCommit">): Promise<void> {
-  const founding = await foundingAgainst(actor.agent, await actor.live(), commit);
+  const founding = await foundingAgainst(await actor.inside(), commit);
   if (founding !== undefined) await actor.session.call("FoundGeneration", founding);
 }

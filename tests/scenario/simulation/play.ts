@@ -232,10 +232,10 @@ export class Play implements LogFollower {
 
   /** The founder makes these the owners, as far as they are members. */
   async appoint(players: readonly Player[]): Promise<void> {
-    const { committer, membership } = await this.founder.actor.live();
+    const inside = await this.founder.actor.inside();
     const owners = players.map(({ agentId }) => agentId);
-    const present = (): typeof owners => owners.filter((agentId) => membership.memberOf(agentId) !== undefined);
-    const call = committer.commit(() => ({ change: { owners: present() } }));
+    const present = (): typeof owners => owners.filter((agentId) => inside.memberOf(agentId) !== undefined);
+    const call = inside.commit(() => ({ owners: present() }));
     await this.wills.during(this.founder.agentId, "owners", owners, call);
   }
 

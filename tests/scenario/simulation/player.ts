@@ -1,12 +1,12 @@
 /** An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it reads is checked. */
 import { type AgentId, type CallName, equalBytes, type MessageId, type NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Channel } from "../../../sdk/mod.ts";
-import type { LiveChannel, MemoryDisk } from "../../../sdk/testing/agents.ts";
+import type { Inside, MemoryDisk } from "../../../sdk/testing/agents.ts";
 import type { Tampering } from "../../support/scenario/memory_session.ts";
 import { Actor, type ActorHost, issueCount, name } from "../../support/scenario/stage.ts";
 import type { Truth } from "./truth.ts";
 
-type Leaf = NonNullable<ReturnType<LiveChannel["membership"]["group"]["current"]["tree"]["leaf"]>>;
+type Leaf = NonNullable<ReturnType<Inside["group"]["current"]["tree"]["leaf"]>>;
 
 /** Members and the epoch that an honest player was in when the ledger looked last. */
 export interface Seen {
@@ -186,7 +186,7 @@ export class Player {
 
   /** Its own, as it believes. */
   async leaf(): Promise<Leaf> {
-    const { tree, ownLeaf } = (await this.actor.live()).membership.group.current;
+    const { tree, ownLeaf } = (await this.actor.inside()).group.current;
     const leaf = tree.leaf(ownLeaf);
     if (leaf === undefined) throw new Error("a member has a leaf");
     return leaf;

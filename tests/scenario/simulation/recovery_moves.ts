@@ -12,7 +12,7 @@ import type { Player } from "./player.ts";
 type Commit = RequestBody<"SendCommit">;
 
 async function signed(by: Player, commit: Uint8Array, nextState: Uint8Array): Promise<Commit> {
-  const { channelId, membership: { group } } = await by.actor.live();
+  const { channelId, group } = await by.actor.inside();
   const lists = { added: [], removed: [], welcomes: [], answers: [] };
   const states = { state: stateOf(group.current), nextState };
   const { epoch } = group;
@@ -22,7 +22,7 @@ async function signed(by: Player, commit: Uint8Array, nextState: Uint8Array): Pr
 }
 
 async function bogus(random: Random, by: Player): Promise<Commit> {
-  const { channelId, membership: { epoch } } = await by.actor.live();
+  const { channelId, epoch } = await by.actor.inside();
   const commit = createPrivateMessage({
     groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
     epoch,

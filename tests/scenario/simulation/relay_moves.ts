@@ -240,7 +240,7 @@ export const relayMoves: MoveTable = {
       const { keyPackage, channelId } = body as RequestBody<"RequestRejoin">; // cast: of this operation
       const welcome = await usurp(by, victim.agentId, keyPackage);
       if (welcome === undefined) return await forward();
-      const { epoch, name } = (await by.actor.live()).membership;
+      const { epoch, name } = await by.actor.inside();
       const sequence = sequenceNear(play, random, victim);
       const common = { channelId, sequence, joinedSequence: sequence, epoch: epoch + 1, generation: 0 };
       const delivered = { ...common, sender: by.agentId, timeMs: play.nowMs, welcome, name };

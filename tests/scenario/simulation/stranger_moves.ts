@@ -105,8 +105,8 @@ async function useCopy(
   );
   play.background(`the thief says "${text}"`, thief.manager.send(name, text));
   if (isCommitting) {
-    const { committer } = await thief.live();
-    play.background("the thief commits", committer.commit(() => ({ change: {} })));
+    const inside = await thief.inside();
+    play.background("the thief commits", inside.commit());
   }
   await play.stage.world.time.advance(ms);
   await play.stage.finish("the thief has stopped", thief.stop());

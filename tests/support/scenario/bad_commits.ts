@@ -9,16 +9,7 @@ import {
   type NoticeBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import {
-  type Agent,
-  type BadCommit,
-  Carrier,
-  createFounding,
-  createPace,
-  type LiveChannel,
-  requestOf,
-  stateOf,
-} from "../../../sdk/testing/agents.ts";
+import { type Agent, Inside, stateOf } from "../../../sdk/testing/agents.ts";
 import { createPrivateMessage } from "../mls.ts";
 import type { Actor } from "./stage.ts";
 
@@ -26,30 +17,30 @@ type Commit = RequestBody<"SendCommit">;
 
 /** Signed as its sender would sign it, in the right state. */
 export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial<Commit> = {}): Promise<Commit> {
-  return signedCommit(actor.agent, await actor.live(), commit, change);
+  return signedCommit(actor.agent, await actor.inside(), commit, change);
 }
 
 /** A commit of random bytes. */
 export async function sendBogus(actor: Actor, change: Partial<Commit> = {}): Promise<void> {
-  const { name } = await actor.live();
+  const { name } = await actor.inside();
   await actor.session.call("SendCommit", await bogusCommit(actor.agent, name, change));
 }
 
 export async function bogusCommit(agent: Agent, name: string, change: Partial<Commit> = {}): Promise<Commit> {
-  const live = await agent.open(name);
-  const { channelId, membership: { epoch } } = live;
+  const inside = await Inside.of(agent, name);
+  const { channelId, epoch } = inside;
   const commit = createPrivateMessage({
     groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
     epoch,
     contentType: 3,
     ciphertext: crypto.getRandomValues(new Uint8Array(300)),
   });
-  return signedCommit(agent, live, commit, change);
+  return signedCommit(agent, inside, commit, change);
 }
 
 function signedCommit(
   { parts: { signatures, identity } }: Agent,
-  { channelId, membership: { group } }: LiveChannel,
+  { channelId, group }: Inside,
   commit: Uint8Array,
   change: Partial<Commit>,
 ): Commit {
@@ -86,32 +77,11 @@ export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Com
  * member.
  */
 export async function foundingAgainst(
-  agent: Agent,
-  live: LiveChannel,
+  inside: Inside,
   commit: NoticeBody<"DeliverCommit">,
 ): Promise<RequestBody<"FoundGeneration"> | undefined> {
-  const bad = live.membership.badCommitOf(commit, "it does not please me");
-  return bad && await foundingBecauseOf(agent, live, bad);
-}
-
-/** The founding with which an owner begins its channel anew. */
-export async function foundingBecauseOf(
-  { parts, keyPackages, welcomes, agentId }: Agent,
-  { membership }: LiveChannel,
-  bad: BadCommit,
-): Promise<RequestBody<"FoundGeneration">> {
-  const relayNowMs = (): number => parts.runtime.nowMs();
-  const carrier = new Carrier(new Map(), relayNowMs);
-  const silent = {
-    onErased: () => {},
-    onEvent: () => {},
-    nextRun: () => 0,
-    nameOf: () => undefined,
-    healing: { take: () => 0 },
-    pace: createPace(),
-  };
-  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
-  return requestOf(await createFounding(membership, bad, deps));
+  const bad = inside.badCommitOf(commit, "it does not please me");
+  return bad && await inside.foundingBecauseOf(bad);
 }
 
 /** One byte of the ciphertext of a commit or a Welcome is another. */

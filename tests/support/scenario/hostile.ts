@@ -53,16 +53,16 @@ export function answerWith(
     if (operation !== "RequestRejoin" || lies === times) return await forward();
     lies++;
     const { keyPackage, channelId, generation } = body as RequestBody<"RequestRejoin">; // cast: of this operation
-    const { membership } = await answerer.live();
+    const inside = await answerer.inside();
     const welcome: NoticeBody<"DeliverWelcome"> = {
       channelId,
       sequence: 900 + lies,
       joinedSequence: 900 + lies,
-      epoch: membership.epoch + 1,
+      epoch: inside.epoch + 1,
       sender: answerer.client.agentId,
       timeMs: Date.now(),
       welcome: await makeWelcome(await HostileMember.of(answerer.agent, name), keyPackage),
-      name: membership.name,
+      name: inside.name,
       generation,
     };
     queueMicrotask(() => victim.session.inject({ kind: "notice", operation: "DeliverWelcome", body: welcome }));
@@ -74,14 +74,13 @@ export function answerWith(
 
 /** The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns how often. */
 export async function answerWrongly(actor: Actor): Promise<() => number> {
-  const { group } = (await actor.live()).membership;
-  const prepare = group.prepare.bind(group);
+  const inside = await actor.inside();
   let other: Uint8Array | undefined;
   let answers = 0;
-  group.prepare = (change) => {
+  inside.replacePrepare((change, prepare) => {
     if (change.rejoins !== undefined && change.rejoins.length > 0) other = prepare(change).welcome;
     return prepare(change);
-  };
+  });
   actor.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit" || other === undefined) return forward();
     const sent = body as RequestBody<"SendCommit">; // cast: of this operation

@@ -6,10 +6,10 @@ import { type Actor, name, until } from "./stage.ts";
 export async function loseStep(victim: Actor, by: Actor): Promise<void> {
   const before = victim.session.tampering.notice ?? ((notice: NoticeEnvelope) => [notice]);
   victim.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : before(notice);
-  const live = await victim.live();
-  const isBack = (): boolean => live.health.issues.some((issue) => issue.kind === "rejoined");
-  await (await by.live()).committer.commit(() => ({ change: {} }));
+  const inside = await victim.inside();
+  const isBack = (): boolean => inside.issues.some((issue) => issue.kind === "rejoined");
+  await (await by.inside()).commit();
   await by.manager.send(name, "lost");
-  await until("it is on its way", () => live.state.rejoining !== undefined || isBack());
+  await until("it is on its way", () => inside.state.rejoining !== undefined || isBack());
   victim.session.tampering.notice = before;
 }

@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export async function createOlderOwner(stage: Stage): Promise<Actor> {
   const owner = await stage.actor("alice");
   await owner.manager.create(name);
-  const { membership: { channelId, group: { binding, changes } } } = await owner.live();
+  const { channelId, group: { binding, changes } } = await owner.inside();
   const { identity } = owner.agent.parts;
   const nowMs = stage.world.time.nowMs();
   const own = createOlderKeyPackage(identity, nowMs);
@@ -40,9 +40,9 @@ export async function addOlderMember(
   { world }: Stage,
   types?: readonly number[],
 ): Promise<void> {
-  const { committer } = await owner.live();
+  const inside = await owner.inside();
   const { keyPackage } = createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs(), types);
-  await committer.commit(() => ({ change: { add: [keyPackage] } }));
+  await inside.commit(() => ({ add: [keyPackage] }));
 }
 
 function createOlderKeyPackage(

@@ -7,7 +7,7 @@ import {
   Agent,
   createMemoryDisk,
   createSignatures,
-  type LiveChannel,
+  Inside,
   type MemoryDisk,
   openIdentity,
   openMemory,
@@ -179,8 +179,8 @@ export class Actor {
   }
 
   /** The channel from inside: for members whose client was modified. */
-  live(): Promise<LiveChannel> {
-    return this.agent.open(name);
+  inside(): Promise<Inside> {
+    return Inside.of(this.agent, name);
   }
 
   /** The agent's signing key, for what a modified client would sign. */

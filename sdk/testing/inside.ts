@@ -1,0 +1,238 @@
+/**
+ * A channel from inside: for members whose client was modified, and for what an agent knows and tells no user. It is the one
+ * place that knows the classes of a channel, so that tests name none of them, and a class that is replaced changes one file.
+ */
+import type { AgentId, ChannelId, ChannelName, JoinRequestId, NoticeBody, RequestBody } from "../../proto/mod.ts";
+import type { StaticError } from "../base/errors.ts";
+import type { Agent } from "../channel/agent.ts";
+import type { BadCommit } from "../channel/bad_commit.ts";
+import { Carrier } from "../channel/carrier.ts";
+import { createFounding, requestOf } from "../channel/founding.ts";
+import { createPace } from "../channel/healing_pace.ts";
+import type { HealthLog, LiveChannelState } from "../channel/health.ts";
+import type { LiveChannel } from "../channel/live_channel.ts";
+import type { Membership } from "../channel/membership.ts";
+import type { PostOptions } from "../channel/send_options.ts";
+import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
+
+export class Inside {
+  readonly #live: LiveChannel;
+  readonly #agent: Agent;
+
+  private constructor(live: LiveChannel, agent: Agent) {
+    this.#live = live;
+    this.#agent = agent;
+  }
+
+  static async of(agent: Agent, channel: string): Promise<Inside> {
+    return new Inside(await agent.open(channel), agent);
+  }
+
+  get #membership(): Membership {
+    return this.#live.membership;
+  }
+
+  get name(): ChannelName {
+    return this.#live.name;
+  }
+
+  get channelId(): ChannelId {
+    return this.#live.channelId;
+  }
+
+  /** The channel's, in generation 0. */
+  get groupId(): ChannelId {
+    return this.#membership.groupId;
+  }
+
+  get epoch(): number {
+    return this.#membership.epoch;
+  }
+
+  get group(): Group {
+    return this.#membership.group;
+  }
+
+  /** Another one after each way back in. */
+  get life(): unknown {
+    return this.#membership.durable;
+  }
+
+  get state(): LiveChannelState {
+    return this.#live.state;
+  }
+
+  get issues(): HealthLog["issues"] {
+    return this.#live.health.issues;
+  }
+
+  /** The error for callers after the end. */
+  get over(): StaticError | undefined {
+    return this.#live.over;
+  }
+
+  /** Messages that wait for the program. */
+  get unread(): number {
+    return this.#live.inbox.unread;
+  }
+
+  get absent(): Membership["absent"] {
+    return this.#membership.absent;
+  }
+
+  get lapsed(): Membership["lapsed"] {
+    return this.#membership.lapsed;
+  }
+
+  get leavers(): Membership["leavers"] {
+    return this.#membership.leavers;
+  }
+
+  /** Our leaf as it came in. */
+  get joinedLeaf(): Uint8Array {
+    return this.#membership.joinedLeaf;
+  }
+
+  joinedEpoch(agentId: AgentId): number {
+    return this.#membership.joinedEpoch(agentId);
+  }
+
+  isMember(agentId: AgentId): boolean {
+    return this.#membership.isMember(agentId);
+  }
+
+  memberOf(agentId: AgentId): ReturnType<Membership["memberOf"]> {
+    return this.#membership.memberOf(agentId);
+  }
+
+  leafOf(agentId: AgentId): ReturnType<Membership["leafOf"]> {
+    return this.#membership.leafOf(agentId);
+  }
+
+  /** `plan` is asked for each try; undefined when there is nothing to do any more. */
+  commit(
+    plan: () => Change | undefined = () => ({}),
+    answers: readonly JoinRequestId[] = [],
+  ): ReturnType<LiveChannel["committer"]["commit"]> {
+    return this.#live.committer.commit(() => {
+      const change = plan();
+      return change && { change, answers };
+    });
+  }
+
+  /** A commit of ours whose fate is open. */
+  get openCommit(): PreparedCommit | undefined {
+    return this.#live.committer.candidate;
+  }
+
+  /** It is from before a crash or a lost connection. */
+  get isCommitOfBefore(): boolean {
+    return this.#live.committer.isOfBefore;
+  }
+
+  /** No commit is made or sent any more until `reopenCommits`, as while the agent leaves. */
+  closeCommits(): Promise<void> {
+    return this.#live.committer.close();
+  }
+
+  reopenCommits(): void {
+    this.#live.committer.reopen();
+  }
+
+  /** From now on an open commit is sent again by `act`. */
+  replaceResume(act: (resume: () => Promise<void>) => Promise<void>): void {
+    const { committer } = this.#live;
+    const resume = committer.resume.bind(committer);
+    committer.resume = () => act(resume);
+  }
+
+  /** From now on our commits are made by `act`. */
+  replacePrepare(act: (change: Change, prepare: (change: Change) => PreparedCommit) => PreparedCommit): void {
+    const { group } = this;
+    const prepare = group.prepare.bind(group);
+    group.prepare = (change) => act(change, prepare);
+  }
+
+  /** From now on a commit of ours that the relay took is entered when this has resolved. */
+  beforeAccept(wait: () => Promise<void>): void {
+    const membership = this.#membership;
+    const accept = membership.accept.bind(membership);
+    membership.accept = async (...parts) => {
+      await wait();
+      await accept(...parts);
+    };
+  }
+
+  /** From now on everybody who asks to come back is taken for a member. */
+  believeRejoins(): void {
+    const membership = this.#membership;
+    membership.isRejoinOf = () => true;
+    membership.judgeLeaf = () => "present";
+  }
+
+  /** From now on nothing of these kinds is reported. */
+  hideIssues(isHidden: (kind: Parameters<HealthLog["report"]>[0]) => boolean): void {
+    const { health } = this.#live;
+    const report = health.report.bind(health);
+    health.report = (kind, text, more) => isHidden(kind) ? undefined : report(kind, text, more);
+  }
+
+  /** Told of each content that is sealed from now on. */
+  onSealed(listener: (plaintext: Uint8Array) => void): void {
+    const { durable } = this.#membership;
+    const seal = durable.seal.bind(durable);
+    durable.seal = (payload, aad, room) => {
+      listener(room?.fuller ?? payload);
+      return seal(payload, aad, room);
+    };
+  }
+
+  /** A message as it goes to the relay. */
+  seal(payload: Uint8Array, authenticatedData: Uint8Array): Promise<Sealed> {
+    return this.#membership.durable.seal(payload, authenticatedData);
+  }
+
+  /** A content as it is, whatever it says. */
+  send(content: Uint8Array, options: PostOptions = {}): Promise<unknown> {
+    return this.#live.outbox.send(content, options);
+  }
+
+  /** Undefined when its sender is not a member. */
+  badCommitOf(commit: NoticeBody<"DeliverCommit">, reason: string): BadCommit | undefined {
+    return this.#membership.badCommitOf(commit, reason);
+  }
+
+  /** The founding with which an owner begins its channel anew. */
+  async foundingBecauseOf(bad: BadCommit): Promise<RequestBody<"FoundGeneration">> {
+    const { parts, keyPackages, welcomes, agentId } = this.#agent;
+    const relayNowMs = (): number => parts.runtime.nowMs();
+    const carrier = new Carrier(new Map(), relayNowMs);
+    const silent = {
+      onErased: () => {},
+      onEvent: () => {},
+      nextRun: () => 0,
+      nameOf: () => undefined,
+      healing: { take: () => 0 },
+      pace: createPace(),
+    };
+    const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
+    return requestOf(await createFounding(this.#membership, bad, deps));
+  }
+
+  recover(): ReturnType<LiveChannel["recover"]> {
+    return this.#live.recover();
+  }
+
+  leave(): ReturnType<LiveChannel["leave"]> {
+    return this.#live.leave();
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): ReturnType<LiveChannel["idle"]> {
+    return this.#live.idle();
+  }
+
+  close(): Promise<void> {
+    return this.#live.close();
+  }
+}
