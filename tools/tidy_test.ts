@@ -42,6 +42,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["machine_wait", "sdk/channel/connection/deep/a.ts", `${doc}export const a = (): Promise<void> => b;\n`],
   ["machine_wait", "sdk/channel/connection/a.ts", `${doc}setTimeout(a, 5);\n`],
   ["machine_wait", "sdk/channel/names/a.ts", `${doc}await a();\n`],
+  ["machine_wait", "sdk/channel/recovery/a.ts", `${doc}setTimeout(a, 5);\n`],
   ["permit", "sdk/channel/a.ts", `${doc}// cast: none\nconst a = { number: 1 } as Permit;\n`],
   ["permit", "tests/a_test.ts", "const a = { number: 1 } as Permit;\n"],
   ["unfinished", "proto/cell.ts", `${doc}// TO${"DO"}: later\n`],

@@ -1,0 +1,74 @@
+/** Changes of the place to another group, and away from ours: each is one write. Entering takes the permit of the connection. */
+import type { Permit } from "../connection/permit.ts";
+import { backOf, badOf, find, report, type Run } from "./recovery_run.ts";
+import type { FoundCommit, Made, Opened, WayBack } from "./recovery_state.ts";
+import { beginBack, type Beginning, cameIn, newBack } from "./way_back.ts";
+
+/**
+ * Whether a founding of ours that the relay says is in the log may be entered. A group that went on since then may have lost members and
+ * owners that the founding still has: then the relay's word is not enough, and a member must have signed that it left for it.
+ */
+export function mayEnter({ state, facts }: Run, { base }: Made): boolean {
+  return !state.isHalted && (base === facts.base || state.isLeftFor);
+}
+
+export function enterOwn(run: Run, { base }: Made, { sequence, hash }: FoundCommit, _permit: Permit): void {
+  const isLate = base !== run.facts.base;
+  enterGeneration(run, hash);
+  find(run, { type: "generation", own: { sequence, hash }, isLate });
+}
+
+export function enterFollowed(run: Run, _permit: Permit): void {
+  enterGeneration(run, undefined);
+  find(run, { type: "generation", own: undefined, isLate: false });
+}
+
+function enterGeneration(run: Run, own: string | undefined): void {
+  const { state, write } = run;
+  write.push({ type: "generation", own });
+  report(run, { kind: "recovered", bad: badOf(state.place) });
+  state.returnedMs = undefined;
+  state.made = [];
+  state.place = { at: "in_step" };
+  forgetGroup(run);
+}
+
+/** Questions and jobs about the group before are void. */
+function forgetGroup({ state }: Run): void {
+  state.settling = state.opening = undefined;
+  state.isLeftFor = state.isRemoved = false;
+}
+
+export function enterMembership(run: Run, { own, generation, welcome }: Opened & { readonly welcome: number }): void {
+  const { state, write, facts: { nowMs } } = run;
+  const isReturn = badOf(state.place) !== undefined;
+  write.push({ type: "membership", welcome });
+  if (isReturn) write.push({ type: "stopped", bad: undefined }, { type: "returned", atMs: nowMs });
+  // The relay may take those of the next generation yet.
+  for (const { hash } of state.made.filter((made) => made.generation <= generation)) {
+    write.push({ type: "no_founding", hash });
+  }
+  state.made = state.made.filter((made) => made.generation > generation);
+  if (isReturn) state.returnedMs = nowMs;
+  state.isProven = false;
+  cameIn(run, own);
+  state.place = { at: "in_step" };
+  forgetGroup(run);
+  report(run, { kind: "rejoined" });
+  find(run, { type: "membership" });
+}
+
+/** Our group is of no use. `isAnew`: whatever ran before, this is another way. */
+export function goOutside(run: Run, beginning: Beginning, isAnew = false): void {
+  run.state.isRemoved = false;
+  const { state } = run;
+  const { place } = state;
+  const before = isAnew ? undefined : backOf(place);
+  if (badOf(place) !== undefined) run.write.push({ type: "stopped", bad: undefined });
+  if (place.at === "apart") run.write.push({ type: "foreign", foreign: undefined });
+  // One that runs goes on, and is not taken back any more.
+  const back: WayBack = before === undefined ? newBack(run, beginning) : { ...before, by: "commits" };
+  state.place = { at: "outside", back };
+  find(run, { type: "outside", hears: back.by === "word" });
+  if (before === undefined) beginBack(run);
+}

@@ -1,0 +1,271 @@
+/**
+ * `recover()`: an owner that is stopped begins a new generation. The founding is on disk before it is sent, always goes unchanged, and is
+ * kept as long as the relay may take it. The log delivers it to everybody but its founder, who asks for it. Table "Foundings of
+ * ours" of docs/channel_machine.md.
+ */
+import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
+import { enterOwn, mayEnter } from "./entering.ts";
+import { badOf, call, find, isAgain, job, nextFounding, type Run, wake } from "./recovery_run.ts";
+import type { Answer, Bad, FoundCommit, Founding, Made, Place, Refusal, Result } from "./recovery_state.ts";
+
+/** An owner whose members do not all ask waits so long: others may be able to follow. */
+const patienceMs = 60_000;
+/** For the founding of another owner to arrive. */
+const followMs = 30_000;
+/** Times that one call waits for messages that come once more. */
+const maxArrivals = 5;
+/** Made for one call, when the relay refuses them. */
+const maxFoundings = 3;
+/** Of one generation: that many may be taken late. */
+const maxMade = 4;
+
+/** Whether an owner may begin anew now. */
+export function isOffered({ state, facts }: Run, bad: Bad): boolean {
+  const askers = state.place.at === "stopped" ? state.place.askers : [];
+  // A clock that was put back says nothing about the time that has passed.
+  const elapsedMs = facts.nowMs - bad.sinceMs;
+  return isAgain(state, bad, facts) || elapsedMs < 0 || elapsedMs >= patienceMs ||
+    facts.others.every(({ agentId }) => agentId === bad.blamed || askers.includes(agentId));
+}
+
+export function recover(run: Run, operation: number): void {
+  const { state } = run;
+  const refusal = refusalNow(run);
+  if (refusal !== undefined) return void run.effects.push({ type: "settle", operation, refusal });
+  state.recovering = [...state.recovering, operation];
+  if (state.founding.at !== "none") return;
+  state.waits = state.refusals = 0;
+  fromTheTop(run);
+}
+
+/** Texts are words for the runner, which says them to the program. */
+function refusalNow(run: Run): Refusal | undefined {
+  const { state: { place }, facts } = run;
+  const bad = badOf(place);
+  if (place.at === "apart" && bad === undefined) return { code: "epoch_conflict", text: "apart" };
+  if (bad === undefined) return { code: "not_allowed", text: "not_stopped" };
+  // That a generation is there which we refuse may be a lie of the relay: then it takes ours.
+  const isNow = facts.self.owner && isOffered(run, bad);
+  return isNow ? undefined : { code: "not_allowed", text: "not_offered" };
+}
+
+function goTo({ state }: Run, founding: Founding): void {
+  state.founding = founding;
+}
+
+function fromTheTop(run: Run): void {
+  if (run.facts.isAllHere) return proceed(run);
+  // Whether there is a connection.
+  goTo(run, { at: "probing", call: call(run, { to: "FindCommit", epoch: run.facts.epoch }) });
+}
+
+export function arrived(run: Run, operation: number, isLate: boolean): void {
+  const { state, facts } = run;
+  if (state.founding.at !== "arriving" || state.founding.operation !== operation) return;
+  if (!facts.isAllHere && !facts.isOnline) return reject(run, { code: "connection_error", text: "not_all_here" });
+  if (!facts.isAllHere && !isLate && ++state.waits < maxArrivals) return fromTheTop(run);
+  proceed(run);
+}
+
+/** Everything in front of the stop is here, or does not come. */
+function proceed(run: Run, isLooked = false): void {
+  const { state, facts } = run;
+  const { made } = state;
+  const bad = badOf(state.place);
+  if (bad === undefined) return;
+  if (facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
+  if (facts.permit === undefined && made.length > 0 && !isLooked) {
+    return goTo(run, { at: "looking", call: call(run, { to: "FindCommit", epoch: nextFounding(run) }) });
+  }
+  if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
+  const before = made.findLast(({ badCommit, isRefused }) => badCommit === bad.hash && !isRefused);
+  if (before !== undefined) return send(run, before);
+  if (made.length >= maxMade) return reject(run, { code: "overloaded", text: "too_many_foundings" });
+  claim(run, facts.claimable.filter((agentId) => agentId !== bad.blamed), [], bad);
+}
+
+function claim(run: Run, wanted: readonly AgentId[], calls: readonly number[], bad: Bad): void {
+  if (wanted.length === 0) return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls }) });
+  const agentIds = wanted.slice(0, limits.claimsForFounding);
+  const number = call(run, { to: "ClaimForFounding", agentIds });
+  goTo(run, { at: "claiming", call: number, left: wanted.slice(agentIds.length), calls: [...calls, number] });
+}
+
+/** The founding is on disk, and goes. */
+export function foundingMade(run: Run, number: number, result: Result): void {
+  const { state, facts } = run;
+  const { founding } = state;
+  const bad = badOf(state.place);
+  if (founding.at !== "making" || founding.job !== number || result.of !== "founding" || bad === undefined) return;
+  if (facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
+  if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
+  const generation = generationOf(facts.epoch) + 1;
+  const made: Made = {
+    ...result.made,
+    generation,
+    badCommit: bad.hash,
+    base: facts.base,
+    isSent: false,
+    isRefused: false,
+  };
+  run.write.push({ type: "founding", made });
+  state.made = [...state.made, made];
+  send(run, made);
+}
+
+function send(run: Run, { hash, isSent }: Made): void {
+  const { state } = run;
+  state.made = state.made.map((made) => made.hash === hash ? { ...made, isSent: true } : made);
+  const number = call(run, { to: "FoundGeneration", hash });
+  goTo(run, { at: "sent", call: number, hash, isOnly: !isSent });
+}
+
+/** Returns whether it was what the founding waits for. */
+export function foundingAnswered(run: Run, number: number, answer: Answer): boolean {
+  const { founding, place } = run.state;
+  if (!("call" in founding) || founding.call !== number) return false;
+  const bad = badOf(place);
+  switch (founding.at) {
+    case "probing": {
+      const operation = ++run.state.numbers;
+      run.effects.push({ type: "await_arrival", operation });
+      goTo(run, { at: "arriving", operation });
+      return true;
+    }
+    case "looking":
+      looked(run, answer.to === "FindCommit" ? answer.commit : undefined);
+      return true;
+    case "claiming":
+      if (bad !== undefined) claim(run, founding.left, founding.calls, bad);
+      return true;
+    case "sent":
+      if (answer.to === "FoundGeneration") taken(run, { hash: founding.hash, sequence: answer.sequence });
+      return true;
+    case "checking":
+      checked(run, founding, answer.to === "FindCommit" ? answer.commit : undefined);
+      return true;
+  }
+}
+
+export function ownIn({ state }: Run, commit: FoundCommit | undefined): Made | undefined {
+  return commit && state.made.find(({ hash }) => hash === commit.hash);
+}
+
+function looked(run: Run, commit: FoundCommit | undefined): void {
+  const own = ownIn(run, commit);
+  if (own === undefined || commit === undefined) return proceed(run, true);
+  if (run.facts.permit !== undefined && mayEnter(run, own)) return enterOwn(run, own, commit, run.facts.permit);
+  // Its members let us in: our store may be older than what it sent there.
+  own.members > 1 ? follow(run) : proceed(run, true);
+}
+
+function taken(run: Run, commit: FoundCommit): void {
+  const own = ownIn(run, commit);
+  const { permit } = run.facts;
+  // Without a permit, the next connection enters it.
+  if (own === undefined || permit === undefined || !mayEnter(run, own)) return follow(run);
+  rest(run);
+  enterOwn(run, own, commit, permit);
+}
+
+type Checking = Extract<Founding, { at: "checking" }>;
+
+/** A refusal says nothing about an earlier copy whose reply was lost. */
+function checked(run: Run, { hash, isOnly, refusal }: Checking, commit: FoundCommit | undefined): void {
+  const { state } = run;
+  if (commit?.hash === hash) return taken(run, commit);
+  if (refusal.code === "epoch_conflict") return follow(run);
+  if (refusal.code !== "invalid_request" && refusal.code !== "payload_too_large") return reject(run, refusal);
+  // The relay takes these bytes no more as its log is now. An earlier copy it may have taken before.
+  if (isOnly) run.write.push({ type: "no_founding", hash });
+  state.made = state.made.flatMap((made) => {
+    if (made.hash !== hash) return [made];
+    return isOnly ? [] : [{ ...made, isRefused: true }];
+  });
+  if (isOnly) state.refusals++;
+  const isTried = state.refusals >= maxFoundings || refusal.code === "payload_too_large" ||
+    state.recovering.length === 0;
+  if (isTried) return reject(run, refusal);
+  fromTheTop(run);
+}
+
+/** Others begin the generation in which we are soon, or have begun it. */
+function follow(run: Run): void {
+  if (run.state.place.at === "apart") return reject(run, { code: "epoch_conflict", text: "apart" });
+  if (run.state.recovering.length === 0) return rest(run);
+  if (isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
+  goTo(run, { at: "following", timer: wake(run, followMs) });
+}
+
+/** Returns whether it was what the founding waits for. */
+export function foundingRefused(run: Run, number: number, refusal: Refusal): boolean {
+  const { founding } = run.state;
+  if (!("call" in founding) || founding.call !== number) return false;
+  if (founding.at === "checking") reject(run, founding.refusal);
+  else if (founding.at === "sent") {
+    const { hash, isOnly } = founding;
+    const epoch = nextFounding(run);
+    goTo(run, { at: "checking", call: call(run, { to: "FindCommit", epoch }), hash, isOnly, refusal });
+  } else reject(run, refusal);
+  return true;
+}
+
+/** The same call sends the same founding later. */
+export function foundingLost(run: Run, number: number, refusal: Refusal): boolean {
+  const { founding } = run.state;
+  if (!("call" in founding) || founding.call !== number) return false;
+  reject(run, founding.at === "checking" ? founding.refusal : refusal);
+  return true;
+}
+
+export function foundingTime(run: Run, timer: number): boolean {
+  const { founding } = run.state;
+  if (founding.at !== "following" || founding.timer !== timer) return false;
+  reject(run, { code: "mls_error", text: "not_followed" });
+  return true;
+}
+
+function reject(run: Run, refusal: Refusal): void {
+  settleAll(run, refusal);
+  rest(run);
+}
+
+function rest(run: Run): void {
+  if (isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
+  goTo(run, { at: "none" });
+}
+
+export function isOnItsWay({ at }: Founding): boolean {
+  return at === "sent" || at === "checking";
+}
+
+/** The program wants to leave: our leaf is soon told for good. */
+export function leaves(run: Run): void {
+  const { founding } = run.state;
+  if (founding.at !== "none" && !isOnItsWay(founding)) reject(run, { code: "not_allowed", text: "leaving" });
+}
+
+export function foundingFailed(run: Run, number: number, refusal: Refusal): boolean {
+  const { founding } = run.state;
+  if (founding.at !== "making" || founding.job !== number) return false;
+  reject(run, refusal);
+  return true;
+}
+
+export function settleAll({ state, effects }: Run, refusal: Refusal | undefined): void {
+  for (const operation of state.recovering) effects.push({ type: "settle", operation, refusal });
+  state.recovering = [];
+}
+
+/** The calls of the program are about the place. A founding that is on its way goes on without them. */
+export function foundingMoved(run: Run, before: Place["at"]): void {
+  const { state } = run;
+  const { place: { at }, founding } = state;
+  if (at === before || at === "stopped" || (founding.at === "none" && state.recovering.length === 0)) return;
+  const isSent = isOnItsWay(founding);
+  if (at === "outside") return isSent || founding.at === "following" ? undefined : follow(run);
+  // With its bad commit, an owner that is apart may found all the same.
+  if (at === "apart") return founding.at === "following" ? follow(run) : undefined;
+  settleAll(run, undefined);
+  if (!isSent) goTo(run, { at: "none" });
+}

@@ -1,0 +1,409 @@
+/**
+ * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit that cannot be followed stops it, an owner
+ * begins a new generation, a Welcome lets it in again. The tables are in docs/channel_machine.md: what is not in them changes
+ * nothing. The product does not use this room yet.
+ * Long because it is one list of rows, each a few lines.
+ */
+import { generationOf } from "../../../proto/mod.ts";
+import { enterFollowed, enterMembership, enterOwn, goOutside, mayEnter } from "./entering.ts";
+import {
+  arrived,
+  foundingAnswered,
+  foundingFailed,
+  foundingLost,
+  foundingMade,
+  foundingMoved,
+  foundingRefused,
+  foundingTime,
+  isOnItsWay,
+  leaves,
+  ownIn,
+  recover,
+  settleAll,
+} from "./own_founding.ts";
+import { backOf, badOf, call, find, isAgain, job, nextFounding, report, type Run } from "./recovery_run.ts";
+import type {
+  Answer,
+  Bad,
+  Place,
+  RecoveryEvent,
+  RecoveryFacts,
+  RecoveryState,
+  RecoveryStep,
+  Result,
+} from "./recovery_state.ts";
+import {
+  backAnswered,
+  backDone,
+  backFailed,
+  backLost,
+  backRefused,
+  backTime,
+  beginBack,
+  haltBack,
+  hear,
+  hurry,
+  newBack,
+  resumeBack,
+} from "./way_back.ts";
+
+export function stepRecovery(state: RecoveryState, event: RecoveryEvent, facts: RecoveryFacts): RecoveryStep {
+  const run: Run = { state, facts, write: [], effects: [] };
+  if (state.isOver) return run;
+  const before = state.place.at;
+  happen(run, event);
+  foundingMoved(run, before);
+  return run;
+}
+
+type Of<T extends RecoveryEvent["type"]> = Extract<RecoveryEvent, { type: T }>;
+
+function happen(run: Run, event: RecoveryEvent): void {
+  const { state } = run;
+  switch (event.type) {
+    case "connected":
+      return state.place.at === "outside" ? hurry(run) : undefined;
+    case "permit":
+      return permitted(run);
+    case "doubt":
+      return doubted(run, event);
+    case "stop_found":
+      return stopFound(run, event);
+    case "log_at":
+      return logAt(run, event.generation);
+    case "ended":
+      return backOf(state.place) === undefined || event.isRecovered ? find(run, { type: "over" }) : undefined;
+    case "cannot_follow":
+      return cannotFollow(run, event);
+    case "out_of_step":
+      return outOfStep(run, event);
+    case "stop_read":
+      return stopRead(run, event.isStop);
+    case "removed":
+      return removed(run, event);
+    case "moved":
+      return moved(run, event.from);
+    case "founding":
+      return founded(run, event);
+    case "all_shown":
+      return askWhenRead(run);
+    case "asker":
+      return asker(run, event);
+    case "own_commit":
+      return forgetSpent(run);
+    case "welcome":
+      return hear(run, { of: "welcome", told: event.told });
+    case "leaf":
+      return hear(run, { of: "leaf", told: event.told });
+    case "recover":
+      return recover(run, event.operation);
+    case "arrived":
+      return arrived(run, event.operation, event.isLate);
+    case "leaves":
+      return leaving(run);
+    case "halt":
+      state.isHalted = true;
+      return haltBack(run);
+    case "resume":
+      return resume(run);
+    case "answered":
+      return answered(run, event);
+    case "refused":
+      return refused(run, event);
+    case "lost":
+      return lost(run, event);
+    case "done":
+      return done(run, event.job, event.result);
+    case "failed":
+      return failed(run, event);
+    case "time":
+      return void (backTime(run, event.timer) || foundingTime(run, event.timer));
+    case "over":
+      return over(run, event.isErased);
+  }
+}
+
+/** The connection has shown that our store is as new as what we did, and that the log is ours. */
+function permitted(run: Run): void {
+  const { state, facts } = run;
+  const { place } = state;
+  if (place.at === "outside" && place.back.by === "word") takenBack(run, { at: "in_step" });
+  if (place.at === "stopped" && place.back?.by === "word") takenBack(run, { ...place, back: undefined });
+  if (badOf(state.place) !== undefined) {
+    if (facts.isAllRead) stopRead(run, true);
+    hurry(run);
+  } else if (facts.logGeneration > generationOf(facts.epoch)) settleOwn(run);
+}
+
+/** The reason to ask is taken back. A commit that has removed us meanwhile was no answer to that. */
+function takenBack(run: Run, place: Place): void {
+  goTo(run, place);
+  if (run.state.isRemoved) find(run, { type: "gone" });
+}
+
+function goTo(run: Run, place: Place): void {
+  run.state.place = place;
+  if (place.at === "in_step") find(run, { type: "in_step" });
+}
+
+function doubted(run: Run, { by, reason, sent }: Of<"doubt">): void {
+  const { state } = run;
+  const { place } = state;
+  if (place.at === "apart") return;
+  const ground = by === "lapse" ? "lapse" : "word";
+  const beginning = { by: ground, reason, ...(by === "store" && sent !== undefined && { proof: sent }) } as const;
+  const before = backOf(place);
+  if (place.at === "in_step") return goOutside(run, beginning);
+  if (before === undefined && place.at === "stopped") {
+    state.place = { ...place, back: newBack(run, beginning) };
+    return beginBack(run);
+  }
+  hurry(run);
+}
+
+/** That the log holds the commit at which we are stopped is the relay's word, too. */
+function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
+  const { state } = run;
+  const { place } = state;
+  const bad = badOf(place);
+  if (bad === undefined) return;
+  if (commit?.hash === bad.hash) {
+    if (commit.sequence === bad.sequence) return;
+    const moved = { ...bad, sequence: commit.sequence };
+    run.write.push({ type: "stopped", bad: moved });
+    if (place.at === "stopped" || place.at === "apart") state.place = { ...place, bad: moved };
+    return;
+  }
+  // Traces of commits are forgotten one day: only while the epoch lasts does their absence tell something.
+  const isSame = generationOf(epoch) === generationOf(bad.epoch);
+  if (!isSame || (commit === undefined && epoch > bad.epoch)) return;
+  run.write.push({ type: "stopped", bad: undefined });
+  report(run, { kind: "log_set_back", bad });
+  find(run, { type: "all_arrived" });
+  takenBack(run, place.at === "apart" ? { ...place, bad: undefined } : { at: "in_step" });
+}
+
+/** That a founding is in the log is the relay's word. It has taken it back if its log is in an earlier generation. */
+function logAt(run: Run, generation: number): void {
+  const { place } = run.state;
+  if (place.at !== "apart" || generation >= place.foreign.generation) return;
+  run.write.push({ type: "foreign", foreign: undefined });
+  goTo(run, place.bad === undefined ? { at: "in_step" } : stoppedAt(place.bad));
+}
+
+function stoppedAt(bad: Bad): Place {
+  return { at: "stopped", bad, askers: [], back: undefined };
+}
+
+function cannotFollow(run: Run, { bad, reason }: Of<"cannot_follow">): void {
+  const { state } = run;
+  const { place } = state;
+  if (bad === undefined) return outOfStep(run, { type: "out_of_step", reason });
+  if (badOf(place) !== undefined || (place.at === "outside" && place.back.by === "commits")) return;
+  run.write.push({ type: "stopped", bad });
+  state.place = place.at === "apart"
+    ? { ...place, bad }
+    : { at: "stopped", bad, askers: [], back: place.at === "outside" ? place.back : undefined };
+  report(run, { kind: "refused_commit", bad });
+  find(run, { type: "all_arrived" });
+  find(run, { type: "stopped" });
+  askWhenRead(run);
+}
+
+/** A stop stays: it may be all that is true of it, and an owner needs it to begin anew. */
+function outOfStep(run: Run, { reason, isNamed }: Of<"out_of_step">): void {
+  const { state } = run;
+  const { place } = state;
+  const beginning = { by: "commits", reason, ...(isNamed !== undefined && { isNamed }) } as const;
+  if (place.at === "in_step" || place.at === "outside") return goOutside(run, beginning);
+  find(run, { type: "outside", hears: false });
+  if (place.at === "apart") return;
+  state.place = {
+    ...place,
+    back: place.back === undefined ? newBack(run, beginning) : { ...place.back, by: "commits" },
+  };
+  if (place.back === undefined) beginBack(run);
+}
+
+function removed(run: Run, { isAgain, reason }: Of<"removed">): void {
+  // One that answers our request removes us first.
+  if (backOf(run.state.place) !== undefined) return void (run.state.isRemoved ||= !isAgain);
+  if (!isAgain) return find(run, { type: "gone" });
+  outOfStep(run, { type: "out_of_step", reason });
+}
+
+/** A founding on the group before was given up by going on: an honest relay holds no bad commit there any more, and takes it not. */
+function moved(run: Run, from: string): void {
+  const { state } = run;
+  for (const { hash, base } of state.made) if (base === from) run.write.push({ type: "no_founding", hash });
+  state.made = state.made.filter(({ base }) => base !== from);
+}
+
+function leaving(run: Run): void {
+  leaves(run);
+  const { place, made, founding } = run.state;
+  if (badOf(place) !== undefined && made.length > 0) settleOwn(run);
+  if (run.state.settling === undefined && !isOnItsWay(founding)) find(run, { type: "founding_settled" });
+}
+
+function resume(run: Run): void {
+  run.state.isHalted = false;
+  resumeBack(run);
+  if (badOf(run.state.place) !== undefined && run.facts.isAllRead) settleOwn(run);
+}
+
+function failed(run: Run, { job: number, refusal }: Of<"failed">): void {
+  const { state } = run;
+  // The founding comes again.
+  if (state.opening?.job === number) state.opening = undefined;
+  else if (!foundingFailed(run, number, refusal)) backFailed(run, number);
+}
+
+/** An entry at the stop, or behind it: what stands in front of it is here. */
+function stopRead(run: Run, isStop: boolean): void {
+  find(run, { type: "all_arrived" });
+  if (isStop && run.facts.permit !== undefined && run.state.made.length > 0) settleOwn(run);
+  else askWhenRead(run);
+}
+
+/** The log delivers a founding of ours to everybody else. */
+function settleOwn(run: Run): void {
+  const { state } = run;
+  if (state.made.length === 0 || state.settling !== undefined || run.facts.permit === undefined || state.isHalted) {
+    return;
+  }
+  state.settling = call(run, { to: "FindCommit", epoch: nextFounding(run) });
+}
+
+/** We may be the only member that cannot follow. A rejoin would lose unread messages, so they are read first. */
+function askWhenRead(run: Run): void {
+  const { state, facts } = run;
+  const { place } = state;
+  if (place.at !== "stopped" || place.back !== undefined || !facts.isAllHere || !facts.isAllShown) return;
+  const others = facts.others.filter(({ agentId }) => agentId !== place.bad.blamed);
+  if (isAgain(state, place.bad, facts) && !others.some(({ owner }) => owner)) return;
+  state.place = { ...place, back: newBack(run, { by: "stop", reason: place.bad.reason }) };
+  beginBack(run);
+}
+
+function founded(run: Run, { generation, founder, verdict, reason }: Of<"founding">): void {
+  const { state, facts } = run;
+  const { place } = state;
+  if (generation <= generationOf(facts.epoch)) return;
+  if (facts.permit === undefined) return find(run, { type: "hold" });
+  switch (verdict) {
+    case "follow":
+      state.opening = { job: job(run, { of: "generation", generation }), generation };
+      return;
+    case "behind":
+      return leftBehind(run, reason, generation);
+    case "ahead":
+      return foundedAhead(run, generation);
+    case "refused": {
+      find(run, { type: "all_arrived" });
+      // It comes again with each connection.
+      if (place.at === "apart" && place.foreign.generation <= generation) return;
+      const foreign = { generation, founder, reason };
+      run.write.push({ type: "foreign", foreign });
+      state.place = { at: "apart", foreign, bad: badOf(place) };
+      return report(run, { kind: "refused_recovery", foreign });
+    }
+  }
+}
+
+function leftBehind(run: Run, reason: string, generation: number): void {
+  find(run, { type: "all_arrived" });
+  report(run, { kind: "begun_anew", reason });
+  goOutside(run, { by: "commits", reason, generation }, true);
+}
+
+/**
+ * A generation that may be genuine, which cannot be told from where we are stopped. The relay alone says that it is there, so we stay
+ * stopped, and ask anew: if its log is in that generation, its answer names it, and a member shows how it came to be.
+ */
+function foundedAhead(run: Run, generation: number): void {
+  const { state } = run;
+  find(run, { type: "all_arrived" });
+  if (state.place.at !== "stopped") return;
+  if (generation > state.asked) {
+    state.asked = generation;
+    report(run, { kind: "begun_ahead" });
+    state.place = { ...state.place, back: undefined };
+  }
+  askWhenRead(run);
+}
+
+function asker(run: Run, { agentId, generation }: Of<"asker">): void {
+  const { state } = run;
+  const { place } = state;
+  // Nobody else can tell us that ours was taken: it is not delivered to us.
+  if (generation === generationOf(run.facts.epoch) + 1 && state.made.length > 0) {
+    state.isLeftFor = true;
+    return settleOwn(run);
+  }
+  const isHere = generation === generationOf(run.facts.epoch);
+  if (place.at !== "stopped" || !isHere || place.askers.includes(agentId)) return;
+  state.place = { ...place, askers: [...place.askers, agentId] };
+}
+
+function forgetSpent({ state, effects }: Run): void {
+  if (state.spent.length > 0) effects.push({ type: "forget_keys", own: state.spent });
+  state.spent = [];
+}
+
+function answered(run: Run, event: Of<"answered">): void {
+  if (run.state.settling === event.call) return settled(run, event.answer);
+  if (!foundingAnswered(run, event.call, event.answer)) backAnswered(run, event);
+}
+
+function settled(run: Run, answer: Answer): void {
+  const { state, facts: { permit } } = run;
+  state.settling = undefined;
+  const commit = answer.to === "FindCommit" ? answer.commit : undefined;
+  const own = ownIn(run, commit);
+  const isOurs = own !== undefined && commit !== undefined && permit !== undefined && mayEnter(run, own);
+  if (isOurs) enterOwn(run, own, commit, permit);
+  else askWhenRead(run);
+  find(run, { type: "founding_settled" });
+}
+
+function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): void {
+  if (run.state.settling === number) return retry(run);
+  if (!foundingRefused(run, number, refusal)) backRefused(run, number, refusal, epoch);
+}
+
+function lost(run: Run, { call: number, refusal }: Of<"lost">): void {
+  if (run.state.settling === number) return retry(run);
+  if (!foundingLost(run, number, refusal)) backLost(run, number);
+}
+
+function retry(run: Run): void {
+  run.state.settling = undefined;
+  find(run, { type: "retry" });
+}
+
+function done(run: Run, number: number, result: Result): void {
+  const { state, facts: { permit } } = run;
+  if (result.of === "generation") {
+    const { opening } = state;
+    if (opening?.job !== number) return;
+    state.opening = undefined;
+    // Without a permit it comes again, with one.
+    if (permit === undefined || state.isHalted) return;
+    return result.why === undefined ? enterFollowed(run, permit) : leftBehind(run, result.why, opening.generation);
+  }
+  foundingMade(run, number, result);
+  const opened = backDone(run, number, result);
+  if (opened !== undefined) enterMembership(run, opened);
+}
+
+function over(run: Run, isErased: boolean): void {
+  const { state } = run;
+  settleAll(run, { code: "over", text: "over" });
+  state.founding = { at: "none" };
+  state.isOver = true;
+  if (!isErased) return;
+  if (state.own !== undefined) state.spent = [...state.spent, state.own.reference];
+  state.own = undefined;
+  forgetSpent(run);
+}

@@ -1,0 +1,73 @@
+/** One step of the room under way, and what all of its parts say and ask. */
+import { foundingEpoch, generationOf } from "../../../proto/mod.ts";
+import type {
+  Bad,
+  Finding,
+  Place,
+  RecoveryChange,
+  RecoveryEffect,
+  RecoveryFacts,
+  RecoveryState,
+  Report,
+  Request,
+  WayBack,
+  Work,
+} from "./recovery_state.ts";
+
+export interface Run {
+  readonly state: RecoveryState;
+  readonly facts: RecoveryFacts;
+  readonly write: RecoveryChange[];
+  readonly effects: RecoveryEffect[];
+}
+
+/** An owner that is stopped again so soon after it was let in was let in by somebody that it does not trust again. */
+const calmMs = 10 * 60_000;
+
+export function call(run: Run, request: Request): number {
+  const number = ++run.state.numbers;
+  run.effects.push({ type: "call", call: number, request });
+  return number;
+}
+
+export function job(run: Run, work: Work): number {
+  const number = ++run.state.numbers;
+  run.effects.push({ type: "job", job: number, work });
+  return number;
+}
+
+export function wake(run: Run, afterMs: number): number {
+  const timer = ++run.state.numbers;
+  run.effects.push({ type: "wake", timer, afterMs });
+  return timer;
+}
+
+export function find(run: Run, finding: Finding): void {
+  run.effects.push({ type: "finding", finding });
+}
+
+export function report(run: Run, what: Report): void {
+  run.effects.push({ type: "report", report: what });
+}
+
+/** The way back that runs, if one does. */
+export function backOf(place: Place): WayBack | undefined {
+  return "back" in place ? place.back : undefined;
+}
+
+export function badOf(place: Place): Bad | undefined {
+  return "bad" in place ? place.bad : undefined;
+}
+
+/** The epoch of the log in which the generation after ours begins. */
+export function nextFounding({ facts: { epoch } }: Run): number {
+  return foundingEpoch(generationOf(epoch) + 1);
+}
+
+/**
+ * Whether this agent owns the channel and is stopped again soon after it was let in. Two members could do that without end, one by
+ * commits, the other by Welcomes. So it takes no Welcome any more but an owner's, and may begin anew at once.
+ */
+export function isAgain({ returnedMs }: Pick<RecoveryState, "returnedMs">, bad: Bad, facts: RecoveryFacts): boolean {
+  return returnedMs !== undefined && Math.abs(bad.sinceMs - returnedMs) < calmMs && facts.self.owner;
+}

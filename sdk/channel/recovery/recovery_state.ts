@@ -1,0 +1,382 @@
+/**
+ * The state of the room that stops a channel, begins generations and comes back: plain data, which `stepRecovery` alone changes. Keys,
+ * Welcomes, foundings and commits are named by hash or number; their bytes lie with the runner. The tables are in
+ * docs/channel_machine.md. The product does not use this room yet.
+ */
+import type { AgentId } from "../../../proto/mod.ts";
+import type { Doubt, Permit } from "../connection/permit.ts";
+import type { ForeignGeneration } from "../foreign_generation.ts";
+import type { Answerers, Peer } from "./answerers.ts";
+
+/** A commit that its sender signed and that we cannot follow. */
+export interface Bad {
+  readonly sequence: number;
+  readonly epoch: number;
+  readonly hash: string;
+  readonly blamed: AgentId;
+  readonly reason: string;
+  /** By our own clock. */
+  readonly sinceMs: number;
+}
+
+/** A founding of ours, which the relay may have taken. */
+export interface Made {
+  readonly hash: string;
+  readonly generation: number;
+  /** The commit that it is about, and the group on which it stands. */
+  readonly badCommit: string;
+  readonly base: string;
+  /** Members of it, with us. */
+  readonly members: number;
+  /** A copy of it is on its way, or was lost. In memory: after a start nobody knows. */
+  readonly isSent: boolean;
+  /** The relay takes these bytes no more as its log is now. In memory. */
+  readonly isRefused: boolean;
+}
+
+export type Place =
+  | { readonly at: "in_step" }
+  | {
+    readonly at: "stopped";
+    readonly bad: Bad;
+    /** Members that ask to be let in since we are stopped: they cannot follow either. */
+    readonly askers: readonly AgentId[];
+    readonly back: WayBack | undefined;
+  }
+  | { readonly at: "apart"; readonly foreign: ForeignGeneration; readonly bad: Bad | undefined }
+  | { readonly at: "outside"; readonly back: WayBack };
+
+/**
+ * `commits`: what members signed, never taken back. `word`: of the relay, which a permit ends. `lapse`: the same, which a permit does not
+ * end. `stop`: others may have followed.
+ */
+export type Ground = "commits" | "word" | "lapse" | "stop";
+
+export interface Own {
+  readonly reference: string;
+  readonly leaf: string;
+  readonly notAfterMs: number;
+}
+
+export interface Welcomed {
+  readonly welcome: number;
+  readonly sender: AgentId;
+}
+
+export interface ToldLeaf {
+  readonly requestId: string;
+  readonly leaf: string;
+  readonly sender: AgentId;
+}
+
+export type Told =
+  | { readonly of: "welcome"; readonly told: Welcomed }
+  | { readonly of: "leaf"; readonly told: ToldLeaf };
+
+/** Requests of one attempt, made anew for each leaf that we are told. */
+export interface Attempt {
+  readonly signed: readonly string[];
+  readonly leaves: number;
+  /** Another generation was named: once it is asked without a pause. */
+  readonly isMoved: boolean;
+}
+
+export interface WayBack {
+  readonly by: Ground;
+  readonly reason: string;
+  /** That we want into. */
+  readonly generation: number;
+  /** Our present leaf, as somebody told us. */
+  readonly leaf: string | undefined;
+  readonly answerers: Answerers;
+  /** Not looked at yet. */
+  readonly told: readonly Told[];
+  /** A Welcome that is good for an agent in step may not be for a stopped one: so the place of its beginning is kept. */
+  readonly look: { readonly job: number; readonly at: Told; readonly place: Place["at"] } | undefined;
+  /** The last entry of ours that the relay knows: it may prove that our store is older. */
+  readonly proof: number | undefined;
+  /** It is among the times that are limited. */
+  readonly isCounted: boolean;
+  readonly attempt: Attempt | undefined;
+  readonly step: BackStep;
+}
+
+export type BackStep =
+  | { readonly at: "proving"; readonly call: number | undefined; readonly timer: number | undefined }
+  | { readonly at: "judging_proof"; readonly job: number }
+  | { readonly at: "resting"; readonly timer: number; readonly of: "hour" | "day"; readonly untilMs: number }
+  | { readonly at: "ready" }
+  | { readonly at: "making"; readonly job: number }
+  | { readonly at: "asking"; readonly call: number }
+  | {
+    readonly at: "asked";
+    readonly request: string;
+    /** Undefined when it is over. */
+    readonly timer: number | undefined;
+    /** Ours, as somebody told us for this request. */
+    readonly leaf: string | undefined;
+    readonly isStrange: boolean;
+  }
+  | { readonly at: "pausing"; readonly timer: number | undefined }
+  /** Leaving has said goodbye. The rest of a pause goes on behind it. */
+  | { readonly at: "halted"; readonly rest: { readonly of: "hour" | "day"; readonly untilMs: number } | undefined };
+
+export type Founding =
+  | { readonly at: "none" }
+  | { readonly at: "probing"; readonly call: number }
+  | { readonly at: "arriving"; readonly operation: number }
+  | { readonly at: "looking"; readonly call: number }
+  | {
+    readonly at: "claiming";
+    readonly call: number;
+    readonly left: readonly AgentId[];
+    readonly calls: readonly number[];
+  }
+  | { readonly at: "making"; readonly job: number }
+  | { readonly at: "sent"; readonly call: number; readonly hash: string; readonly isOnly: boolean }
+  | {
+    readonly at: "checking";
+    readonly call: number;
+    readonly hash: string;
+    readonly isOnly: boolean;
+    readonly refusal: Refusal;
+  }
+  | { readonly at: "following"; readonly timer: number };
+
+export interface Refusal {
+  readonly code: string;
+  readonly text: string;
+}
+
+export interface RecoveryState {
+  place: Place;
+  /** Foundings of ours that were made in our generation, the latest last. */
+  made: readonly Made[];
+  founding: Founding;
+  /** Calls of `recover()` that wait for it. */
+  recovering: readonly number[];
+  /** Of them: times that it waited for what stands in front of the stop, and foundings that the relay refused. */
+  waits: number;
+  refusals: number;
+  /** The question to the log whether it holds a founding of ours. */
+  settling: number | undefined;
+  /** Of a generation that somebody began: its Welcome is being opened, and the entry waits. */
+  opening: { readonly job: number; readonly generation: number } | undefined;
+  /** The latest generation of which we could not tell, and for which we asked. */
+  asked: number;
+  /** A member signed that it has left for the generation after ours. */
+  isLeftFor: boolean;
+  /** A commit removed us while we asked to be let in: it counts when the asking ends. */
+  isRemoved: boolean;
+  /** Leaving has said goodbye: our leaf and our group stay as they are. */
+  isHalted: boolean;
+  /** When we were let in after a stop. */
+  returnedMs: number | undefined;
+  /** When we began to come back, the latest last. */
+  cameBackMs: readonly number[];
+  /** The log holds something of ours that this store does not know. */
+  isProven: boolean;
+  own: Own | undefined;
+  /** KeyPackages that may be in the group, or be brought into it by a request that is valid: their keys stay. */
+  spent: readonly string[];
+  numbers: number;
+  isOver: boolean;
+}
+
+/** Knowledge of the other rooms at the moment of a step. */
+export interface RecoveryFacts {
+  readonly permit: Permit | undefined;
+  readonly isOnline: boolean;
+  /** Of our group. */
+  readonly epoch: number;
+  /** Of the log, as the relay said last on this connection. */
+  readonly logGeneration: number;
+  readonly leaf: string;
+  /** Our group, as a founding on it names it. */
+  readonly base: string;
+  readonly self: Peer;
+  /** The other members, as our group has them. */
+  readonly others: readonly Peer[];
+  /** Members of the base but us and those that leave. */
+  readonly claimable: readonly AgentId[];
+  /** Everything in front of the stop is here; has been read; was taken by the program. */
+  readonly isAllHere: boolean;
+  readonly isAllRead: boolean;
+  readonly isAllShown: boolean;
+  readonly isLeaving: boolean;
+  /** Welcomes to this channel that came before anybody wanted them. */
+  readonly welcomes: readonly Welcomed[];
+  readonly nowMs: number;
+  readonly relayNowMs: number;
+  readonly jitter: (ms: number) => number;
+}
+
+export interface FoundCommit {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+export type RecoveryEvent =
+  | { readonly type: "connected" }
+  | { readonly type: "permit" }
+  | { readonly type: "doubt"; readonly by: Doubt["by"]; readonly reason: string; readonly sent?: number }
+  /** The answer to the connection's question about the stop. */
+  | { readonly type: "stop_found"; readonly epoch: number; readonly commit?: FoundCommit }
+  /** The relay says in which generation its log is. */
+  | { readonly type: "log_at"; readonly generation: number }
+  | { readonly type: "ended"; readonly isRecovered: boolean }
+  | { readonly type: "cannot_follow"; readonly bad: Bad | undefined; readonly reason: string }
+  | { readonly type: "out_of_step"; readonly reason: string; readonly isNamed?: boolean }
+  /** An entry at the stop, or behind it. */
+  | { readonly type: "stop_read"; readonly isStop: boolean }
+  /** A commit removes us; `isAgain`: and adds us. */
+  | { readonly type: "removed"; readonly isAgain: boolean; readonly reason: string }
+  /** Our group has moved, by a commit. `from`: as a founding on the group before names it. */
+  | { readonly type: "moved"; readonly from: string }
+  | {
+    readonly type: "founding";
+    readonly generation: number;
+    readonly founder: AgentId;
+    readonly verdict: "follow" | "behind" | "ahead" | "refused";
+    readonly reason: string;
+  }
+  /** The program has taken what was here. */
+  | { readonly type: "all_shown" }
+  /** A genuine request of a member to be let in, into this generation. */
+  | { readonly type: "asker"; readonly agentId: AgentId; readonly generation: number }
+  /** A commit of ours was entered: requests that we signed before are void. */
+  | { readonly type: "own_commit" }
+  | { readonly type: "welcome"; readonly told: Welcomed }
+  | { readonly type: "leaf"; readonly told: ToldLeaf }
+  | { readonly type: "recover"; readonly operation: number }
+  /** Everything in front of the stop is here, or nothing comes any more. */
+  | { readonly type: "arrived"; readonly operation: number; readonly isLate: boolean }
+  /** The program wants to leave: a founding that was not sent is given up, one that was sent is settled. */
+  | { readonly type: "leaves" }
+  | { readonly type: "halt" }
+  | { readonly type: "resume" }
+  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  /** `epoch`: of an `epoch_conflict`. */
+  | { readonly type: "refused"; readonly call: number; readonly refusal: Refusal; readonly epoch?: number }
+  | { readonly type: "lost"; readonly call: number; readonly refusal: Refusal }
+  | { readonly type: "done"; readonly job: number; readonly result: Result }
+  /** Keys could not be made or used. */
+  | { readonly type: "failed"; readonly job: number; readonly refusal: Refusal }
+  | { readonly type: "time"; readonly timer: number }
+  | { readonly type: "over"; readonly isErased: boolean };
+
+export type Answer =
+  | { readonly to: "FindCommit"; readonly commit?: FoundCommit }
+  | { readonly to: "ReadOwn" }
+  | { readonly to: "ClaimForFounding" }
+  | { readonly to: "FoundGeneration"; readonly sequence: number }
+  | { readonly to: "RequestRejoin"; readonly requestId: string };
+
+export type Result =
+  | { readonly of: "proof"; readonly isProof: boolean }
+  | { readonly of: "request"; readonly own: Own }
+  | { readonly of: "leaf"; readonly isOurs: boolean }
+  | { readonly of: "welcome"; readonly opened: Opened | Unopened }
+  | { readonly of: "founding"; readonly made: Pick<Made, "hash" | "members"> }
+  | { readonly of: "generation"; readonly why: string | undefined };
+
+export interface Opened {
+  /** The KeyPackage that it was for. */
+  readonly own: string;
+  readonly generation: number;
+}
+
+export interface Unopened {
+  readonly why: string;
+  /** It names our KeyPackage, so that the group may have it now. */
+  readonly isForOwn: boolean;
+}
+
+export type Request =
+  | { readonly to: "FindCommit"; readonly epoch: number }
+  | { readonly to: "ReadOwn"; readonly sequence: number }
+  | { readonly to: "ClaimForFounding"; readonly agentIds: readonly AgentId[] }
+  | { readonly to: "FoundGeneration"; readonly hash: string }
+  /** As the job made it. */
+  | {
+    readonly to: "RequestRejoin";
+    readonly own: string;
+    readonly leaf: string;
+    readonly generation: number;
+    readonly answerer: AgentId | undefined;
+  };
+
+export type Work =
+  /** Whether the entry that this call returned is of ours, and of no process of this store. */
+  | { readonly of: "proof"; readonly call: number }
+  /** Signs a request to be let in, with this KeyPackage or with a new one. An empty leaf is none. */
+  | { readonly of: "request"; readonly own: string | undefined; readonly leaf: string; readonly generation: number }
+  | { readonly of: "leaf"; readonly leaf: string; readonly generation: number; readonly isNew: boolean }
+  | { readonly of: "welcome"; readonly welcome: number; readonly own: string | undefined }
+  /** With the KeyPackages that these calls returned. */
+  | { readonly of: "founding"; readonly bad: Bad; readonly calls: readonly number[] }
+  | { readonly of: "generation"; readonly generation: number };
+
+/** To be on disk before anything else of the step. */
+export type RecoveryChange =
+  | { readonly type: "stopped"; readonly bad: Bad | undefined }
+  | { readonly type: "foreign"; readonly foreign: ForeignGeneration | undefined }
+  | { readonly type: "founding"; readonly made: Made }
+  | { readonly type: "no_founding"; readonly hash: string }
+  | { readonly type: "returned"; readonly atMs: number | undefined }
+  | { readonly type: "came_back"; readonly timesMs: readonly number[] }
+  /** `own`: the founding of ours; else the one whose Welcome was opened. */
+  | { readonly type: "generation"; readonly own: string | undefined }
+  | { readonly type: "membership"; readonly welcome: number };
+
+/** News for the other rooms. */
+export type Finding =
+  | { readonly type: "stopped" }
+  | { readonly type: "in_step" }
+  /** `hears`: the link goes on to hear the log. */
+  | { readonly type: "outside"; readonly hears: boolean }
+  /** `isLate`: our group had left its base, so that members may be in it again. */
+  | { readonly type: "generation"; readonly own: FoundCommit | undefined; readonly isLate: boolean }
+  | { readonly type: "membership" }
+  | { readonly type: "all_arrived" }
+  /** No founding of ours is on its way, and the log was asked: leaving goes on. */
+  | { readonly type: "founding_settled" }
+  /** A commit has removed us: everything is erased. */
+  | { readonly type: "gone" }
+  /** Nothing behind this entry is read before there is a permit. */
+  | { readonly type: "hold" }
+  | { readonly type: "retry" }
+  | { readonly type: "over" };
+
+export type Report =
+  | { readonly kind: "refused_commit"; readonly bad: Bad }
+  | { readonly kind: "log_set_back"; readonly bad: Bad }
+  | { readonly kind: "refused_recovery"; readonly foreign: ForeignGeneration }
+  | { readonly kind: "recovered"; readonly bad: Bad | undefined }
+  | { readonly kind: "begun_anew"; readonly reason: string }
+  | { readonly kind: "begun_ahead" }
+  | { readonly kind: "rejoined" }
+  | { readonly kind: "store_rolled_back" }
+  | { readonly kind: "store_unproven"; readonly reason: string }
+  | { readonly kind: "too_many_reasons" }
+  | { readonly kind: "too_many_returns"; readonly untilMs: number }
+  | { readonly kind: "refused_welcome"; readonly sender: AgentId; readonly why: string }
+  | { readonly kind: "ask_for_invite"; readonly because: "strange_leaf" | "too_many_refusals" };
+
+export type RecoveryEffect =
+  | { readonly type: "call"; readonly call: number; readonly request: Request }
+  | { readonly type: "job"; readonly job: number; readonly work: Work }
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  /** The link tells when what stands in front of the stop is here. */
+  | { readonly type: "await_arrival"; readonly operation: number }
+  | { readonly type: "settle"; readonly operation: number; readonly refusal: Refusal | undefined }
+  | { readonly type: "report"; readonly report: Report }
+  | { readonly type: "finding"; readonly finding: Finding }
+  /** Those that waited are ours now. */
+  | { readonly type: "take_welcomes" }
+  | { readonly type: "forget_keys"; readonly own: readonly string[] };
+
+export interface RecoveryStep {
+  readonly write: readonly RecoveryChange[];
+  readonly effects: readonly RecoveryEffect[];
+}

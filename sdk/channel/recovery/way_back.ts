@@ -1,0 +1,419 @@
+/**
+ * How an agent whose group is of no use comes back: it asks, with the key of its leaf, to be removed and added again, until a member
+ * answers. Anybody can make a worthless Welcome, or name an old leaf of ours: that ends an attempt and not the way back. Table "Way
+ * back" of docs/channel_machine.md.
+ * Long because it is one list of rows.
+ */
+import { generationOf } from "../../../proto/mod.ts";
+import { attemptOver, isHopeless, newAnswerers, nextAnswerer, refusedBy } from "./answerers.ts";
+import { backOf, call, find, job, report, type Run, wake } from "./recovery_run.ts";
+import type {
+  BackStep,
+  Ground,
+  Opened,
+  Own,
+  RecoveryEvent,
+  Refusal,
+  Result,
+  Told,
+  Unopened,
+  WayBack,
+  Work,
+} from "./recovery_state.ts";
+
+/** A request that nobody answered this long is made anew. */
+const answerMs = 10_000;
+/** Leaves that one request is told before the next member is asked: a liar may send old ones. */
+const maxLeaves = 4;
+/** A leaf that we know to be ours is not given up at once for one that somebody tells: the answer may be on its way. */
+const patienceMs = 3_000;
+/** Entries that wait to be looked at. A relay may send without end. */
+const maxTold = 64;
+/** A KeyPackage that nobody has used is made anew this long before it expires. */
+const renewMs = 7 * 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+/** By nothing but the relay's word, within an hour, until the relay is to blame. */
+const maxByWord = 3;
+/** Ways back within a day, by word and commits. Each costs the channel a commit, and messages are lost to this agent. */
+const maxADay = 12;
+const retryMs = 1000;
+
+export interface Beginning {
+  readonly by: Ground;
+  readonly reason: string;
+  readonly generation?: number;
+  readonly proof?: number;
+  /** Members are asked one by one: an answer to all let this agent in with wrong keys. */
+  readonly isNamed?: boolean;
+}
+
+export function newBack(run: Run, { by, reason, generation, proof, isNamed }: Beginning): WayBack {
+  return {
+    by,
+    reason,
+    generation: generation ?? generationOf(run.facts.epoch),
+    leaf: undefined,
+    answerers: newAnswerers(isNamed),
+    told: [],
+    look: undefined,
+    proof,
+    isCounted: by === "stop",
+    attempt: undefined,
+    step: { at: "ready" },
+  };
+}
+
+/** The place holds it already. */
+export function beginBack(run: Run): void {
+  const back = held(run);
+  if (run.state.isHalted) return goTo(run, { at: "halted", rest: undefined });
+  if (back.isCounted || back.proof === undefined || run.state.isProven) {
+    return limit(run, back.by === "word" || back.by === "lapse");
+  }
+  prove(run, back.proof);
+}
+
+function prove(run: Run, sequence: number): void {
+  goTo(run, { at: "proving", call: call(run, { to: "ReadOwn", sequence }), timer: undefined });
+}
+
+/** Called only while there is one. */
+function held({ state: { place } }: Run): WayBack {
+  const back = backOf(place);
+  if (back === undefined) throw new TypeError("There is no way back");
+  return back;
+}
+
+function change(run: Run, changed: Partial<WayBack>): void {
+  const { state } = run;
+  const back = { ...held(run), ...changed };
+  if (state.place.at === "stopped") state.place = { ...state.place, back };
+  else state.place = { at: "outside", back };
+}
+
+function goTo(run: Run, step: BackStep): void {
+  change(run, { step });
+}
+
+/** How often it may come back. */
+function limit(run: Run, isHourDue: boolean): void {
+  const { state, facts: { nowMs } } = run;
+  if (held(run).isCounted) return ready(run);
+  if (isHourDue && since(run, hourMs).length >= maxByWord) {
+    report(run, { kind: "too_many_reasons" });
+    return goTo(run, { at: "resting", timer: wake(run, hourMs), of: "hour", untilMs: nowMs + hourMs });
+  }
+  const today = since(run, dayMs);
+  const [first] = today;
+  if (first !== undefined && today.length >= maxADay) {
+    const untilMs = first + dayMs;
+    report(run, { kind: "too_many_returns", untilMs });
+    return goTo(run, { at: "resting", timer: wake(run, untilMs - nowMs), of: "day", untilMs });
+  }
+  const timesMs = [...today, nowMs].slice(-maxADay);
+  state.cameBackMs = timesMs;
+  run.write.push({ type: "came_back", timesMs });
+  change(run, { isCounted: true });
+  ready(run);
+}
+
+/** A clock that was set back forgets what was later. */
+function since({ state, facts: { nowMs } }: Run, ms: number): readonly number[] {
+  return state.cameBackMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
+}
+
+/** Those that came before we asked answer an earlier request. */
+function ready(run: Run): void {
+  const { welcomes } = run.facts;
+  const before = welcomes.map((told) => ({ of: "welcome", told }) as const);
+  if (before.length > 0) run.effects.push({ type: "take_welcomes" });
+  change(run, { step: { at: "ready" }, told: [...held(run).told, ...before].slice(0, maxTold) });
+  lookNext(run);
+}
+
+/** One after the other; then what was waited for. */
+function lookNext(run: Run): void {
+  for (;;) {
+    const { look: before, told: [at, ...told], step, attempt } = held(run);
+    if (before !== undefined) return;
+    if (step.at !== "ready" && step.at !== "asked" && step.at !== "pausing") return;
+    if (at === undefined) return looked(run, step);
+    change(run, { told });
+    if (at.of === "welcome") {
+      const work = { of: "welcome", welcome: at.told.welcome, own: run.state.own?.reference } as const;
+      return look(run, at, work);
+    }
+    const isOfRequest = step.at === "asked" && step.leaf === undefined && step.request === at.told.requestId;
+    if (!isOfRequest || attempt?.signed.includes(at.told.leaf) === true) continue;
+    const { generation } = held(run);
+    const isNew = generation > generationOf(run.facts.epoch);
+    return look(run, at, { of: "leaf", leaf: at.told.leaf, generation, isNew });
+  }
+}
+
+function look(run: Run, at: Told, work: Work): void {
+  change(run, { look: { job: job(run, work), at, place: run.state.place.at } });
+}
+
+/** Nothing is left to look at. */
+function looked(run: Run, step: Extract<BackStep, { at: "ready" | "asked" | "pausing" }>): void {
+  if (step.at === "asked") return step.timer === undefined ? waited(run, step) : undefined;
+  if (step.at === "ready" || step.timer === undefined) make(run, { signed: [], leaves: 0, isMoved: false });
+}
+
+/** The time of a request is over. */
+function waited(run: Run, { leaf, isStrange }: Extract<BackStep, { at: "asked" }>): void {
+  const { attempt } = held(run);
+  const leaves = attempt?.leaves ?? 0;
+  if (leaf !== undefined && leaves < maxLeaves) {
+    change(run, { leaf });
+    return make(run, { signed: attempt?.signed ?? [], leaves: leaves + 1, isMoved: attempt?.isMoved ?? false });
+  }
+  if (isStrange && leaf === undefined) report(run, { kind: "ask_for_invite", because: "strange_leaf" });
+  over(run, leaves > 0 || leaf !== undefined || isStrange);
+}
+
+/** A KeyPackage that is in the group already cannot come into it again, and one that is nearly over helps nobody. */
+function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
+  const { state, facts } = run;
+  const { generation } = held(run);
+  const leaf = presentLeaf(run);
+  if (state.own !== undefined && (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)) {
+    spend(run);
+  }
+  change(run, { attempt: { ...attempt, signed: [...attempt.signed, leaf] } });
+  const work = { of: "request", own: state.own?.reference, leaf: leafToSign(run), generation } as const;
+  goTo(run, { at: "making", job: job(run, work) });
+}
+
+function presentLeaf(run: Run): string {
+  return held(run).leaf ?? run.facts.leaf;
+}
+
+/** Empty in a generation that we have not entered, until a member tells us our leaf there. */
+function leafToSign(run: Run): string {
+  const { leaf, generation } = held(run);
+  return leaf === undefined && generation > generationOf(run.facts.epoch) ? "" : presentLeaf(run);
+}
+
+function spend({ state }: Run): void {
+  if (state.own !== undefined) state.spent = [...state.spent, state.own.reference];
+  state.own = undefined;
+}
+
+function made(run: Run, own: Own): void {
+  const { state, facts: { others } } = run;
+  const { generation, answerers } = held(run);
+  const [after, answerer] = nextAnswerer(answerers, others);
+  state.own = own;
+  change(run, { answerers: after });
+  const request = { own: own.reference, leaf: leafToSign(run), generation, answerer };
+  goTo(run, { at: "asking", call: call(run, { to: "RequestRejoin", ...request }) });
+}
+
+function over(run: Run, isAnswered: boolean): void {
+  const { facts: { others, jitter } } = run;
+  const [answerers, ms] = attemptOver(held(run).answerers, others, isAnswered);
+  if (isHopeless(answerers)) report(run, { kind: "ask_for_invite", because: "too_many_refusals" });
+  change(run, { answerers, attempt: undefined, step: { at: "pausing", timer: wake(run, jitter(ms)) } });
+  lookNext(run);
+}
+
+/** Returns whether it was what the way back waits for. */
+export function backRefused(run: Run, number: number, refusal: Refusal, epoch: number | undefined): boolean {
+  const back = backOf(run.state.place);
+  if (back?.step.at === "proving" && back.step.call === number) {
+    proofKnown(run, back, false);
+    return true;
+  }
+  if (back?.step.at !== "asking" || back.step.call !== number) return false;
+  if (refusal.code === "not_found") {
+    find(run, { type: "over" });
+    return true;
+  }
+  const isLater = refusal.code === "epoch_conflict" && epoch !== undefined && moveTo(run, back, generationOf(epoch));
+  const attempt = held(run).attempt;
+  // The channel was begun anew meanwhile: there is another group to come back into.
+  if (isLater && attempt?.isMoved === false) make(run, { ...attempt, isMoved: true });
+  else over(run, false);
+  return true;
+}
+
+/** To the generation that the relay names, also if that is earlier: it may have lied before. Returns whether it is a later one. */
+function moveTo(run: Run, { generation: before }: WayBack, generation: number): boolean {
+  if (generation === before || generation < generationOf(run.facts.epoch)) return false;
+  change(run, { generation, leaf: undefined });
+  return generation > before;
+}
+
+export function backLost(run: Run, number: number): boolean {
+  const back = backOf(run.state.place);
+  if (back?.step.at === "proving" && back.step.call === number) {
+    goTo(run, { at: "proving", call: undefined, timer: wake(run, run.facts.jitter(retryMs)) });
+    return true;
+  }
+  if (back?.step.at !== "asking" || back.step.call !== number) return false;
+  over(run, false);
+  return true;
+}
+
+export function backAnswered(
+  run: Run,
+  { call: number, answer }: Extract<RecoveryEvent, { type: "answered" }>,
+): boolean {
+  const back = backOf(run.state.place);
+  if (back?.step.at === "proving" && back.step.call === number) {
+    goTo(run, { at: "judging_proof", job: job(run, { of: "proof", call: number }) });
+    return true;
+  }
+  if (back?.step.at !== "asking" || back.step.call !== number || answer.to !== "RequestRejoin") return false;
+  goTo(run, {
+    at: "asked",
+    request: answer.requestId,
+    timer: wake(run, answerMs),
+    leaf: undefined,
+    isStrange: false,
+  });
+  lookNext(run);
+  return true;
+}
+
+function proofKnown(run: Run, { reason }: WayBack, isProof: boolean): void {
+  run.state.isProven = isProof;
+  report(run, isProof ? { kind: "store_rolled_back" } : { kind: "store_unproven", reason });
+  limit(run, true);
+}
+
+/** A Welcome that lets us in is for the place. Returns it. */
+export function backDone(
+  run: Run,
+  number: number,
+  result: Result,
+): (Opened & { readonly welcome: number }) | undefined {
+  const back = backOf(run.state.place);
+  if (back === undefined) return undefined;
+  const { step, look: looked } = back;
+  if (step.at === "judging_proof" && step.job === number && result.of === "proof") {
+    proofKnown(run, back, result.isProof);
+  } else if (step.at === "making" && step.job === number && result.of === "request") made(run, result.own);
+  if (looked?.job !== number) return undefined;
+  if (result.of === "leaf" && looked.at.of === "leaf") lookedAtLeaf(run, looked.at, result.isOurs);
+  if (result.of !== "welcome" || looked.at.of !== "welcome") return undefined;
+  const { opened } = result;
+  if ("why" in opened) return void refusedWelcome(run, looked.at, opened);
+  const { told: { welcome } } = looked.at;
+  if (looked.place === run.state.place.at) return { ...opened, welcome };
+  look(run, looked.at, { of: "welcome", welcome, own: run.state.own?.reference });
+  return undefined;
+}
+
+function lookedAtLeaf(run: Run, { told: { leaf, sender } }: Extract<Told, { of: "leaf" }>, isOurs: boolean): void {
+  const { step } = held(run);
+  change(run, { look: undefined });
+  if (step.at === "asked" && !isOurs) goTo(run, { ...step, isStrange: true });
+  if (step.at === "asked" && isOurs) {
+    // An owner has no reason to lie. Nor is there one to wait for an answer about a leaf that was given up before.
+    const isSure = held(run).leaf !== undefined || isOwner(run, sender);
+    goTo(run, { ...step, leaf, timer: isSure ? undefined : wake(run, patienceMs) });
+  }
+  lookNext(run);
+}
+
+function isOwner({ facts: { others } }: Run, agent: string): boolean {
+  return others.some(({ agentId, owner }) => agentId === agent && owner);
+}
+
+/** Only a Welcome that names our KeyPackage says that the group may have it now. */
+function refusedWelcome(
+  run: Run,
+  { told: { sender } }: Extract<Told, { of: "welcome" }>,
+  { why, isForOwn }: Unopened,
+): void {
+  report(run, { kind: "refused_welcome", sender, why });
+  const { step, answerers } = held(run);
+  change(run, { look: undefined });
+  if (isForOwn && run.state.own !== undefined) {
+    spend(run);
+    change(run, { answerers: refusedBy(answerers, sender) });
+    if (step.at === "asked") return over(run, true);
+  }
+  lookNext(run);
+}
+
+/** Keys could not be made or used: the attempt is over, or what was looked at is of no use. Returns whether it was its job. */
+export function backFailed(run: Run, number: number): boolean {
+  const back = backOf(run.state.place);
+  if (back === undefined) return false;
+  if (back.step.at === "judging_proof" && back.step.job === number) proofKnown(run, back, false);
+  else if (back.step.at === "making" && back.step.job === number) over(run, false);
+  else if (back.look?.job === number) {
+    change(run, { look: undefined });
+    lookNext(run);
+  } else return false;
+  return true;
+}
+
+/** Returns whether it was a timer of the way back. */
+export function backTime(run: Run, timer: number): boolean {
+  const step = backOf(run.state.place)?.step;
+  if (step === undefined || !("timer" in step) || step.timer !== timer) return false;
+  switch (step.at) {
+    case "proving":
+      prove(run, held(run).proof ?? 0);
+      return true;
+    case "resting":
+      limit(run, false);
+      return true;
+    case "asked":
+    case "pausing":
+      goTo(run, { ...step, timer: undefined });
+      lookNext(run);
+      return true;
+  }
+}
+
+/** A waiting attempt asks at once. */
+export function hurry(run: Run): void {
+  const step = backOf(run.state.place)?.step;
+  if (step?.at !== "pausing") return;
+  goTo(run, { ...step, timer: undefined });
+  lookNext(run);
+}
+
+export function hear(run: Run, told: Told): void {
+  const back = backOf(run.state.place);
+  // Before it asks, the agent keeps Welcomes for it.
+  if (back === undefined || !mayHear(back) || back.told.length >= maxTold) return;
+  change(run, { told: [...back.told, told] });
+  lookNext(run);
+}
+
+/** Whether a Welcome is for it. */
+export function mayHear({ step: { at } }: WayBack): boolean {
+  return at !== "proving" && at !== "judging_proof" && at !== "resting" && at !== "halted";
+}
+
+/** Our leaf stays as it is: leaving has said goodbye. */
+export function haltBack(run: Run): void {
+  const back = backOf(run.state.place);
+  if (back === undefined || back.step.at === "halted") return;
+  const { step } = back;
+  const rest = step.at === "resting" ? { of: step.of, untilMs: step.untilMs } : undefined;
+  change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told: [] });
+}
+
+export function resumeBack(run: Run): void {
+  const step = backOf(run.state.place)?.step;
+  if (step?.at !== "halted") return;
+  if (step.rest === undefined) return beginBack(run);
+  goTo(run, { at: "resting", timer: wake(run, Math.max(step.rest.untilMs - run.facts.nowMs, 0)), ...step.rest });
+}
+
+/** We are in: the KeyPackage of the Welcome is used, and others of requests that were valid stay. */
+export function cameIn(run: Run, used: string): void {
+  const { state } = run;
+  if (state.own?.reference === used) state.own = undefined;
+  else spend(run);
+  state.spent = state.spent.filter((reference) => reference !== used);
+}
