@@ -48,6 +48,8 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
+      "tests/small_worlds/told_leaves_test.ts",
+      "tests/small_worlds/two_founders_test.ts",
       "tests/small_worlds/set_back_log_test.ts",
     ],
   },

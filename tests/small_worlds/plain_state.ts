@@ -17,6 +17,11 @@ const groups: Readonly<Record<string, string>> = {
   again: "n",
   operation: "o",
   connection: "c",
+  settling: "n",
+  calls: "n",
+  recovering: "o",
+  operations: "o",
+  arrivals: "o",
 };
 
 const groupNumbers: Readonly<Record<string, number>> = { n: 1, o: 2, c: 3 };

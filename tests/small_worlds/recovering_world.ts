@@ -1,0 +1,353 @@
+/**
+ * A world of members that stop, begin generations and come back: what may happen to each of them next. Connections are judged in one event,
+ * jobs are done at once.
+ */
+import { generationOf } from "../../proto/mod.ts";
+import { backOf, stepRecovery } from "../../sdk/channel/testing/recovery.ts";
+import type { Move, World } from "./explore.ts";
+import { copyOf } from "./plain_state.ts";
+import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
+import { isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
+import { callRelay, connect, disconnect, type Note, type Refused, type Relay, type Reply } from "./relay_of_letters.ts";
+
+export interface RecoveryBudgets {
+  recover: number;
+  broken: number;
+  kill: number;
+  /** The relay takes a founding after its connection has ended. */
+  late: number;
+  busy: number;
+  /** Of no use, from a member that lies: Welcomes, leaves that are told. */
+  welcome: number;
+  leaf: number;
+  /** Somebody else begins the channel anew. */
+  begin: number;
+  /** The log is set back to before its last entry. */
+  setBack: number;
+  /** Of members that are in step. */
+  commit: number;
+}
+
+const none: RecoveryBudgets = {
+  recover: 0,
+  broken: 0,
+  kill: 0,
+  late: 0,
+  busy: 0,
+  welcome: 0,
+  leaf: 0,
+  begin: 0,
+  setBack: 0,
+  commit: 0,
+};
+
+export interface RecoveringState extends HostWorld {
+  readonly members: RecoveringMember[];
+  readonly left: RecoveryBudgets;
+  /** Foundings that are on their way although nobody waits for an answer. */
+  late: { readonly name: string; readonly request: LetterCall["request"] }[];
+  connections: number;
+}
+
+export interface RecoverySetting {
+  readonly relay: Relay;
+  readonly members: readonly RecoveringMember[];
+  readonly groups: HostWorld["groups"];
+  readonly left: Partial<RecoveryBudgets>;
+  readonly present?: readonly string[];
+  readonly step?: RecoveryGuards["step"];
+  /** More that may happen. */
+  readonly also?: (state: RecoveringState) => readonly Move<RecoveringState>[];
+}
+
+export function recoveringWorld(setting: RecoverySetting): World<RecoveringState> {
+  const { relay, members, groups, left, present = members.map(({ name }) => name), step = stepRecovery, also } =
+    setting;
+  const start: RecoveringState = {
+    relay,
+    members: [...members],
+    groups,
+    foundings: {},
+    requests: {},
+    reached: {},
+    present,
+    guards: Object.freeze({ step }),
+    fault: undefined,
+    operations: 0,
+    clock: 0,
+    left: { ...none, ...left },
+    late: [],
+    connections: 0,
+  };
+  return {
+    start,
+    view,
+    moves: (state) => [
+      ...state.members.flatMap((member, at) => new MemberMoves(state, member, at).all()),
+      ...lateMoves(state),
+      ...(also === undefined ? [] : also(state)),
+    ],
+    broken: (state) => state.fault,
+    isGood,
+  };
+}
+
+/** Everybody works in one group; or some are stopped, have read what is there, and an owner may call `recover()`. */
+export function isGood({ members }: RecoveringState): boolean {
+  const here = members.filter(({ ended }) => ended === undefined);
+  if (here.some(({ link, operations }) => link !== "permit" || operations.length > 0)) return false;
+  const stopped = here.filter(({ recovery: { place } }) => place.at === "stopped");
+  if (stopped.length > 0) return stopped.some(({ name, disk }) => disk.group.owners.includes(name));
+  const [first] = here;
+  return here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
+}
+
+/** Of no use to tell states apart: names that are given anew, times, and how often somebody has asked. */
+function view(
+  { guards: _, clock: __, connections: ___, operations: ____, members, relay, ...rest }: RecoveringState,
+): unknown {
+  const { sessions, ...log } = relay;
+  const pipes = Object.entries(sessions).map(([name, { tag, position, pipe }]) => ({
+    name,
+    isOpen: tag !== undefined,
+    position,
+    pipe: pipe.map((note) => note.type === "entry" ? note.entry : note),
+  }));
+  return { ...rest, log, pipes, members: members.map(viewOf) };
+}
+
+function viewOf({ connection, recovery, disk, ...member }: RecoveringMember): unknown {
+  const { place, cameBackMs: _, returnedMs: __, numbers: ___, ...state } = recovery;
+  const back = backOf(place);
+  const { records: { cameBackMs: ____, returnedMs: _____, ...records }, ...kept } = disk;
+  const round = back === undefined ? 1 : Object.keys(disk.group.leaves).length - back.answerers.refusedBy.length;
+  const answerers = back && { ...back.answerers, place: back.answerers.place % round };
+  const viewed = back === undefined ? place : { ...place, back: { ...back, answerers } };
+  return { ...member, isOnline: connection > 0, ...state, place: viewed, disk: { ...kept, records } };
+}
+
+type Add = (name: string, kind: Move<RecoveringState>["kind"], act: Acting, budget?: keyof RecoveryBudgets) => void;
+type Acting = (host: RecoveringHost, member: RecoveringMember, state: RecoveringState) => void;
+
+class MemberMoves {
+  readonly #state: RecoveringState;
+  readonly #member: RecoveringMember;
+  readonly #moves: Move<RecoveringState>[] = [];
+  readonly #add: Add;
+
+  constructor(state: RecoveringState, member: RecoveringMember, at: number) {
+    this.#state = state;
+    this.#member = member;
+    this.#add = (name, kind, act, budget) => {
+      if (budget !== undefined && state.left[budget] === 0) return;
+      this.#moves.push({
+        name: `${member.name}: ${name}`,
+        kind,
+        act: (after) => {
+          const its = after.members[at];
+          if (its === undefined) return;
+          if (budget !== undefined) after.left[budget]--;
+          act(new RecoveringHost(after, its), its, after);
+        },
+      });
+    };
+  }
+
+  all(): readonly Move<RecoveringState>[] {
+    if (this.#member.ended !== undefined) return [];
+    this.#connecting();
+    this.#answering();
+    this.#delivering();
+    this.#passingTime();
+    this.#helping();
+    this.#program();
+    this.#killing();
+    return this.#moves;
+  }
+
+  #connecting(): void {
+    const { link, calls } = this.#member;
+    if (link === "offline") {
+      return this.#add("a connection is made", "answer", (host, { name }, state) => {
+        connect(state.relay, name, ++state.connections);
+        host.connected(state.connections);
+        host.judge();
+      });
+    }
+    if (link === "connected") this.#add("the connection is judged", "answer", (host) => host.judge());
+    this.#add("the connection breaks", "fault", (host, { name }, { relay }) => {
+      disconnect(relay, name);
+      host.disconnected();
+    }, "broken");
+    calls.forEach(({ request: { op } }, at) => {
+      if (op !== "FoundGeneration" && op !== "RequestRejoin") return;
+      this.#add(`the relay acts on ${op}, and the connection breaks`, "fault", (host, member, state) => {
+        take(state, member, at);
+        disconnect(state.relay, member.name);
+        host.disconnected();
+      }, "broken");
+    });
+    this.#late(calls);
+  }
+
+  /** The relay takes it later, or never. */
+  #late(calls: readonly LetterCall[]): void {
+    calls.forEach(({ request, reply }, at) => {
+      if (request.op !== "FoundGeneration" || reply !== undefined) return;
+      this.#add("FoundGeneration is on its way when the connection breaks", "fault", (host, member, state) => {
+        const [call] = member.calls.slice(at);
+        if (call !== undefined) state.late.push({ name: member.name, request: call.request });
+        disconnect(state.relay, member.name);
+        host.disconnected();
+      }, "late");
+    });
+  }
+
+  #answering(): void {
+    const { calls, connection } = this.#member;
+    if (connection === 0) return;
+    calls.forEach(({ request: { op }, isClaim }, at) => {
+      this.#add(`the answer to ${isClaim === true ? "ClaimForFounding" : op}`, "answer", (host, member, state) => {
+        const reply = take(state, member, at);
+        const [call] = member.calls.splice(at, 1);
+        if (call !== undefined) host.answer(call, reply);
+      });
+      this.#add(`the relay is busy: ${op}`, "fault", (host, member) => {
+        const [call] = member.calls.splice(at, 1);
+        if (call !== undefined) host.answer(call, { refused: "overloaded" });
+      }, "busy");
+    });
+  }
+
+  #delivering(): void {
+    const { name, link } = this.#member;
+    const [note] = this.#state.relay.sessions[name]?.pipe ?? [];
+    // The next judgement drops what is there, and has it delivered again.
+    if (note === undefined || (link === "connected" && note.type === "entry")) return;
+    this.#add(`delivered: ${noteName(note)}`, "notice", (host, member, { relay }) => {
+      relay.sessions[member.name]?.pipe.shift();
+      host.deliver(note);
+    });
+  }
+
+  #passingTime(): void {
+    const { recovery: { place, founding }, arrivals } = this.#member;
+    const step = backOf(place)?.step;
+    const isTimed = step !== undefined && "timer" in step && !(step.at === "asked" && this.#isAnswered());
+    if (isTimed && step.timer !== undefined) {
+      const { timer } = step;
+      this.#add(`time passes, ${step.at}`, "time", (host) => host.push({ type: "time", timer }));
+    }
+    if (founding.at === "following") {
+      this.#add(
+        "recover() has waited for the generation",
+        "time",
+        (host) => host.push({ type: "time", timer: founding.timer }),
+      );
+    }
+    for (const operation of arrivals) {
+      this.#add("recover() has waited for an entry", "time", (host) => host.arrivalLate(operation));
+    }
+  }
+
+  /** Somebody has let it in, or is about to: it would ask in vain. */
+  #isAnswered(): boolean {
+    const { relay } = this.#state;
+    const { name } = this.#member;
+    return relay.asking.some(({ agent }) => agent === name) ||
+      relay.sessions[name]?.pipe.some(({ type }) => type === "welcome" || type === "leaf") === true;
+  }
+
+  /** A member in step, at the head of the log, answers those that ask. */
+  #helping(): void {
+    const { relay } = this.#state;
+    const { name, disk: { group }, recovery: { place } } = this.#member;
+    if (place.at !== "in_step" || permitOf(this.#member) === undefined || group.epoch !== relay.epoch) return;
+    for (const { agent } of relay.asking) {
+      if (agent === name || group.leaves[agent] === undefined) continue;
+      this.#add(`it answers ${agent}`, "program", (host) => host.letIn(agent));
+    }
+  }
+
+  #program(): void {
+    const { name, disk: { group }, recovery: { place } } = this.#member;
+    if (place.at !== "stopped" || !group.owners.includes(name)) return;
+    this.#add("recover()", "program", (host, member, state) => {
+      const operation = ++state.operations;
+      member.operations.push(operation);
+      host.push({ type: "recover", operation });
+    }, "recover");
+  }
+
+  #killing(): void {
+    this.#add("kill -9", "fault", (_, member, state) => restart(state, member), "kill");
+    this.#member.calls.forEach(({ request: { op } }, at) => {
+      if (op !== "FoundGeneration") return;
+      this.#add(`the relay acts on ${op}; kill -9`, "fault", (_, member, state) => {
+        take(state, member, at);
+        restart(state, member);
+      }, "kill");
+    });
+  }
+}
+
+function lateMoves(state: RecoveringState): readonly Move<RecoveringState>[] {
+  return state.late.map(({ name, request }, at) => ({
+    name: `the relay takes the late founding of ${name}`,
+    kind: "fault",
+    act: (after) => {
+      after.late.splice(at, 1);
+      callRelay(after.relay, name, request);
+    },
+  }));
+}
+
+/** The relay acts on a call, once. */
+function take({ relay }: RecoveringState, { name, calls }: RecoveringMember, at: number): Reply | Refused {
+  const call = calls[at];
+  if (call === undefined) return { refused: "transport_error" };
+  if (call.reply !== undefined) return call.reply;
+  const reply = call.isClaim === true ? { consumed: 0 } : callRelay(relay, name, call.request);
+  calls[at] = { ...call, reply };
+  forgetRepeats(relay);
+  return reply;
+}
+
+/** A request that is heard a second time changes nothing. */
+function forgetRepeats({ sessions }: Relay): void {
+  for (const session of Object.values(sessions)) {
+    const heard = new Set<string>();
+    session.pipe = session.pipe.filter((note) => {
+      if (note.type !== "rejoin") return true;
+      const isNew = !heard.has(note.agent);
+      heard.add(note.agent);
+      return isNew;
+    });
+  }
+}
+
+function restart(state: RecoveringState, { name, disk }: RecoveringMember): void {
+  disconnect(state.relay, name);
+  state.relay.asking = Object.freeze(state.relay.asking.filter(({ agent }) => agent !== name));
+  const at = state.members.findIndex((member) => member.name === name);
+  state.members[at] = startMember(name, copyOf(disk));
+}
+
+function noteName(note: Note): string {
+  switch (note.type) {
+    case "entry": {
+      const { kind, sequence, hash, epoch } = note.entry;
+      return `entry ${sequence}, ${kind} "${hash}" in generation ${generationOf(epoch)}`;
+    }
+    case "welcome":
+      return `a Welcome by entry ${note.joined}`;
+    case "leaf":
+      return `its leaf is "${note.leaf}"`;
+    case "rejoin":
+      return `${note.agent} asks to rejoin`;
+    case "end":
+      return `the end: ${note.reason}`;
+    case "start":
+      return "the beginning";
+  }
+}

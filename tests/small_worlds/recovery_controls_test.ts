@@ -1,0 +1,46 @@
+/** Each fault that these rules keep away, brought back by taking a rule out: the worlds find it, with a story. */
+import { assertEquals } from "@std/assert";
+import { explore, type World } from "./explore.ts";
+import {
+  deafFounder,
+  enteredWithoutPermit,
+  foundingForgotten,
+  sentBeforeDisk,
+  stopInMemory,
+} from "./recovery_controls.ts";
+import type { RecoveringState } from "./recovering_world.ts";
+import { twoFounders } from "./two_founders.ts";
+
+type Found = "S1" | "S2" | "S7" | "stuck";
+
+function finds(name: string, what: Found, world: World<RecoveringState>): void {
+  Deno.test(`the world finds: ${name}`, () => {
+    const { faults, stuck } = explore(world, 100_000);
+    const found = [
+      ...faults.map(({ why }) => why.slice(0, 2)),
+      ...(stuck > 0 ? ["stuck"] : []),
+    ];
+    assertEquals(found.includes(what), true, `found: ${found.join(", ")}`);
+  });
+}
+
+const founders = ["alice"];
+const late = { founders, following: ["bob"], present: [] };
+
+finds(
+  "a generation is entered without a permit",
+  "S2",
+  twoFounders({ recover: 1, late: 1 }, { ...late, step: enteredWithoutPermit }),
+);
+finds("a founding is sent before it is on disk", "S1", twoFounders({ recover: 1 }, { founders, step: sentBeforeDisk }));
+finds(
+  "a founding is forgotten by a Welcome",
+  "stuck",
+  twoFounders({ recover: 1, late: 1 }, { ...late, step: foundingForgotten }),
+);
+finds(
+  "a founder does not hear those that left for it",
+  "stuck",
+  twoFounders({ recover: 1, late: 1 }, { ...late, step: deafFounder }),
+);
+finds("a stop is in memory alone", "S7", twoFounders({}, { founders, isUnread: true, step: stopInMemory }));

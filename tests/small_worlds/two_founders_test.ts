@@ -1,0 +1,30 @@
+/** World 4, every order of events: all come into one generation, also when a founding is taken late and its founder was let in before. */
+import { inCampaign, tried } from "../support/campaign.ts";
+import { checkAll } from "./explore.ts";
+import { twoFounders } from "./two_founders.ts";
+
+function world(name: string, ...of: Parameters<typeof twoFounders>): void {
+  Deno.test(name, () => {
+    const { states, transitions } = checkAll(name, twoFounders(...of), 20_000_000);
+    tried(`${states} states and ${transitions} transitions of: ${name}`);
+  });
+}
+
+const founders = ["alice"];
+
+world("an owner founds, and a member follows: recover() once", { recover: 1 }, { founders });
+world("an owner is let in, and the relay takes its founding late, with nobody else in it", { recover: 1, late: 1 }, {
+  founders,
+  following: ["bob"],
+  present: [],
+});
+world("the same, with a member in it that could follow the commit", { recover: 1, late: 1 }, {
+  founders,
+  following: ["bob"],
+});
+
+if (inCampaign) {
+  world("an owner founds: late", { recover: 1, late: 1 }, { founders });
+  world("an owner founds: a broken connection", { recover: 1, broken: 1 }, { founders });
+  world("an owner founds: a kill", { recover: 1, kill: 1 }, { founders });
+}
