@@ -2,7 +2,7 @@
 // very permissions and variables, from exactly the files that an image would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { readConfig as readApiConfig } from "../../api/config.ts";
-import { serviceMemory } from "../../deploy/local/commands.ts";
+import { relayMemory } from "../../deploy/local/commands.ts";
 import { readConfig as readRelayConfig } from "../../relay/config.ts";
 import { anyBackend } from "../support/api/harness.ts";
 import { inCampaign } from "../support/campaign.ts";
@@ -51,29 +51,24 @@ Deno.test("units and images run the entry of the part's task, with no permission
   }
 });
 
-Deno.test("every way to start API and relay keeps their memory small under a flood", () => {
-  const variables = Object.entries(serviceMemory).map(([name, value]) => `${name}=${value}`);
-  for (const part of ["api", "relay"]) {
-    for (const text of [read(`deploy/static-${part}.service`), read(`deploy/Dockerfile.${part}`)]) {
-      assert(text.includes(variables.join(" ")), text);
-    }
+Deno.test("every way to start a relay keeps its memory small under a flood", () => {
+  const variables = Object.entries(relayMemory).map(([name, value]) => `${name}=${value}`);
+  for (const text of [read("deploy/static-relay.service"), read("deploy/Dockerfile.relay")]) {
+    assert(text.includes(variables.join(" ")), text);
   }
-  for (const each of variables) assert(read("docs/operations.md").includes(`\`${each}\``), each);
+  for (const each of variables) assert(read("docs/relay.md").includes(`\`${each}\``), each);
 });
 
-Deno.test("the tasks of API and relay set V8's flags, and leave those that their operator has set", async () => {
+Deno.test("the relay's task sets V8's flags, and leaves those that its operator has set", async () => {
   const folder = await Deno.makeTempDir({ prefix: "static-task-" });
   try {
-    for (const part of ["api", "relay"]) {
-      // From its last step on: the paths of the permissions are another test's.
-      const task = tasks[part]?.replace(/^.* && V8=/, "V8=").replace(/ deno run .*$/, " printenv DENO_V8_FLAGS");
-      await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { part: task } }));
-      const flagsWith = async (env: Record<string, string>): Promise<string> =>
-        (await runCommand(Deno.execPath(), ["task", "--quiet", "part"], { cwd: folder, env })).trim();
-      if (Deno.env.get("DENO_V8_FLAGS") === undefined) assertEquals(await flagsWith({}), serviceMemory.DENO_V8_FLAGS);
-      const own = "--max-semi-space-size=32,--stack-size=900";
-      assertEquals(await flagsWith({ DENO_V8_FLAGS: own }), own);
-    }
+    const task = tasks.relay?.replace(/ deno run .*$/, " printenv DENO_V8_FLAGS");
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { relay: task } }));
+    const flagsWith = async (env: Record<string, string>): Promise<string> =>
+      (await runCommand(Deno.execPath(), ["task", "--quiet", "relay"], { cwd: folder, env })).trim();
+    if (Deno.env.get("DENO_V8_FLAGS") === undefined) assertEquals(await flagsWith({}), relayMemory.DENO_V8_FLAGS);
+    const own = "--max-semi-space-size=32,--stack-size=900";
+    assertEquals(await flagsWith({ DENO_V8_FLAGS: own }), own);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -1,5 +1,5 @@
 /** The API as its own process, with no more permissions than `deno task start` gives it, or as its own task. */
-import { apiPermissions, serviceMemory } from "../../../deploy/local/commands.ts";
+import { apiPermissions } from "../../../deploy/local/commands.ts";
 import { type PartProcess, readMetrics, type SpawnOptions, spawnPart, untilListening } from "../part_process.ts";
 import { createCall, type TestApi, testEnvironment } from "./harness.ts";
 
@@ -16,7 +16,7 @@ export async function startProcess(
   environment: Readonly<Record<string, string>>,
   { how = "permitted", ...options }: SpawnOptions & { readonly how?: "permitted" | "as task" } = {},
 ): Promise<ApiProcess> {
-  const variables: Record<string, string> = { ...serviceMemory, ...testEnvironment, ...environment };
+  const variables: Record<string, string> = { ...testEnvironment, ...environment };
   const part = spawnPart(how === "as task" ? ["task", "--quiet", "api"] : permitted(variables), variables, options);
   const listening = await untilListening(part);
   const { url = "", internal_url: internalUrl = "" } = listening;

@@ -1,5 +1,5 @@
 /** The relay as its own process, with no more permissions than `docs/relay.md` gives it in production. */
-import { serviceMemory } from "../../../deploy/local/commands.ts";
+import { relayMemory } from "../../../deploy/local/commands.ts";
 import {
   type PartProcess,
   readMetrics,
@@ -64,7 +64,7 @@ function spawn(
 ): PartProcess {
   const variables: Record<string, string> = { ...ephemeral, ...environment };
   const run = ["run", "--no-check", ...permissions(variables), "relay/main.ts"];
-  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, { ...serviceMemory, ...variables }, options);
+  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, { ...relayMemory, ...variables }, options);
 }
 
 /** Ports to listen on, the API to ask, the data directory, the files of the certificate and of the nodes' keys, and the engine's worker. */
