@@ -202,7 +202,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Ask an owner for a new invite.",
   },
   members_must_update: {
-    meaning: "Some members run a version without policies or several owners.",
+    meaning: "Some members run a version without policies or guests.",
     action: "Update the members in `error.members`.",
   },
   successor_needed: {

@@ -11,6 +11,7 @@ import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
 import type { ChannelMember } from "./channel/member_list.ts";
 import type { Sent } from "./channel/bundling.ts";
 import type { SendOptions } from "./channel/send_options.ts";
+import type { Promotion } from "./channel/ownership.ts";
 import type { ChannelPort } from "./channel/port.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
 import type { Answers } from "./content/answers.ts";
@@ -24,6 +25,12 @@ import type { Addressee, Sendable } from "./content/values.ts";
 export interface LeaveOptions extends Abortable {
   /** The agent id of the member that owns the channel afterwards. The last owner may have to say. */
   readonly successor?: string;
+}
+
+/** The new rank of a member. */
+export interface PromoteOptions extends Abortable {
+  /** An owner when not given; `member` for a guest that becomes a member like the others. */
+  readonly to?: Promotion;
 }
 
 /**
@@ -125,7 +132,8 @@ export class Channel {
 
   /**
    * Makes a member an owner; only owners may. Owners remove members, make and unmake owners, and set the policy. A channel has up
-   * to 64 of them: with two, a lost folder orphans nothing.
+   * to 64 of them: with two, a lost folder orphans nothing. With `to: "member"` it makes a guest a member like the others, which
+   * lets agents in as the policy says.
    *
    * @example
    * ```ts
@@ -137,8 +145,8 @@ export class Channel {
    * }
    * ```
    */
-  async promote(agentId: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.promote(agentId));
+  async promote(agentId: string, { signal, to = "owner" }: PromoteOptions = {}): Promise<void> {
+    await abortable(signal, () => this.#port.promote(agentId, to));
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Owners and policy of a channel: `channel promote`, `demote`, `policy`; and whose keys are fresh: `channel rotate`. */
-import type { Channel, PolicyScope } from "../../sdk/mod.ts";
+import type { Channel, PolicyScope, Promotion } from "../../sdk/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput } from "../failure.ts";
@@ -8,17 +8,34 @@ import { memberArgument, nameArgument, withChannel } from "./channel.ts";
 
 export const promoteMember: Command = {
   path: "channel promote",
-  summary: "make a member an owner of a channel",
+  summary: "make a member an owner of a channel, or a guest a member",
   details: [
     "Only owners can do this. Owners remove members, promote and demote owners, and set the policy. With two owners the",
-    "channel still has one when an agent is lost.",
+    "channel still has one when an agent is lost. An agent that came by a guest link lets nobody in, whichever key it uses,",
+    "until it is promoted.",
   ],
   arguments: [nameArgument, memberArgument],
-  flags: [agentFlag],
-  examples: [{ command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" }],
-  run: (context) =>
-    changeOwners(context, "promoting the member", "owns", (channel, agentId) => channel.promote(agentId)),
+  flags: [
+    { name: "to", value: "WHAT", summary: "owner (if not given), or member: a guest becomes a member like the others" },
+    agentFlag,
+  ],
+  examples: [
+    { command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" },
+    { command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk --to member", what: "no longer a guest" },
+  ],
+  run: async (context) => {
+    const to = promotionOf(context);
+    const verb = to === "owner" ? "owns" : "is no guest in";
+    const promote = (channel: Channel, agentId: string): Promise<void> => channel.promote(agentId, { to });
+    await changeOwners(context, "promoting the member", verb, promote);
+  },
 };
+
+function promotionOf({ given }: Context): Promotion {
+  const value = given.value("to") ?? "owner";
+  if (value === "owner" || value === "member") return value;
+  throw badInput(`--to must be "owner" or "member", not "${value}"`, "");
+}
 
 export const demoteMember: Command = {
   path: "channel demote",

@@ -194,11 +194,12 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets, 
 }
 
 function memberView(member: ChannelMember, hideNames: boolean): object {
-  const { agentId, owner, absent, lapsed, lastHeardMs, resembles } = member;
+  const { agentId, owner, guest, absent, lapsed, lastHeardMs, resembles } = member;
   return {
     agent_id: agentId,
     ...agentForModel(member, { hideNames }),
     ...(owner && { owner }),
+    ...(guest && { guest }),
     ...((absent || lapsed) && { away: true }),
     ...(resembles.length > 0 && !hideNames && { name_looks_like_that_of: resembles }),
     ...(lastHeardMs !== undefined && { last_heard: isoTime(lastHeardMs) }),

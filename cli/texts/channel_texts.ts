@@ -45,10 +45,11 @@ export function senderFields({ agentId, identity, keyUnchanged, knownAs }: Seen)
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
+  const { owner, guest, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   return {
     ...senderFields(member),
     owner,
+    ...(guest && { guest }),
     self,
     ...(absent && { absent }),
     ...(lapsed && { lapsed }),
@@ -69,9 +70,16 @@ export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs:
   return `${ago(lastHeardMs, nowMs)}${confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`}`;
 }
 
-export function memberRoles({ owner, self, absent, lapsed, resembles }: ChannelMember): string {
+export function memberRoles({ owner, guest, self, absent, lapsed, resembles }: ChannelMember): string {
   const alike = resembles.length > 0 && `looks like ${resembles.join(" and ")}`;
-  return [owner && "owner", self && "you", absent && "absent", lapsed && "lapsed (the relay's word)", alike]
+  return [
+    owner && "owner",
+    guest && "guest",
+    self && "you",
+    absent && "absent",
+    lapsed && "lapsed (the relay's word)",
+    alike,
+  ]
     .filter(Boolean).join(", ");
 }
 

@@ -1,6 +1,6 @@
 /**
- * Adding agents: verifies their KeyPackages, and decides whom they may come in place of. An identity that is in the channel comes in
- * under another key only when an owner has named the agent that it replaces.
+ * Adding agents: verifies their KeyPackages, and decides whom they may come in place of, and who comes as a guest. An identity that
+ * is in the channel comes in under another key only when an owner has named the agent that it replaces.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
@@ -18,12 +18,15 @@ import { identityText } from "../base/identity_text.ts";
 import { identifiedMembersOf } from "../mls/base_epoch.ts";
 import { identityHashOf } from "../mls/generation.ts";
 import type { Change } from "../mls/group.ts";
+import { guestsExtension } from "../mls/leaf.ts";
+import { lacking, rightsOf } from "../mls/policy_rules.ts";
 import { checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Committer } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
+import { mustUpdate } from "./ownership.ts";
 
 const nonceBytes = 16;
 
@@ -34,6 +37,8 @@ export interface Applicant {
   readonly keyPackage: KeyPackage;
   /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
   readonly replaces?: AgentId | undefined;
+  /** It came by a guest link, as our own record of the invite says. */
+  readonly guest?: boolean;
 }
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
@@ -117,8 +122,14 @@ export function checkReplaced(text: string, membership: Pick<Membership, "group"
   throw createError("not_found", `Agent ${agentId} is no member that could be replaced; invite without \`replaces\``);
 }
 
-/** Only owners let agents in, and invite them. */
+/** Guests let nobody in, and where the policy says so owners alone let agents in, and invite them. */
 export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
+  if (group.self.guest) {
+    const text =
+      "This agent came by a guest link, and a guest lets nobody in; ask another member, or have an owner make it a " +
+      'member like the others (promote with `to: "member"`)';
+    return createError("not_allowed", text);
+  }
   const owners = group.members().filter(({ owner }) => owner)
     .map(({ agentId, identity }) => `${agentId} (calls itself ${quoted(identityText(identity))})`);
   return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
@@ -127,9 +138,10 @@ export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
 /** Throws `StaticError` when one of them cannot be added, or two of them have one identity. */
 export function changeFor(membership: Membership, applicants: readonly Applicant[]): Change {
   const remove = new Set<AgentId>();
+  const guests: AgentId[] = [];
   const names = new Map<string, AgentId>();
   for (const applicant of applicants) {
-    const { identity, agentId } = applicant;
+    const { identity, agentId, replaces } = applicant;
     const verdict = judgeApplicant(membership, applicant);
     if (verdict instanceof Error) throw verdict;
     const name = bytesToHex(identity);
@@ -137,8 +149,19 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
     if (twin !== undefined) throw identityPresent(identity, twin);
     names.set(name, agentId);
     for (const each of verdict.remove) remove.add(each);
+    // In a guest's place comes a guest, be it the same agent.
+    const isInGuestsPlace = replaces !== undefined && rightsOf(replaces, membership.group.binding).guest;
+    if (applicant.guest === true || isInGuestsPlace) guests.push(agentId);
   }
-  return { add: applicants.map(({ keyPackage }) => keyPackage), remove: [...remove] };
+  if (guests.length > 0) checkGuestsKnown(membership, [...remove]);
+  return { add: applicants.map(({ keyPackage }) => keyPackage), remove: [...remove], guests };
+}
+
+/** Throws `StaticError` while a member that stays cannot tell guests from others. */
+function checkGuestsKnown({ group, leavers }: Membership, removed: readonly AgentId[]): void {
+  const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
+  const members = lacking(guestsExtension, group.current, gone);
+  if (members.length > 0) throw mustUpdate(members, "let a guest in", "guests");
 }
 
 export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures"> {

@@ -12,6 +12,7 @@ function member(letter: string, identity: string, knownAs?: string): ChannelMemb
     keyUnchanged: true,
     knownAs,
     owner: false,
+    guest: false,
     self: false,
     absent: false,
     confirmedEpoch: undefined,

@@ -10,6 +10,7 @@ const member = (number: number, owner: boolean): Member => {
     leafIndex: number,
     identity,
     owner,
+    guest: false,
     mayAdd: true,
     mayPost: true,
   };

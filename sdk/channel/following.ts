@@ -139,6 +139,8 @@ export async function openFounding(
     const why = differs(group, entry, baseMembersOf(group.current));
     if (why !== undefined) return why;
     if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
+    const guests = base.guests.filter((guest) => founding.members.includes(guest));
+    if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
     const last = group.changes.at(-1);
     if (
       last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))

@@ -145,12 +145,14 @@ function planFounding(
   const changes = keepChanges(group.changes, [change]);
   const chain = { version, lastChange };
   const away = identifiedMembersOf(group.current).filter((member) => absent.includes(member.agentId));
+  const guests = binding.guests?.filter((guest) => members.includes(guest)) ?? [];
   const next = {
     name: binding.name,
     owners,
     chain,
     generation: { channelId, generation, founding: hash, absent: away },
     ...(policy !== undefined && { policy }),
+    ...(guests.length > 0 && { guests }),
   };
   const plan = { channelId, base, binding: next, changes, own, add };
   return { plan, statement, change, joining, absent };

@@ -15,7 +15,7 @@ function keyed(number: number): MemberCredential {
 
 const agentOf = (credential: MemberCredential): Member["agentId"] =>
   agentIdOf(credential.signatureKey, credential.identity);
-const rights = { mayAdd: true, mayPost: true };
+const rights = { guest: false, mayAdd: true, mayPost: true };
 const member = (owner: boolean): Member => ({ leafIndex: 1, agentId: agentOf(keyed(0)), identity, owner, ...rights });
 
 Deno.test("a known identity's new key is an owner's to bring in, however many were tried before", () => {

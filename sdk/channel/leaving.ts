@@ -150,7 +150,7 @@ type IsHeard = (agentId: AgentId) => boolean;
 
 /**
  * Before an owner leaves that has heard of no other owner lately, it makes another member an owner: the one that it names, or the
- * member with the lowest leaf of those that it has heard of. Where there are other owners, owners have rights that others lack, or
+ * member with the lowest leaf of those that it has heard of, but no guest. Where there are other owners, owners have rights that others lack, or
  * nobody was heard of, the caller has to name one. Throws `StaticError`.
  */
 function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
@@ -168,10 +168,16 @@ function successorOf(membership: Membership, named: AgentId | undefined, isHeard
   // An absent owner has no keys to sign with before it is back; it stays an owner.
   const isOwned = group.binding.owners.some((owner) => !going.has(owner) && membership.absent.includes(owner));
   if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
-  const [heir] = staying.filter(({ agentId }) => isHeard(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
+  const [heir] = staying.filter(({ agentId, guest }) => isHeard(agentId) && !guest).sort((a, b) =>
+    a.leafIndex - b.leafIndex
+  );
   const isOpen = owners.length === 0 && samePolicy(policyOf(group.binding), openPolicy);
   if (heir !== undefined && isOpen) return heir.agentId;
-  const who = owners.length > 0 ? "no other owner" : heir === undefined ? "no other member" : undefined;
+  const who = owners.length > 0
+    ? "no other owner"
+    : heir === undefined
+    ? "no other member that is no guest"
+    : undefined;
   const why = who === undefined ? "" : `: this agent has heard of ${who} for 7 days`;
   throw successorNeeded(membership, `Cannot leave${why}`, "name one with leave({ successor })");
 }

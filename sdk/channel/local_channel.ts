@@ -21,7 +21,7 @@ import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
-import { checkOwner, demote, promote, setPolicy } from "./ownership.ts";
+import { checkOwner, demote, promote, type Promotion, setPolicy } from "./ownership.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 import { waitForMember } from "./waiting_for_member.ts";
@@ -72,8 +72,8 @@ export class LocalChannel implements ChannelPort {
     await translating("Cannot recover the channel", () => this.#live.recover());
   }
 
-  async promote(agentId: string): Promise<void> {
-    await translating("Cannot promote the member", () => promote(this.#find(agentId), this.#live));
+  async promote(agentId: string, to: Promotion): Promise<void> {
+    await translating("Cannot promote the member", () => promote(this.#find(agentId), to, this.#live));
   }
 
   async demote(agentId: string): Promise<void> {

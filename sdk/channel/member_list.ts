@@ -18,6 +18,8 @@ export interface ChannelMember {
   readonly knownAs: string | undefined;
   /** Owners may remove others. */
   readonly owner: boolean;
+  /** It came by a guest link and lets nobody in, until an owner makes it a member like the others. As the group says, not the relay. */
+  readonly guest: boolean;
   /** This agent. */
   readonly self: boolean;
   /**
@@ -55,13 +57,14 @@ export function listMembers(
 ): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
-  return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
+  return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, guest, absent }) => ({
     agentId,
     identity: identityText(identity),
     identityBytes: identity,
     keyUnchanged: !membership.isDoubtful(agentId),
     knownAs: nameOf(agentId),
     owner,
+    guest,
     self: agentId === self,
     absent,
     confirmedEpoch: confirmations.confirmedEpoch(agentId),

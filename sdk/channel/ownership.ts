@@ -12,7 +12,8 @@ import {
 } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { signerOf } from "../mls/owners_chain.ts";
-import { lackingPolicy, policyOf } from "../mls/policy_rules.ts";
+import { policyExtension } from "../mls/leaf.ts";
+import { lacking, policyOf } from "../mls/policy_rules.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { Membership } from "./membership.ts";
 
@@ -21,9 +22,20 @@ export interface OwnershipParts {
   readonly committer: Committer;
 }
 
-/** Makes a member an owner. One that is an owner already stays it. */
-export async function promote(agentId: string, { membership, committer }: OwnershipParts): Promise<void> {
+/** The new rank of a member: an owner, or of a guest a member like the others. */
+export type Promotion = "owner" | "member";
+
+/** Makes a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
+export async function promote(
+  agentId: string,
+  to: Promotion,
+  { membership, committer }: OwnershipParts,
+): Promise<void> {
   const wanted = parseAgentId(agentId);
+  if (to === "member") return await release(wanted, { membership, committer });
+  if (to !== "owner") {
+    throw invalidArgument(`A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`);
+  }
   await committer.commit((): Plan | undefined => {
     checkOwner(membership, "promote a member");
     const owners = stayingOwners(membership);
@@ -38,6 +50,17 @@ export async function promote(agentId: string, { membership, committer }: Owners
       );
     }
     return { change: { owners: [...owners, wanted] } };
+  });
+}
+
+async function release(wanted: AgentId, { membership, committer }: OwnershipParts): Promise<void> {
+  await committer.commit((): Plan | undefined => {
+    checkOwner(membership, "promote a guest");
+    if (!membership.isMember(wanted)) {
+      throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel`);
+    }
+    const { guests = [] } = membership.group.binding;
+    return guests.includes(wanted) ? { change: { released: [wanted] } } : undefined;
   });
 }
 
@@ -73,8 +96,8 @@ export async function setPolicy(
     const policy = next();
     if (policy === undefined) return undefined;
     const { current } = membership.group;
-    const lacking = lackingPolicy(current, membership.leavers.map((leaver) => leaver.agentId));
-    if (lacking.length > 0) throw mustUpdate(lacking);
+    const members = lacking(policyExtension, current, membership.leavers.map((leaver) => leaver.agentId));
+    if (members.length > 0) throw mustUpdate(members, "change the policy", "policies");
     return { change: { policy } };
   });
 }
@@ -110,11 +133,11 @@ export function checkOwner({ group }: Membership, what: string): void {
   throw createError("not_allowed", `Cannot ${what}: ${why}; ask an owner of the channel`);
 }
 
-function mustUpdate(members: readonly AgentId[]): StaticError {
-  const text = "Cannot change the policy: these members run a version without policies, or have not renewed their " +
-    `keys since they were updated: ${
-      members.join(", ")
-    }. Update them, have them connect or call rotate(), and try again`;
+/** These members stand in the way of something that their programs do not know. */
+export function mustUpdate(members: readonly AgentId[], what: string, lacked: string): StaticError {
+  const text =
+    `Cannot ${what}: these members run a version without ${lacked}, or have not renewed their keys since they ` +
+    `were updated: ${members.join(", ")}. Update them, have them connect or call rotate(), and try again`;
   return createError("members_must_update", text, { members });
 }
 

@@ -16,6 +16,7 @@ import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { ChannelMember } from "./member_list.ts";
 import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
+import type { Promotion } from "./ownership.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */
@@ -27,7 +28,7 @@ export interface ChannelPort {
   addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array>;
   removeMember(agentId: string): Promise<void>;
   recover(): Promise<void>;
-  promote(agentId: string): Promise<void>;
+  promote(agentId: string, to: Promotion): Promise<void>;
   demote(agentId: string): Promise<void>;
   setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;
   rotate(): Promise<void>;

@@ -3,6 +3,7 @@ import type { Channel } from "../channel.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Fields } from "../host/fields.ts";
+import type { GuestOptions } from "../invites/links.ts";
 import type { ChannelManager } from "../manager.ts";
 import type { Held } from "./held.ts";
 import { type Answer, type Call, channelOf, managerOf, type Operation } from "./operation.ts";
@@ -55,7 +56,10 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   },
   removeMember: changing((channel, { fields, signal }) => channel.removeMember(fields.text("agentId"), { signal })),
   recover: changing((channel) => channel.recover()),
-  promote: changing((channel, { fields, signal }) => channel.promote(fields.text("agentId"), { signal })),
+  promote: changing(async (channel, { fields, signal }) => {
+    const to = fields.one("to", ["owner", "member"] as const) ?? "owner";
+    await channel.promote(fields.text("agentId"), { signal, to });
+  }),
   demote: changing((channel, { fields, signal }) => channel.demote(fields.text("agentId"), { signal })),
   rotate: changing((channel, { signal }) => channel.rotate({ signal })),
   policy: async (call) => ({ ok: { policy: { ...(await channelOf(call)).policy() } } }),
@@ -83,7 +87,7 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
       // cast: a link that shall replace somebody is refused where links are made
       ...replacing(fields) as { readonly replaces?: never },
       ...numbers(fields, "expiresInMs", "uses"),
-      ...(guest !== undefined && { guest: numbers(guest, "expiresInMs", "messages") }),
+      ...(guest !== undefined && { guest: guestOf(guest) }),
       web: fields.flag("web"),
     };
     return { ok: { link: await managerOf(call).inviteLink(fields.text("channel"), options) } };
@@ -129,6 +133,12 @@ function numbers<Name extends string>(fields: Fields, ...names: readonly Name[])
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(given);
+}
+
+/** The limits of a guest pass, or a pass that was made elsewhere. */
+function guestOf(fields: Fields): GuestOptions {
+  const pass = fields.optionalText("pass");
+  return { ...numbers(fields, "expiresInMs", "messages"), ...(pass !== undefined && { pass }) };
 }
 
 /** The member whose place somebody takes, if one is named. */

@@ -22,6 +22,7 @@ import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
 import { Newcomers } from "../channel/newcomers.ts";
 import type { Sent } from "../channel/bundling.ts";
+import type { Promotion } from "../channel/ownership.ts";
 import type { SendOptions } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { ReceiveOptions } from "../channel/receiver.ts";
@@ -164,8 +165,8 @@ export class RemoteChannel implements ChannelPort {
     this.#changed(await this.#link.call("recover", this.#named));
   }
 
-  async promote(agentId: string): Promise<void> {
-    this.#changed(await this.#link.repeat("promote", { ...this.#named, agentId }));
+  async promote(agentId: string, to: Promotion): Promise<void> {
+    this.#changed(await this.#link.repeat("promote", { ...this.#named, agentId, to }));
   }
 
   async rotate(): Promise<void> {

@@ -82,13 +82,13 @@ function encodeKnown({ keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchange
 }
 
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
+  const { owner, guest, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
   const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
     ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
   const like = resembles.length > 0 ? { resembles } : {};
-  return { ...encodeIdentity(member), ...encodeKnown(member), owner, self, absent, lapsed, ...heard, ...like };
+  return { ...encodeIdentity(member), ...encodeKnown(member), owner, guest, self, absent, lapsed, ...heard, ...like };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -100,6 +100,7 @@ export function decodeMember(fields: Fields): ChannelMember {
     keyUnchanged: fields.flag("keyUnchanged"),
     knownAs: fields.optionalText("knownAs"),
     owner: fields.flag("owner"),
+    guest: fields.flag("guest"),
     self: fields.flag("self"),
     absent: fields.flag("absent"),
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),

@@ -43,6 +43,8 @@ interface InviteRecord {
   readonly admitted: ReadonlyMap<string, Admitted>;
   /** Made for the agent that joins by it; ended with it. */
   readonly pass: Pass | undefined;
+  /** Agents that join by it come as guests of the channel. */
+  readonly guest: boolean;
   /** It is kept until its pass has been revoked. */
   readonly ended: boolean;
 }
@@ -62,6 +64,8 @@ export interface RequestNote {
   readonly admittedIn: number | undefined;
   /** The member whose place it takes, by the invite's record. */
   readonly replaces: AgentId | undefined;
+  /** It comes as a guest, by that record. */
+  readonly guest: boolean;
 }
 
 /** The channel's membership, as far as it matters who may still come in. */
@@ -79,6 +83,11 @@ export interface InviteBookDeps {
   readonly relayNowMs: () => number;
   /** Rejects when the API cannot be asked now. */
   readonly revokePass: (id: string) => Promise<void>;
+}
+
+/** That an invite is for a guest, and the pass that was made for it, if this agent made one. */
+export interface ForGuest {
+  readonly pass: Pass | undefined;
 }
 
 /** An invite that was just made. */
@@ -114,8 +123,10 @@ export class InviteBook {
   async create(
     channel: { readonly channelId: ChannelId; readonly name: ChannelName },
     options: InviteOptions,
-    pass?: Pass,
+    forGuest?: ForGuest,
   ): Promise<MadeInvite> {
+    const { pass } = forGuest ?? {};
+    const guest = forGuest !== undefined;
     const { channelId, name } = channel;
     const { expiresInMs, uses, replaces } = checkInviteOptions(options);
     const secret = this.#deps.runtime.randomBytes(secretBytes);
@@ -123,7 +134,8 @@ export class InviteBook {
     const expiresAtMs = Math.ceil(this.#deps.relayNowMs() + expiresInMs);
     const expiresHereAtMs = Math.ceil(this.#deps.runtime.nowMs() + expiresInMs);
     const times = { expiresAtMs, expiresHereAtMs };
-    const record = { channelId, name, secret, ...times, uses, replaces, admitted: new Map(), pass, ended: false };
+    const whom = { uses, replaces, guest, pass, admitted: new Map(), ended: false };
+    const record = { channelId, name, secret, ...times, ...whom };
     await this.#changes.run(async () => {
       if (pass !== undefined) await this.#passes.note(pass, { channelId, inviteId, state: "open" });
       await this.#put(inviteId, record);
@@ -239,7 +251,10 @@ export class InviteBook {
       const invite = invites.get(inviteId);
       if (invite === undefined) notes.push(inviteEnded({ ended: true }));
       else if (!this.#isGenuine(request, invite)) notes.push(notMadeWithInvite());
-      else notes.push({ admittedIn: invite.admitted.get(hashOf(request))?.epoch, replaces: invite.replaces });
+      else {
+        const { admitted, replaces, guest } = invite;
+        notes.push({ admittedIn: admitted.get(hashOf(request))?.epoch, replaces, guest });
+      }
     }
     return notes;
   }
@@ -303,11 +318,12 @@ export class InviteBook {
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, replaces, admitted, pass, ended } = invite;
+    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, replaces, guest, admitted, pass, ended } =
+      invite;
     const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId]);
     const passFields = pass === undefined ? null : [pass.id, pass.expiresAtMs];
     const times = [expiresAtMs, expiresHereAtMs];
-    const value = encodeFields([name, secret, ...times, uses, rows, passFields, ended, replaces ?? null]);
+    const value = encodeFields([name, secret, ...times, uses, rows, passFields, ended, replaces ?? null, guest]);
     await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
@@ -326,6 +342,7 @@ function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
     admitted: new Map(fields.rows(5).map((row) => [row.text(0), admittedOf(row)])),
     pass: fields.isNull(6) ? undefined : passOf(new StoredFields(fields.list(6), "invites")),
     ended: fields.flag(7),
+    guest: fields.flag(9),
   };
 }
 

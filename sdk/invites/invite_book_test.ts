@@ -160,9 +160,9 @@ Deno.test("a guest's pass ends with its invite, or with its removal, as soon as 
   const { book, requestWith, scene, revoked } = bench;
   const dayMs = 86_400_000;
   const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
-  const unused = await book.create({ channelId, name }, {}, pass("unused"));
-  const used = await book.create({ channelId, name }, {}, pass("used"));
-  const withdrawn = await book.create({ channelId, name }, {}, pass("withdrawn"));
+  const unused = await book.create({ channelId, name }, {}, { pass: pass("unused") });
+  const used = await book.create({ channelId, name }, {}, { pass: pass("used") });
+  const withdrawn = await book.create({ channelId, name }, {}, { pass: pass("withdrawn") });
   assertEquals(await admit(book, requestWith(used), scene(4)), 4);
   bench.apiAway = true;
   await book.revoke(withdrawn.invite);
@@ -187,7 +187,7 @@ Deno.test("a record that cannot be read keeps no other pass from being revoked, 
   const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
   const made: string[] = [];
   for (const id of ["left", "left too", "odd", "unused"]) {
-    made.push(inviteIdOf((await book.create({ channelId, name }, {}, pass(id))).invite.secret));
+    made.push(inviteIdOf((await book.create({ channelId, name }, {}, { pass: pass(id) })).invite.secret));
   }
   const [left = "", leftToo = "", odd = ""] = made;
   // As if this agent had left the channel of the first two. Before and after all others, however they are sorted.

@@ -133,11 +133,11 @@ export class JoinAnswers {
   #look(
     request: JoinRequest,
     membership: Membership,
-    { admittedIn, replaces }: RequestNote,
+    { admittedIn, replaces, guest }: RequestNote,
   ): Applicant | StaticError | "entered" {
     const { clocks, parts: { signatures } } = this.#agent;
     try {
-      const applicant = { ...readApplicant(request.keyPackage, { ...clocks, signatures }), replaces };
+      const applicant = { ...readApplicant(request.keyPackage, { ...clocks, signatures }), replaces, guest };
       const { agentId } = applicant;
       if (agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");

@@ -22,6 +22,8 @@ export interface GuestOptions {
   readonly expiresInMs?: number;
   /** How many messages a month the guest may send; 1,000 when not given. */
   readonly messages?: number;
+  /** An API key of kind `guest` for this channel, made elsewhere: this agent neither makes one then, nor revokes it. */
+  readonly pass?: string;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -50,8 +52,9 @@ export async function createLink(
     throw createError("invalid_request", text);
   }
   const { uses } = checkInviteOptions(options);
-  const wanted = guest === false ? undefined : checkGuest(guest === true ? {} : guest);
-  if (wanted !== undefined && uses !== 1) {
+  const given = guest === false ? undefined : guest === true ? {} : guest;
+  const wanted = given === undefined || given.pass !== undefined ? undefined : checkGuest(given);
+  if (given !== undefined && uses !== 1) {
     const text = "Cannot make a link: one with a guest pass is for one agent; leave uses out, or make several links";
     throw createError("invalid_request", text);
   }
@@ -65,8 +68,9 @@ export async function createLink(
   });
   const pass: Pass | undefined = made && { id: made.id, expiresAtMs };
   try {
-    const invited = await book.create(channel, options, pass);
-    const link = { ...invited, ...place, ...(made !== undefined && { pass: made.apiKey }) };
+    const invited = await book.create(channel, options, given && { pass });
+    const key = made?.apiKey ?? given?.pass;
+    const link = { ...invited, ...place, ...(key !== undefined && { pass: key }) };
     return formatJoinLink(link, { web });
   } catch (error) {
     if (made !== undefined) await service.revokePass(made.id).catch(() => {}); // it expires
@@ -74,7 +78,9 @@ export async function createLink(
   }
 }
 
-function checkGuest({ expiresInMs = defaultPassMs, messages = defaultMessages }: GuestOptions): Required<GuestOptions> {
+function checkGuest(
+  { expiresInMs = defaultPassMs, messages = defaultMessages }: GuestOptions,
+): Required<Omit<GuestOptions, "pass">> {
   if (!(expiresInMs > 0 && expiresInMs <= maxPassMs)) {
     throw createError("invalid_request", "Cannot make a guest pass: expiresInMs is above 0 and at most 30 days");
   }

@@ -28,11 +28,12 @@ export interface BaseEpoch {
   readonly chain: Pick<OwnersVersion, "version" | "lastChange">;
   readonly generation: number;
   readonly policy: ChannelPolicy | undefined;
+  readonly guests: readonly AgentId[];
   readonly resumption: Uint8Array;
 }
 
 export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
-  const { owners, chain, generation, policy } = decodeBinding(context.extensions);
+  const { owners, chain, generation, policy, guests = [] } = decodeBinding(context.extensions);
   return {
     epoch: Number(context.epoch),
     groupId: context.groupId,
@@ -43,6 +44,7 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
     chain,
     generation: generation?.generation ?? 0,
     policy,
+    guests,
     resumption: secrets.resumption,
   };
 }

@@ -13,6 +13,10 @@ export interface Change {
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   readonly policy?: ChannelPolicy;
+  /** Of those that are added: they come as guests. */
+  readonly guests?: readonly AgentId[];
+  /** Guests that become members like the others; by owners only. */
+  readonly released?: readonly AgentId[];
   /** Fresh keys of our own even where the rest does not ask for them. */
   readonly forcePath?: boolean;
   /** Signed statements of members that are removed because they leave, or come back. */

@@ -1,6 +1,6 @@
 /**
  * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later
- * generation, its policy.
+ * generation, its policy, its guests.
  */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
@@ -19,11 +19,13 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
+import { decodeGuests, encodeGuests } from "./guests_rules.ts";
 import { decodeGeneration, encodeGeneration, type GenerationBinding } from "./generation.ts";
 import {
   channelNameExtension,
   checkChannelExtensions,
   generationExtension,
+  guestsExtension,
   ownersExtension,
   policyExtension,
 } from "./leaf.ts";
@@ -36,9 +38,11 @@ export interface ChannelBinding {
   readonly generation?: GenerationBinding;
   /** Absent until it was changed once. */
   readonly policy?: ChannelPolicy;
+  /** Ascending. Absent while there is none. */
+  readonly guests?: readonly AgentId[];
 }
 
-export function encodeBinding({ name, owners, chain, generation, policy }: ChannelBinding): Extension[] {
+export function encodeBinding({ name, owners, chain, generation, policy, guests = [] }: ChannelBinding): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
     { extensionType: ownersExtension, extensionData: encodeOwnersVersion({ ...chain, owners }) },
@@ -46,22 +50,36 @@ export function encodeBinding({ name, owners, chain, generation, policy }: Chann
       ? []
       : [{ extensionType: generationExtension, extensionData: encodeGeneration(generation) }]),
     ...(policy === undefined ? [] : [{ extensionType: policyExtension, extensionData: encodePolicy(policy) }]),
+    ...(guests.length === 0 ? [] : [{ extensionType: guestsExtension, extensionData: encodeGuests(guests) }]),
   ];
 }
 
 /**
- * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its generation, and once it was changed its
- * policy, in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may know. Whatever else a commit
- * could bring in would be a demand on every member's leaf that not all of them meet, and so a way to fork the group.
+ * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its generation, once it was changed its
+ * policy, and while it has some its guests, in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may
+ * know. Whatever else a commit could bring in would be a demand on every member's leaf that not all of them meet, and so a way to
+ * fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
+  const known = decoded.get(extensions);
+  if (known !== undefined) return known;
+  const binding = decode(extensions);
+  decoded.set(extensions, binding);
+  return binding;
+}
+
+/** Of extensions that were read before: an epoch's are asked for with each of its members, and with a thousand guests are long. */
+const decoded = new WeakMap<readonly Extension[], ChannelBinding>();
+
+function decode(extensions: readonly Extension[]): ChannelBinding {
   checkChannelExtensions(extensions);
-  const [name, owners, ...later] = extensions;
-  const [generation, ...rest] = typeOf(later[0]) === generationExtension ? later : [undefined, ...later];
-  const [policy, ...others] = rest;
-  const isWhole = name !== undefined && owners !== undefined && others.length === 0;
-  if (!isWhole || (policy !== undefined && typeOf(policy) !== policyExtension)) {
-    throw new MlsFault("A channel has a name, owners, perhaps a generation and a policy, and no other extension");
+  const [name, owners, ...others] = extensions;
+  const take = (type: number): Extension | undefined => typeOf(others[0]) === type ? others.shift() : undefined;
+  const [generation, policy, guests] = [take(generationExtension), take(policyExtension), take(guestsExtension)];
+  if (name === undefined || owners === undefined || others.length > 0) {
+    throw new MlsFault(
+      "A channel has a name, owners, perhaps a generation, a policy and guests, and no other extension",
+    );
   }
   if (typeOf(name) !== channelNameExtension) throw new MlsFault("A channel's first extension is its name");
   if (typeOf(owners) !== ownersExtension) throw new MlsFault("A channel's second extension is its owners");
@@ -73,10 +91,11 @@ export function decodeBinding(extensions: readonly Extension[]): ChannelBinding 
       chain: { version, lastChange },
       ...(generation !== undefined && { generation: decodeGeneration(generation.extensionData) }),
       ...(policy !== undefined && { policy: decodePolicy(policy.extensionData) }),
+      ...(guests !== undefined && { guests: decodeGuests(guests.extensionData) }),
     };
   } catch (cause) {
     if (cause instanceof MlsFault) throw cause;
-    throw new MlsFault("A channel's name, owners, generation or policy are malformed", { cause });
+    throw new MlsFault("A channel's name, owners, generation, policy or guests are malformed", { cause });
   }
 }
 

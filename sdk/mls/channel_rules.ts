@@ -45,7 +45,7 @@ export function createRules(declared: Declared, signatures: Signatures): CommitR
       const aad = decodeCommitAad(commit.authenticatedData);
       checkProofs(commit, aad, signatures);
       if (!commit.committer.owner) checkUnowned(commit, aad);
-      checkAdmission({ ...commit, added: commit.summary.added }, aad.rejoins);
+      checkAdmission({ committer: commit.committer, added: commit.summary.added }, aad.rejoins);
       checkOwners(commit, aad, signatures);
       return undefined;
     } catch (error) {

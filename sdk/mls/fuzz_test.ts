@@ -1,11 +1,12 @@
 /**
  * Random histories of a channel, checked against a model that knows who was a member when: adds, removes, leaves, rejoins,
- * updates, batches, changes of owners, pre-shared keys, lost races, lost replies to own commits, crashes and reloads,
+ * updates, batches, changes of owners, guests, pre-shared keys, lost races, lost replies to own commits, crashes and reloads,
  * reordered and duplicated messages. The rules of a channel are in force. The campaign has 5,000 histories of up to 30 members.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
+import type { AgentId } from "../../proto/mod.ts";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { createSignatures, type Signatures } from "./crypto/signatures.ts";
@@ -28,6 +29,8 @@ class History {
   /** Index of the first log entry that an agent may read. */
   readonly joinedAt = new Map<Agent, number>();
   sent = 0;
+  /** Those that came as guests, until an owner made them something else, or they went. */
+  readonly guests = new Set<AgentId>();
 
   constructor(random: Random, signatures: Signatures) {
     this.random = random;
@@ -44,7 +47,7 @@ class History {
   async #step(): Promise<void> {
     const { random, world } = this;
     const agent = random.pick(world.active());
-    switch (random.below(12)) {
+    switch (random.below(13)) {
       case 0:
       case 1:
         return await this.#add(agent);
@@ -59,6 +62,8 @@ class History {
       case 11:
         await this.#everybodySyncs();
         return agent.group === undefined ? undefined : await this.#isRefused(agent, { psks: [this.#psk()] });
+      case 12:
+        return await this.#release(agent);
       case 4:
         return await this.#race();
       case 5:
@@ -84,8 +89,14 @@ class History {
     if (by.group === undefined || agents.length === 0) return;
     const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
     const add = packages.map(({ keyPackage }) => keyPackage);
-    await this.world.commit(by, () => ({ add }));
+    const guests = agents.map(({ id }) => id).filter(() => this.random.chance(0.3));
+    if (by.member.self.guest) {
+      await this.#everybodySyncs();
+      return await this.#isRefused(by, { add, guests });
+    }
+    await this.world.commit(by, () => ({ add, guests }));
     for (const agent of agents) await agent.join();
+    for (const guest of guests) this.guests.add(guest);
     for (const agent of agents) this.joinedAt.set(agent, this.world.log.length);
     await this.#someSync();
   }
@@ -102,6 +113,7 @@ class History {
     if (!by.member.self.owner) await this.#isRefused(by, { remove: gone });
     const leaves = others.filter(({ id }) => gone.includes(id)).map((agent) => agent.leave());
     await this.world.commit(by, () => ({ remove: gone, leaves }));
+    for (const agentId of gone) this.guests.delete(agentId);
     await this.#everybodySyncs();
   }
 
@@ -113,11 +125,11 @@ class History {
     const [other, own] = [await lost.createKeyPackage(), await lost.createKeyPackage()];
     const rejoins = [lost.rejoin(own)];
     await this.#isRefused(by, { remove: [lost.id], add: [other.keyPackage], rejoins });
-    const owner = lost.member.self.owner;
+    const { self: { owner }, binding: known } = lost.member;
     await this.world.commit(by, () => ({ remove: [lost.id], add: [own.keyPackage], rejoins }));
     await this.#sync(lost);
     assert(lost.group === undefined);
-    await lost.join();
+    await lost.join(known);
     assertEquals(lost.member.self.owner, owner);
     this.joinedAt.set(lost, this.world.log.length);
     await this.#everybodySyncs();
@@ -131,8 +143,20 @@ class History {
     const unchanged = owners.join() === by.member.binding.owners.join();
     if (!by.member.self.owner) return unchanged ? undefined : await this.#isRefused(by, { owners });
     await this.world.commit(by, () => ({ owners }));
+    for (const owner of owners) this.guests.delete(owner);
     await this.#everybodySyncs();
     for (const { member } of this.world.active()) assertEquals(member.binding.owners, owners);
+  }
+
+  /** Owners make a guest a member like the others; others that try are followed by nobody. */
+  async #release(by: Agent): Promise<void> {
+    await this.#everybodySyncs();
+    const [guest] = this.guests;
+    if (by.group === undefined || guest === undefined) return;
+    if (!by.member.self.owner) return await this.#isRefused(by, { released: [guest] });
+    await this.world.commit(by, () => ({ released: [guest] }));
+    this.guests.delete(guest);
+    await this.#everybodySyncs();
   }
 
   /** A forbidden action: another member refuses it and stays where it is. */
@@ -245,6 +269,8 @@ class History {
     for (const agent of this.world.active()) await this.#sync(agent);
     this.#agree();
     assertEquals(this.world.active().length, this.world.members.size);
+    const guests = [...this.guests].sort();
+    for (const { member } of this.world.active()) assertEquals(member.binding.guests ?? [], guests);
   }
 
   /** Every entry that an agent has not seen: commits are followed, messages are read. */

@@ -253,13 +253,14 @@ export class Group {
     if (expected.inviter && memberAt(epoch, signer).agentId !== expected.inviter) {
       throw new MlsFault("Cannot join: the Welcome was not made by the inviter");
     }
-    if (expected.known === undefined && !memberAt(epoch, signer).mayAdd) {
-      throw new MlsFault(
-        "Cannot join: only owners let agents into this channel, and the Welcome was made by another member",
-      );
+    const maker = memberAt(epoch, signer);
+    if (expected.known === undefined && !maker.mayAdd) {
+      const text = maker.guest
+        ? "the Welcome was made by a guest, and a guest lets nobody in"
+        : "only owners let agents into this channel, and the Welcome was made by another member";
+      throw new MlsFault(`Cannot join: ${text}`);
     }
     const changes = believeOwners({ epoch, extensions }, expected.known, deps.signatures);
-    const maker = memberAt(epoch, signer);
     const shown = {
       maker: credentialAt(epoch, signer),
       epoch: Number(epoch.context.epoch),

@@ -38,6 +38,8 @@ export const ownersExtension = 0xf5c2;
 export const generationExtension = 0xf5c3;
 /** Once a channel has changed its policy. */
 export const policyExtension = 0xf5c4;
+/** While a channel has guests. */
+export const guestsExtension = 0xf5d1;
 /** Of a GroupInfo alone, so that no leaf lists it: how the maker of a Welcome came in. */
 export const admissionsExtension = 0xf5c9;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
@@ -46,6 +48,7 @@ const readableExtensions: readonly number[] = [
   ownersExtension,
   generationExtension,
   policyExtension,
+  guestsExtension,
 ];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;
@@ -199,9 +202,9 @@ export function checkChannelExtensions(extensions: readonly Extension[]): void {
   }
 }
 
-/** 0xf5c0 to 0xf5cf, whether they are in use or not yet. */
+/** 0xf5c0 to 0xf5df, whether they are in use or not yet. */
 function isOfChannels(type: number): boolean {
-  return (type & 0xfff0) === channelNameExtension;
+  return (type & 0xffe0) === channelNameExtension;
 }
 
 function hexOf(type: number): string {

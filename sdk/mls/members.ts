@@ -94,20 +94,23 @@ function struckBetween(before: ChannelBinding, after: ChannelBinding, joined: re
 export function checkChannel({ tree, context }: Place): void {
   const binding = decodeBinding(context.extensions);
   checkGroupId(context, binding);
-  const owners = new Set(binding.owners);
+  const [owners, guests] = [new Set(binding.owners), new Set(binding.guests)];
   const identities = new Set<string>();
   const claim = (identityHash: Uint8Array, agentId: AgentId): void => {
     const identity = bytesToHex(identityHash);
     if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
     identities.add(identity);
     owners.delete(agentId);
+    guests.delete(agentId);
   };
   for (const [, leaf] of tree.leaves()) {
     claim(identityHashOf(credentialOf(leaf.node).identity), leaf.agentId);
   }
   for (const { agentId, identityHash } of binding.generation?.absent ?? []) claim(identityHash, agentId);
-  // A removed owner must not be an owner again just because it is added later.
+  // A removed owner must not be an owner again just because it is added later, nor a guest a guest.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
+  if (guests.size > 0) throw new MlsFault("A guest of the channel is not a member");
+  if (binding.guests?.some((guest) => binding.owners.includes(guest))) throw new MlsFault("A guest owns the channel");
 }
 
 /** Epochs of a generation are numbered from its beginning on, and its group id follows from the channel's. */

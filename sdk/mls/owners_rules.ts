@@ -1,7 +1,7 @@
 /**
- * A commit and the owners and policy of its channel: what ours changes about them, and what another's may. An owner changes them with
- * its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The GroupContext
- * after a commit is exactly the result of its changes.
+ * A commit and the owners, policy and guests of its channel: what ours changes about them, and what another's may. An owner changes
+ * owners and policy with its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The
+ * GroupContext after a commit is exactly the result of its changes, but for the guests, for which a commit has a choice.
  */
 import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
@@ -23,6 +23,7 @@ import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import type { MlsIdentity } from "./identity.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
+import { checkGuests, guestsAfter } from "./guests_rules.ts";
 import { type CommitSummary, type Member, memberAt } from "./members.ts";
 import { followChanges, leaveChange, signChange, versionOf } from "./owners_chain.ts";
 import { policyOf } from "./policy_rules.ts";
@@ -34,10 +35,15 @@ export interface OwnersIntent {
   readonly remove?: readonly AgentId[];
   /** In the order of leaves. */
   readonly leaves?: readonly MemberProof[];
+  readonly rejoins?: readonly MemberProof[];
   /** Those that there shall be; otherwise those that remain. */
   readonly owners?: readonly AgentId[];
   /** That there shall be; not together with owners. */
   readonly policy?: ChannelPolicy;
+  /** Of those that are added: they come as guests. */
+  readonly guests?: readonly AgentId[];
+  /** Guests that become members like the others; by owners only. */
+  readonly released?: readonly AgentId[];
 }
 
 export interface OwnersPlan {
@@ -46,7 +52,7 @@ export interface OwnersPlan {
   readonly changes: readonly OwnersChange[];
 }
 
-/** Returns the effect of our commit on the owners and on the absent members, with the proofs for it. */
+/** Returns the effect of our commit on the owners, the absent members and the guests, with the proofs for it. */
 export function planBinding(
   epoch: Epoch,
   intent: OwnersIntent,
@@ -55,7 +61,11 @@ export function planBinding(
   const plan = planOwners(epoch, intent, deps);
   const before = decodeBinding(epoch.context.extensions);
   const added = intent.add?.map(({ leafNode }) => agentOf(leafNode)) ?? [];
-  const binding = withoutAbsent(plan.binding ?? before, [...added, ...intent.remove ?? []]);
+  const { remove = [], rejoins = [], guests: marked = [], released = [] } = intent;
+  const present = withoutAbsent(plan.binding ?? before, [...added, ...remove]);
+  const { owners: ownersAfter, guests: guestsBefore = [] } = present;
+  const guests = guestsAfter({ guestsBefore, added, removed: remove, rejoins, ownersAfter }, { marked, released });
+  const binding = sameAgents(guests, guestsBefore) ? present : { ...present, guests };
   return binding === before ? plan : { ...plan, binding };
 }
 
@@ -117,7 +127,10 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
     ? signedChanges(commit, changes, remaining, signatures)
     : leftChanges(commit, aad);
   const { added, removed } = commit.summary;
-  const expected = withoutAbsent(bindingAfter(before, made), [...added, ...removed]);
+  const { guests = [] } = decodeBinding(commit.extensions);
+  const expected = { ...withoutAbsent(bindingAfter(before, made), [...added, ...removed]), guests };
+  const members = { added, removed, rejoins: aad.rejoins, ownersAfter: expected.owners };
+  checkGuests({ ...members, guestsBefore: before.guests ?? [] }, guests, commit.committer);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault("The owners or the policy after the commit are not the result of its changes");
   }

@@ -13,12 +13,15 @@ import {
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
-import { listsExtension, policyExtension } from "./leaf.ts";
+import { isGuest } from "./guests_rules.ts";
+import { listsExtension } from "./leaf.ts";
 
 /** Of an epoch: what says who may do what. */
 export interface PolicyPlace {
   readonly owners: readonly AgentId[];
   readonly policy?: ChannelPolicy | undefined;
+  /** Ascending. */
+  readonly guests?: readonly AgentId[] | undefined;
 }
 
 /** The policy that is in force. Without an owner nobody could change it, let anybody in or speak: then it is open. */
@@ -30,6 +33,8 @@ export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
 export interface Rights {
   /** It owns the channel, with others perhaps. */
   readonly owner: boolean;
+  /** It came by a guest link, and no owner has made it a member like the others. */
+  readonly guest: boolean;
   /** It lets agents in, and invites them. */
   readonly mayAdd: boolean;
   /** Its messages are shown. */
@@ -39,24 +44,23 @@ export interface Rights {
 export function rightsOf(agentId: AgentId, binding: PolicyPlace): Rights {
   const { admission, posting } = policyOf(binding);
   const owner = binding.owners.includes(agentId);
+  const guest = isGuest(binding.guests ?? [], agentId);
   const may = (scope: PolicyScope): boolean => owner || scope === "members";
-  return { owner, mayAdd: may(admission), mayPost: may(posting) };
+  return { owner, guest, mayAdd: may(admission) && !guest, mayPost: may(posting) };
 }
 
 /** A commit, as far as it lets agents in. */
 export interface Admitting {
   readonly added: readonly AgentId[];
-  readonly committer: Pick<Rights, "owner">;
-  /** The epoch in which it was made. */
-  readonly before: Pick<Epoch, "context">;
+  readonly committer: Pick<Rights, "guest" | "mayAdd">;
 }
 
 /** A member that comes back, with its own signature, is not a newcomer. Throws `MlsFault`. */
-export function checkAdmission({ added, committer, before }: Admitting, rejoins: readonly MemberProof[]): void {
-  if (added.length === 0 || committer.owner) return;
-  if (policyOf(decodeBinding(before.context.extensions)).admission === "members") return;
+export function checkAdmission({ added, committer }: Admitting, rejoins: readonly MemberProof[]): void {
+  if (added.length === 0 || committer.mayAdd) return;
   const returning = new Set(rejoins.map(({ agentId }) => agentId));
-  if (added.some((agentId) => !returning.has(agentId))) throw new MlsFault("Only owners let agents into this channel");
+  if (added.every((agentId) => returning.has(agentId))) return;
+  throw new MlsFault(committer.guest ? "A guest lets nobody in" : "Only owners let agents into this channel");
 }
 
 /** Members that could speak in the epoch before and cannot in this one. */
@@ -71,9 +75,9 @@ export function silencedIn(
   return members.filter((agentId) => rightsOf(agentId, before).mayPost && !rightsOf(agentId, now).mayPost);
 }
 
-/** Members whose programs do not know policies yet. A commit of ours makes our own leaf anew, and leaves these out. */
-export function lackingPolicy({ tree, ownLeaf }: Epoch, leaving: readonly AgentId[] = []): AgentId[] {
+/** Members whose programs do not know such an extension yet. A commit of ours makes our own leaf anew, and leaves these out. */
+export function lacking(type: number, { tree, ownLeaf }: Epoch, leaving: readonly AgentId[] = []): AgentId[] {
   return Array.from(tree.leaves()).flatMap(([leafIndex, { agentId, node }]) =>
-    leafIndex === ownLeaf || leaving.includes(agentId) || listsExtension(node, policyExtension) ? [] : [agentId]
+    leafIndex === ownLeaf || leaving.includes(agentId) || listsExtension(node, type) ? [] : [agentId]
   );
 }

@@ -1,29 +1,21 @@
 /** A channel's policy, by real groups: what each member may do under it, and what the others refuse. */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import {
-  type ChannelPolicy,
-  emptyCommitAad,
-  encodeCommitAad,
-  encodeOwnersChanges,
-  type MemberProof,
-  openPolicy,
-  type OwnersChange,
-} from "../../proto/mod.ts";
+import { type ChannelPolicy, openPolicy, type OwnersChange } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
-import { createRules } from "./channel_rules.ts";
 import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import { stateOf } from "./epoch.ts";
 import { type ExpectedGroup, Group } from "./group.ts";
+import { policyExtension } from "./leaf.ts";
 import { signChange, versionOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
-import { lackingPolicy, policyOf, rightsOf, silencedIn } from "./policy_rules.ts";
+import { lacking, policyOf, rightsOf, silencedIn } from "./policy_rules.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import { decodeParent, encodeParent } from "./state_codec.ts";
 import { type Agent, name, World } from "./testing/world.ts";
+import { refuses, verdict } from "./testing/forged_commit.ts";
 import { withOlderLeaf } from "./testing/odd_key_package.ts";
 
 interface Members {
@@ -50,45 +42,6 @@ async function sync(world: World): Promise<void> {
   assertEquals(world.authenticators().length, 1);
 }
 
-/** Fields that a member with a modified program could write. */
-interface Forged {
-  readonly binding?: ChannelBinding;
-  readonly changes?: readonly OwnersChange[];
-  readonly added?: readonly Agent[];
-  readonly rejoins?: readonly MemberProof[];
-  readonly leaves?: readonly MemberProof[];
-  readonly removed?: readonly Agent[];
-}
-
-const followed = "only looking";
-
-/** An honest reader's verdict; undefined when it would follow the commit. */
-async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string | undefined> {
-  const { binding, changes = [], added = [], removed = [], rejoins = [], leaves = [] } = forged;
-  const packages = await Promise.all(added.map(async (agent) => agent.own ?? await agent.createKeyPackage()));
-  const extensions = binding === undefined ? [] : [{
-    proposalType: "group_context_extensions" as const,
-    groupContextExtensions: { extensions: encodeBinding(binding) },
-  }];
-  const { message, next } = await createCommit(by.member.current, {
-    proposals: [
-      ...extensions,
-      ...removed.map(({ member }) => ({ proposalType: "remove" as const, remove: { removed: member.self.leafIndex } })),
-      ...packages.map(({ keyPackage }) => ({ proposalType: "add" as const, add: { keyPackage } })),
-    ],
-    identity: by.identity,
-    authenticatedData: encodeCommitAad({ ...emptyCommitAad, changes: encodeOwnersChanges(changes), rejoins, leaves }),
-    padding: () => 0,
-  }, by.deps);
-  const outcome = await reader.member.receive(message, (commit) => {
-    const { owners } = commit.summary;
-    const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };
-    return createRules({ ...lists, nextState: stateOf(next) }, portableSignatures)(commit) ?? followed;
-  });
-  assert(outcome.kind === "refused");
-  return outcome.reason === followed ? undefined : outcome.reason;
-}
-
 function sign(by: Agent, policy: ChannelPolicy, owners = by.member.binding.owners): OwnersChange {
   const before = versionIn(by.member.binding);
   return signChange({ channelId: by.world.channelId, before, owners, policy }, by.identity, portableSignatures);
@@ -99,8 +52,6 @@ function after(by: Agent, change: OwnersChange, policy?: ChannelPolicy): Channel
   const { policy: _, ...before } = by.member.binding;
   return { ...before, owners, chain: { version, lastChange }, ...(policy !== undefined && { policy }) };
 }
-
-const refuses = (part: string, why: string | undefined): void => assert(why?.includes(part), `${why} for ${part}`);
 
 Deno.test("an owner's policy reaches every member and newcomer, and survives crashes", async () => {
   const { world, owner, bob, carol } = await createMembers({ admission: "owners", posting: "members" });
@@ -241,9 +192,9 @@ Deno.test("a leaf that does not list the extension stands in the way, and is nam
   await world.commit(owner, () => ({ add: [own.keyPackage] }));
   await older.join();
   await sync(world);
-  assertEquals(lackingPolicy(owner.member.current), [older.id]);
-  assertEquals(lackingPolicy(owner.member.current, [older.id]), []);
-  assertEquals(lackingPolicy(older.member.current), [], "its own leaf is made anew with the commit");
+  assertEquals(lacking(policyExtension, owner.member.current), [older.id]);
+  assertEquals(lacking(policyExtension, owner.member.current, [older.id]), []);
+  assertEquals(lacking(policyExtension, older.member.current), [], "its own leaf is made anew with the commit");
   await assertRejects(() => owner.joined.prepare({ policy: closed }), MlsFault, "not every member supports");
   await world.commit(older, () => ({}));
   await sync(world);
@@ -312,10 +263,12 @@ Deno.test("a newcomer believes no policy that the chain contradicts, and no invi
 
 Deno.test("rights follow from owners and policy", () => {
   const [a, b] = [new World(createRandom(1)).newAgent().id, new World(createRandom(2)).newAgent().id];
-  assertEquals(rightsOf(a, { owners: [a], policy: closed }), { owner: true, mayAdd: true, mayPost: true });
-  assertEquals(rightsOf(b, { owners: [a], policy: closed }), { owner: false, mayAdd: false, mayPost: false });
-  assertEquals(rightsOf(b, { owners: [a] }), { owner: false, mayAdd: true, mayPost: true });
-  assertEquals(rightsOf(b, { owners: [], policy: closed }), { owner: false, mayAdd: true, mayPost: true });
+  const none = { owner: false, guest: false, mayAdd: false, mayPost: false };
+  assertEquals(rightsOf(a, { owners: [a], policy: closed }), { ...none, owner: true, mayAdd: true, mayPost: true });
+  assertEquals(rightsOf(b, { owners: [a], policy: closed }), none);
+  assertEquals(rightsOf(b, { owners: [a] }), { ...none, mayAdd: true, mayPost: true });
+  assertEquals(rightsOf(b, { owners: [], policy: closed }), { ...none, mayAdd: true, mayPost: true });
+  assertEquals(rightsOf(b, { owners: [], guests: [b] }), { ...none, guest: true, mayPost: true });
 });
 
 Deno.test("what is kept of the epoch before has its policy, and records from before have none", async () => {

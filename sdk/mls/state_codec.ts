@@ -112,15 +112,16 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
 
 /** The rest of the epoch before the present one. */
 export function encodeParent({ base, commitHash }: Parent): Uint8Array {
-  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, resumption } = base;
+  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, guests, resumption } =
+    base;
   const lists = [members, [...owners], [chain.version, chain.lastChange]];
-  const last = policy === undefined ? null : encodePolicy(policy);
-  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, last]);
+  const last = [policy === undefined ? null : encodePolicy(policy), [...guests]];
+  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, ...last]);
 }
 
 export function decodeParent(record: Uint8Array): Parent {
-  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = open(record, 11);
-  const [generation, resumption, policy] = rest;
+  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = open(record, 12);
+  const [generation, resumption, policy, guests] = rest;
   const [version, lastChange] = list(chain, 2);
   return {
     commitHash: bytes(commitHash),
@@ -134,6 +135,7 @@ export function decodeParent(record: Uint8Array): Parent {
       chain: { version: number(version), lastChange: bytes(lastChange) },
       generation: number(generation),
       policy: policy === null ? undefined : decodePolicy(bytes(policy)),
+      guests: list(guests).map(agent),
       resumption: bytes(resumption),
     },
   };

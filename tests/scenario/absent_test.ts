@@ -1,33 +1,20 @@
 /** Members of a recovered channel that are not back yet: they belong to it, and nobody but an owner sends them away. */
 import { assertEquals, assertRejects } from "@std/assert";
-import type { AgentId, ReplyBody } from "../../proto/mod.ts";
+import type { AgentId } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { answerWith } from "../support/scenario/hostile.ts";
-import { allStopped, fourMembers, issuesOf, membersOf, talk } from "../support/scenario/recovery.ts";
+import {
+  allStopped,
+  fourMembers,
+  issuesOf,
+  membersOf,
+  recoverWithout,
+  talk,
+  withoutKeyPackages,
+} from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
-
-/** The founder is given no KeyPackage of these. */
-function withoutKeyPackages(founder: Actor, ...of: readonly Actor[]): void {
-  const ids = idsOf(...of);
-  founder.session.tampering.call = async (operation, _body, forward) => {
-    const reply = await forward();
-    if (operation !== "ClaimForFounding") return reply;
-    const { keyPackages } = reply as ReplyBody<"ClaimForFounding">; // cast: of this operation
-    return { keyPackages: keyPackages.filter(({ agentId }) => !ids.includes(agentId)) };
-  };
-}
-
-/** Alice begins the channel anew without bob, while these are away. */
-async function recoverWithout(alice: Actor, bob: Actor, ...away: readonly Actor[]): Promise<void> {
-  for (const actor of away) await actor.stop();
-  withoutKeyPackages(alice, ...away);
-  await sendBogus(bob);
-  await allStopped(alice);
-  alice.clockOffsetMs += 61_000;
-  await (await alice.channel()).recover();
-}
 
 async function absentOf(actor: Actor): Promise<string[]> {
   return (await actor.channel()).members().filter(({ absent }) => absent).map(({ identity }) => identity);

@@ -101,22 +101,29 @@ Deno.test("a guest with nothing but a link", async (t) => {
     await assertRejects(() => guest.inviteLink(name, { guest: true }), StaticError);
   });
 
-  // known: the group has no rule about guests, only the relay has one about keys. Such a rule turns this step round.
-  await t.step("lets others in, though, once its directory is used with a key of another account", async () => {
+  await t.step("lets nobody in, also with a key of another account, until an owner makes it a member", async () => {
     const link = await owner.inviteLink(name, { guest: true });
     const { link: _, ...directory } = scene.newcomer(link);
     const guest = await ChannelManager.connect({ ...directory, link });
     await guest.join(link);
+    const { agentId } = guest.client;
     await guest.close();
     const { apiKey } = await stack.api.signUp();
+    const channel = await owner.channel(name);
     await using withKey = await ChannelManager.connect({ ...directory, apiUrl: stack.api.url, apiKey });
+    assert(channel.members().some((member) => member.agentId === agentId && member.guest));
+    for (const options of [{}, { guest: true }]) {
+      await refused("not_allowed", "a guest lets nobody in", () => withKey.inviteLink(name, options));
+    }
+    await channel.promote(agentId, { to: "member" });
+    const own = await withKey.channel(name);
+    await until("it is no guest", () => own.members().every((member) => !member.guest || member.agentId !== agentId));
     const friendsLink = await withKey.inviteLink(name);
     const friend = scene.newcomer(friendsLink, { apiUrl: stack.api.url, apiKey });
     await using stranger = await StaticClient.connect(friend);
-    await (await stranger.join(friendsLink)).send("let in by a guest");
-    const channel = await owner.channel(name);
-    assertEquals(await read(channel, 1), ["let in by a guest"]);
-    assert(channel.members().some(({ agentId }) => agentId === stranger.agentId));
+    await (await stranger.join(friendsLink)).send("let in by a member");
+    assertEquals(await read(channel, 1), ["let in by a member"]);
+    assert(channel.members().some((member) => member.agentId === stranger.agentId && !member.guest));
   });
 
   await t.step("keeps its channel when another link is for a channel of the same name", async () => {

@@ -22,7 +22,7 @@ import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { stateOf } from "../epoch.ts";
-import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
+import { type Change, type ExpectedGroup, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
@@ -184,12 +184,12 @@ export class Agent {
     this.acknowledged = this.cursor;
   }
 
-  /** Joins by the newest Welcome that was made for it. */
-  async join(): Promise<void> {
+  /** Joins by the newest Welcome that was made for it; `known` by an agent that comes back. */
+  async join(known?: ExpectedGroup["known"]): Promise<void> {
     const at = this.world.log.findLastIndex(({ welcome }) => welcome?.recipients.includes(this.id) === true);
     const welcome = this.world.log[at]?.welcome;
     if (welcome === undefined || this.own === undefined) throw new Error("nothing to join by");
-    const expected = { name, channelId: this.world.channelId };
+    const expected = { name, channelId: this.world.channelId, ...(known !== undefined && { known }) };
     await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
   }
 

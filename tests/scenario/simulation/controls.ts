@@ -3,6 +3,7 @@
  * service has had, or that an attack would come down to.
  */
 import type { NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
+import { decodeKeyPackageMessage } from "../../../sdk/testing/agents.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
@@ -40,18 +41,31 @@ export const controls: Readonly<Record<string, Control>> = {
       }
     },
   },
-  "a guest pass adds members": {
-    moves: ["stranger guestInvites", "wait", "wait"],
+  "a guest adds members": {
+    moves: ["wait", "wait"],
     guests: ["gina"],
     story: /^gina is a guest, and adds sybil-1 in epoch \d+$/,
     plant: async (play) => {
-      for (const guest of play.players.filter(({ isGuest }) => isGuest)) {
-        const { actor } = guest;
-        const { key } = actor;
-        await play.stage.finish("the guest has connected", actor.useKey({ account: key.account }));
-        // The relay has forgotten what the pass may do.
-        actor.key = key;
+      for (const { actor, agentId } of play.players.filter(({ comesAsGuest }) => comesAsGuest)) {
+        await play.stage.finish("the guest has connected", actor.useKey({ account: actor.key.account }));
+        const sybil = await play.invent();
+        const keyPackage = await play.stage.finish("a KeyPackage", sybil.actor.client.generateKeyPackage());
+        play.wills.invites(agentId, sybil.agentId);
+        // Its program does not ask whether it may.
+        const inside = await actor.inside();
+        const change = { add: [decodeKeyPackageMessage(keyPackage)] };
+        play.background("a guest adds somebody", inside.commit(() => change));
       }
+    },
+  },
+  "a guest is released, and nobody asked for that": {
+    moves: ["wait", "wait"],
+    guests: ["gina"],
+    story: /^(alice|bob|carol|gina) sees gina as no guest in epoch \d+$/,
+    plant: async (play) => {
+      const released = play.players.filter(({ comesAsGuest }) => comesAsGuest).map(({ agentId }) => agentId);
+      const inside = await play.founder.actor.inside();
+      play.background("a guest is released", inside.commit(() => ({ released })));
     },
   },
 };

@@ -1,6 +1,7 @@
 /** Actions of honest members and owners, and accidents of their processes. */
 import { reopenEnded } from "./ending.ts";
 import type { MoveTable } from "./moves.ts";
+import type { Player } from "./player.ts";
 import { name } from "../../support/scenario/stage.ts";
 
 const second = 1000;
@@ -115,7 +116,9 @@ export const honestMoves: MoveTable = {
   addByHand: {
     weight: 2,
     run: (play, random) => {
-      const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
+      const isFree = ({ honest, isIn, joining, comesAsGuest }: Player): boolean =>
+        honest && !isIn && !joining && !comesAsGuest;
+      const guest = play.pick(random, play.players.filter(isFree));
       const adder = play.pick(random, play.inside({ honest: true }));
       const channel = adder?.channel;
       if (guest === undefined || adder === undefined || channel === undefined) return;

@@ -15,13 +15,6 @@ import type { Wills } from "./wills.ts";
 type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "commit" | "state" | "nextState">;
 type Policy = ReturnType<Channel["policy"]>;
 
-/**
- * Allowed today, and not meant to be: a guest's directory that is used with another account's key adds members, because the group
- * does not know which of its members are guests. The rule that ends it is one of the group; then this is false, and the move that
- * does it shows that it is refused.
- */
-const guestsMayAdd = true;
-
 export interface LedgerParts {
   readonly wills: Wills;
   readonly log: LogRecord;
@@ -44,8 +37,6 @@ export class Ledger {
   readonly #policyOf = new Map<number, Policy>();
   /** The place of each message that a reader in step with the log was shown. */
   readonly #places = new Map<string, number>();
-  /** Additions by guests, which a rule of the group will end. */
-  guestAdditions = 0;
   /** The first thing that nobody asked for. */
   failure: string | undefined;
 
@@ -56,6 +47,11 @@ export class Ledger {
   /** An owner's application wants this policy. */
   wantsPolicy(policy: Policy): void {
     this.#policies.push(policy);
+  }
+
+  /** An owner's application makes a guest a member like the others. */
+  releases(player: Player): void {
+    player.guestSince = Infinity;
   }
 
   /** A player's agent calls the relay, whether or not the relay takes it. */
@@ -86,6 +82,7 @@ export class Ledger {
       const at = this.#judge(entry.sender, commit);
       this.#judgeOwners(entry.sender, commit);
       this.#judgeGuest(entry.sender, commit);
+      this.#noteGuests(commit);
       for (const agentId of commit.added) wills.arrived(agentId, commit.epoch, at);
     }
     if (entry.kind === "founding") this.#judgeFounding(entry.sender, entry.epoch, decodeFoundingBody(entry));
@@ -108,6 +105,7 @@ export class Ledger {
     }
     if (!this.#isInTruth(player)) return;
     this.#compareMembers(player, epoch, members);
+    this.#compareGuests(player, epoch, channel);
     this.#comparePolicy(player, epoch, channel.policy());
   }
 
@@ -143,6 +141,18 @@ export class Ledger {
     if (differing.length === 0) return;
     const names = differing.map((agentId) => this.#label(agentId)).join(" and ");
     this.#fail(`${label} sees other members in epoch ${epoch} than the log has: it differs in ${names}`);
+  }
+
+  /** A member that came by a guest link is a guest, until an owner says otherwise. */
+  #compareGuests({ label }: Player, epoch: number, channel: Channel): void {
+    for (const { agentId, guest, absent } of channel.members()) {
+      const player = this.#player(agentId);
+      const since = player?.guestSince ?? Infinity;
+      if (epoch >= since && !guest) this.#fail(`${label} sees ${player?.label} as no guest in epoch ${epoch}`);
+      if (guest && !absent && player?.comesAsGuest !== true) {
+        this.#fail(`${label} sees ${player?.label} as a guest in epoch ${epoch}, and it came by no guest link`);
+      }
+    }
   }
 
   #comparePolicy({ label }: Player, epoch: number, policy: Policy): void {
@@ -223,15 +233,25 @@ export class Ledger {
     return wills.has(sender, "add", { about, epoch }) || wills.has(sender, "invite", { about, epoch, state });
   }
 
-  /** The relay takes no addition with a guest pass. */
+  /** The relay takes no addition with a guest pass, and members follow none of a guest. */
   #judgeGuest(sender: AgentId, { epoch, added, removed }: Commit): void {
     const guest = this.#player(sender);
     const newcomers = added.filter((agentId) => !removed.includes(agentId));
-    if (guest?.isGuest !== true || newcomers.length === 0) return;
-    this.guestAdditions += newcomers.length;
-    if (guestsMayAdd && !guest.hasPass) return;
+    if (guest === undefined || newcomers.length === 0) return;
+    const isGuest = guest.guestSince !== undefined && epoch >= guest.guestSince && this.#isInTruth(guest);
+    if (!guest.hasPass && !isGuest) return;
     const names = newcomers.map((agentId) => this.#label(agentId)).join(" and ");
     this.#fail(`${guest.label} is a guest, and adds ${names} in epoch ${epoch}`);
+  }
+
+  /** An agent that comes by a guest link is a guest from the next epoch on, and an owner is none. */
+  #noteGuests({ epoch, added, owners }: RequestBody<"SendCommit">): void {
+    const members = this.#parts.log.group()?.members;
+    for (const player of this.#parts.players()) {
+      if (!player.comesAsGuest || player.guestSince === Infinity) continue;
+      if (added.includes(player.agentId) && members?.has(player.agentId) !== true) player.guestSince = epoch + 1;
+      if (owners?.agentIds.includes(player.agentId) === true) player.guestSince = undefined;
+    }
   }
 
   /** Owners change by an owner's call, and when one of them goes. */
@@ -250,6 +270,11 @@ export class Ledger {
     const { log, wills, hostileOwner } = this.#parts;
     const { members, blamed, baseEpoch } = founding;
     const founder = this.#player(sender);
+    for (const player of this.#parts.players()) {
+      const { guestSince = Infinity } = player;
+      // Commits after the base are undone.
+      if (guestSince !== Infinity && guestSince > baseEpoch) player.guestSince = undefined;
+    }
     const base = log.group(baseEpoch)?.members;
     for (const agentId of log.group()?.members ?? []) {
       if (members.includes(agentId)) continue;

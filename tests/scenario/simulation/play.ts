@@ -3,6 +3,7 @@ import type { AgentId, NoticeEnvelope, TokenGrant } from "../../../proto/mod.ts"
 import type { Entry } from "../../../relay/engine/mod.ts";
 import { type Channel, StaticError } from "../../../sdk/mod.ts";
 import { createRandom, type Random } from "../../support/mod.ts";
+import { inviteGuest } from "../../support/scenario/guests.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Player } from "./player.ts";
@@ -58,6 +59,8 @@ export class Play implements LogFollower {
   /** Messages of a thief, which uses a copy of the victim's directory. */
   readonly stolen: { readonly text: string; readonly victim: Player }[] = [];
   readonly stash: Stashed[] = [];
+  /** How often a guest with another key than its pass was refused to let somebody in. */
+  guestRefusals = 0;
   readonly trace: string[] = [];
   /** Leaves that honest players had once, for those that lie about them. */
   readonly oldLeaves: { readonly agentId: string; readonly leafIndex: number; readonly leafNode: Uint8Array }[] = [];
@@ -88,7 +91,7 @@ export class Play implements LogFollower {
       ...outside.map((label) => this.#player(label, true)),
       ...guests.map((label) => this.#player(label, true)),
     ];
-    for (const player of this.#players) player.isGuest = guests.includes(player.label);
+    for (const player of this.#players) player.comesAsGuest = guests.includes(player.label);
   }
 
   static async open(seed: number, cast: Cast, signatures: Signatures): Promise<Play> {
@@ -106,7 +109,7 @@ export class Play implements LogFollower {
     stage.followLog(play.channelId, play);
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
     for (const guest of guests) await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
-    for (const guest of play.players.filter(({ isGuest }) => isGuest)) {
+    for (const guest of play.players.filter(({ comesAsGuest }) => comesAsGuest)) {
       await stage.finish(`${guest.label} uses its pass`, guest.actor.useKey({ account: 1, grant: play.#pass() }));
       await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
     }
@@ -212,7 +215,8 @@ export class Play implements LogFollower {
 
   async join(guest: Player, inviter: Player): Promise<void> {
     this.wills.invites(inviter.agentId, guest.agentId);
-    const token = await inviter.actor.manager.invite(name);
+    const { actor } = inviter;
+    const token = guest.comesAsGuest ? await inviteGuest(actor) : await actor.manager.invite(name);
     await guest.actor.manager.joinWithToken(name, token, { timeoutMs: 30_000 });
     await guest.enter(this.truth);
   }

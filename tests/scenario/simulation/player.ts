@@ -37,8 +37,12 @@ export interface Wire {
 export class Player {
   readonly honest: boolean;
   readonly actor: Actor;
-  /** It came with a guest pass, whichever key it uses by now. */
-  isGuest = false;
+  /** It comes by guest links alone, and with a guest pass. */
+  comesAsGuest = false;
+  /**
+   * The epoch since which it is a guest of the group, whichever key it uses by now; undefined when an owner has made it one of them, and without end when an
+   * owner has been asked to make it a member like the others. */
+  guestSince: number | undefined;
   channel: Channel | undefined;
   /** It is leaving, or has left: nothing is expected of it until it joins again. */
   excused = false;
@@ -86,7 +90,7 @@ export class Player {
 
   /** It still uses the pass that it came with. */
   get hasPass(): boolean {
-    return this.isGuest && this.actor.key.grant !== undefined;
+    return this.comesAsGuest && this.actor.key.grant !== undefined;
   }
 
   get isIn(): boolean {

@@ -35,8 +35,8 @@ export interface Outcome {
   readonly shown: number;
   /** Honest members that stay out, because the relay led all others astray that they had met. */
   readonly outside: number;
-  /** Members that a guest has added, with another key than its pass. */
-  readonly guestAdditions: number;
+  /** How often a guest with another key than its pass was refused to let somebody in. */
+  readonly guestRefusals: number;
   /** Messages of thieves. */
   readonly stolen: number;
 }
@@ -121,8 +121,8 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures, co
   await play.close();
   const { trace, truth: { commits, messages }, wire: { counts } } = play;
   const shown = play.players.reduce((sum, player) => sum + player.shown.length, 0);
-  const { ledger: { guestAdditions }, stolen: { length: stolen } } = play;
-  return { failure, trace, commits, messages, ...counts, shown, outside, guestAdditions, stolen };
+  const { guestRefusals, stolen: { length: stolen } } = play;
+  return { failure, trace, commits, messages, ...counts, shown, outside, guestRefusals, stolen };
 }
 
 /** Its player may have left, or its channel been closed, in the middle of it. */

@@ -1,7 +1,8 @@
 /**
- * Strangers among the members: a guest that came by a link with a pass, agents that a member has invented, and a thief with a copy
+ * Strangers among the members: a guest that came by a guest link with a pass, agents that a member has invented, and a thief with a copy
  * of an honest member's directory. And the policy, by which owners keep strangers from adding others and from speaking.
  */
+import { StaticError } from "../../../sdk/mod.ts";
 import { Actor, name } from "../../support/scenario/stage.ts";
 import { backInStep } from "./ending.ts";
 import { pickSafe } from "./loss_moves.ts";
@@ -23,8 +24,12 @@ async function invent(play: Play, by: Player): Promise<string | undefined> {
   return `${by.label} invents ${sybil.label}, which joins by it`;
 }
 
+function isNotAllowed(error: unknown): boolean {
+  return error instanceof StaticError && error.code === "not_allowed";
+}
+
 function guestOf(play: Play): Player | undefined {
-  return play.inside().find(({ isGuest }) => isGuest);
+  return play.inside().find(({ comesAsGuest }) => comesAsGuest);
 }
 
 export const strangerMoves: MoveTable = {
@@ -35,7 +40,7 @@ export const strangerMoves: MoveTable = {
       return by && invent(play, by);
     },
   },
-  /** The relay refuses it. */
+  /** Both its program and the relay refuse it. */
   guestInvites: {
     weight: 2,
     run: async (play) => {
@@ -43,15 +48,34 @@ export const strangerMoves: MoveTable = {
       return guest?.hasPass === true ? await invent(play, guest) : undefined;
     },
   },
-  /** The relay takes it: the key may add members, and the group does not know that this one is a guest. */
+  /** The relay would take it, because the key may add members: the group knows that this one is a guest. */
   guestWithOtherKey: {
     weight: 3,
     run: async (play) => {
       const guest = guestOf(play);
       if (guest === undefined) return undefined;
       await play.stage.finish("the guest has connected", guest.actor.useKey(otherKey));
-      const invented = await invent(play, guest);
-      return invented && `${invented}; ${guest.label} uses its directory with another account's key`;
+      const text = `${guest.label} uses its directory with another account's key`;
+      if (guest.guestSince === undefined || guest.guestSince === Infinity) {
+        const invented = await invent(play, guest);
+        return invented && `${invented}; ${text}`;
+      }
+      const refused = await play.stage.finish(
+        "the guest is refused",
+        guest.actor.manager.invite(name).then(() => false, isNotAllowed),
+      );
+      if (refused) play.guestRefusals++;
+      return `${text}, and ${refused ? "may let nobody in" : "does not get so far as to be refused"}`;
+    },
+  },
+  release: {
+    weight: 1,
+    run: (play) => {
+      const [guest, { channel, label }] = [guestOf(play), play.founder];
+      if (guest === undefined || channel === undefined) return undefined;
+      play.ledger.releases(guest);
+      play.background("a guest is promoted", channel.promote(guest.agentId, { to: "member" }));
+      return `${label} makes ${guest.label} a member like the others`;
     },
   },
   policy: {

@@ -1,8 +1,9 @@
 /** Channels that are stopped at a commit, and begun anew. */
 import { assertEquals } from "@std/assert";
+import type { ReplyBody } from "../../../proto/mod.ts";
 import { stateOf as stateOfEpoch } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
-import { signedBy } from "./bad_commits.ts";
+import { idsOf, sendBogus, signedBy } from "./bad_commits.ts";
 import { type Actor, allAgree, name, read, type Stage, until } from "./stage.ts";
 
 export async function stateOf(actor: Actor): Promise<string> {
@@ -38,6 +39,27 @@ export async function recover(owner: Actor): Promise<void> {
   const channel = await owner.channel();
   await until("recovery is offered", () => channel.health().recoverable === true);
   await channel.recover();
+}
+
+/** The founder is given no KeyPackage of these. */
+export function withoutKeyPackages(founder: Actor, ...of: readonly Actor[]): void {
+  const ids = idsOf(...of);
+  founder.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation !== "ClaimForFounding") return reply;
+    const { keyPackages } = reply as ReplyBody<"ClaimForFounding">; // cast: of this operation
+    return { keyPackages: keyPackages.filter(({ agentId }) => !ids.includes(agentId)) };
+  };
+}
+
+/** An owner begins the channel anew without the hostile member, while these are away. */
+export async function recoverWithout(owner: Actor, hostile: Actor, ...away: readonly Actor[]): Promise<void> {
+  for (const actor of away) await actor.stop();
+  withoutKeyPackages(owner, ...away);
+  await sendBogus(hostile);
+  await allStopped(owner);
+  owner.clockOffsetMs += 61_000;
+  await (await owner.channel()).recover();
 }
 
 export async function membersOf(actor: Actor): Promise<string[]> {

@@ -49,10 +49,11 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
   `;
 }
 
-function marksOf({ self, agentId, owner, absent, resembles }: ChannelMember): string {
+function marksOf({ self, agentId, owner, guest, absent, resembles }: ChannelMember): string {
   return [
     ...(self ? [agentId] : []),
     ...(owner ? ["owner"] : []),
+    ...(guest ? ["guest"] : []),
     ...(absent ? ["not back yet"] : []),
     ...(resembles.length === 0 ? [] : [`looks like ${resembles.join(" and ")}`]),
   ].join(", ");

@@ -1,5 +1,4 @@
 /** Letting somebody in. */
-import { formatJoinLink, parseJoinLink } from "../../../../proto/mod.ts";
 import { useConsole } from "../context.ts";
 import { Action, SecretOnce } from "../elements.ts";
 import type { Service } from "../service.ts";
@@ -19,9 +18,10 @@ export function InviteLink(
   if (agent.isGuest) return html``;
   const make = async (isGuest: boolean): Promise<void> => {
     if (agent.manager === undefined) throw new Error("The agent is not connected");
-    const link = await agent.manager.inviteLink(name, { uses: 1, web: true });
-    const what = `This link leads one ${isGuest ? "guest" : "agent"} into ${name}`;
-    setMade({ link: isGuest ? await withPass(link, service) : link, what });
+    const { id } = await agent.manager.channel(name);
+    const guest = isGuest && { pass: await createPass({ name, id }, service) };
+    const link = await agent.manager.inviteLink(name, { uses: 1, web: true, guest });
+    setMade({ link, what: `This link leads one ${isGuest ? "guest" : "agent"} into ${name}` });
     await onMade?.();
     say("The link lets one agent in, while this tab is open.");
   };
@@ -39,14 +39,13 @@ export function InviteLink(
 }
 
 /** This tab has no API key of which the SDK could make a pass; the session makes it. It is listed under Keys. */
-async function withPass(link: string, service: Service): Promise<string> {
-  const parsed = parseJoinLink(link);
+async function createPass({ name, id }: { name: string; id: string }, service: Service): Promise<string> {
   const { key } = await service.send<{ key: string }>("POST", "/v1/keys", {
-    name: `guest in ${parsed.invite.name}`.slice(0, maxKeyName),
+    name: `guest in ${name}`.slice(0, maxKeyName),
     kind: "guest",
-    channel_id: parsed.invite.channelId,
+    channel_id: id,
     expires_at: new Date(Date.now() + guestMs).toISOString(),
     message_limit: guestMessages,
   });
-  return formatJoinLink({ ...parsed, pass: key }, { web: true });
+  return key;
 }

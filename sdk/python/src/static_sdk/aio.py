@@ -190,10 +190,10 @@ class Channel(NotCopied):
         """Begins the channel anew when a member's commit has stopped it."""
         await run_async(operations.act(self._agent, "recover", self._name))
 
-    async def promote(self, member: Union[str, Member]) -> None:
-        """Makes a member an owner; only owners may."""
+    async def promote(self, member: Union[str, Member], *, to: str = "owner") -> None:
+        """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only owners may."""
         ids = operations.agent_ids(member) or [""]
-        await run_async(operations.act(self._agent, "promote", self._name, agentId=ids[0]))
+        await run_async(operations.act(self._agent, "promote", self._name, agentId=ids[0], to=to))
 
     async def demote(self, member: Union[str, Member]) -> None:
         """Makes an owner a member like the others; only owners may."""

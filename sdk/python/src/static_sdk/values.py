@@ -40,6 +40,8 @@ class Member:
     key_unchanged: bool = True
     #: The name that you gave it with ``static trust name``; None for others.
     known_as: Optional[str] = None
+    #: It came by a guest link and lets nobody in, until an owner makes it a member like the others.
+    guest: bool = False
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,7 @@ def member_of(member: Mapping[str, Any]) -> Member:
         self=member["self"],
         key_unchanged=member["keyUnchanged"],
         known_as=member.get("knownAs"),
+        guest=member["guest"],
     )
 
 
