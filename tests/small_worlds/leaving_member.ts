@@ -489,8 +489,10 @@ class Acting {
   enter(by: "generation" | "membership", leaf: string): void {
     const world = this.#world;
     const { relay } = world;
-    const { joined } = by === "generation" ? world.disk : relay;
-    this.#write({ ...moved, isStopped: false, hasFounding: false, leaf, joined, epoch: relay.log.length });
+    const isGeneration = by === "generation";
+    const { joined } = isGeneration ? world.disk : relay;
+    const epoch = isGeneration ? relay.log.indexOf(leaf) + 1 : relay.log.length;
+    this.#write({ ...moved, isStopped: false, hasFounding: false, leaf, joined, epoch });
     world.place = "in_step";
     this.commits({ type: "moved", by });
     this.departs({ type: "entered" });
@@ -652,6 +654,13 @@ function addTime(state: LeavingState, add: Add): void {
   const mayAsk = place === "stopped" && disk.hasFounding && link === "reading";
   if (mayAsk && calls.every(({ op }) => op !== "find_founding")) {
     add("it asks for its founding again", "time", (acting) => acting.asksFounding());
+  }
+  if (link === "reading" && state.relay.left !== undefined) {
+    add("a connection to a relay that has forgotten it is made anew", "time", (acting, world) => {
+      const under = world.calls.filter(({ op }) => op !== "leave_by_name");
+      world.calls = world.calls.filter(({ op }) => op === "leave_by_name");
+      acting.broken(under);
+    });
   }
   if (link === "offline") add("a connection is made", "time", (acting) => acting.connect());
   if (link === "pausing") add("it settles again", "time", (acting) => acting.connect());
