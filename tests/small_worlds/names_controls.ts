@@ -1,6 +1,11 @@
 /** The real step of the names with one rule taken out, as it was missing once or in a table: the worlds must find each of them. */
-import { type NamesEvent, type NamesState, stepNames } from "../../sdk/channel/testing/names.ts";
-import type { NamesStepper } from "./names_of_agent.ts";
+import {
+  type NamesEvent,
+  type NamesFacts,
+  type NamesState,
+  type NamesStep,
+  stepNames,
+} from "../../sdk/channel/testing/names.ts";
 
 type Names = NamesState["names"];
 type NameState = NonNullable<Names[keyof Names]>;
@@ -36,7 +41,7 @@ function turnOf(state: NamesState, event: NamesEvent): { readonly at: NameState;
 }
 
 /** A call does not wait while the relay is asked about its name. */
-export const asksWithoutTurn: NamesStepper = (state: WithAside, event, facts) => {
+export function asksWithoutTurn(state: WithAside, event: NamesEvent, facts: NamesFacts): NamesStep {
   const called = event.type === "called" ? state.names[event.name] : undefined;
   if (event.type === "called" && (called?.turn?.at === "asking" || called?.turn?.at === "creating")) {
     state.aside = [...state.aside ?? [], { name: event.name, turn: called.turn }];
@@ -54,20 +59,20 @@ export const asksWithoutTurn: NamesStepper = (state: WithAside, event, facts) =>
   if (at.turn !== undefined) state.aside = [...state.aside ?? [], { name: found.name, turn: at.turn }];
   at.turn = turn;
   return step;
-};
+}
 
 /** A new membership does not wait for an erasure. */
-export const entersBesideErasure: NamesStepper = (state, event, facts) => {
+export function entersBesideErasure(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
   if (at?.slot.at === "erasing" && turn?.at === "opening_welcome" && event.type === "done") {
     at.slot = { at: "free" };
     at.turn = { ...turn, former: undefined };
   }
   return stepNames(state, event, facts);
-};
+}
 
 /** The slot is not looked at again when the relay has answered about it, or a Welcome has opened. */
-export const looksOnce: NamesStepper = (state, event, facts) => {
+export function looksOnce(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
   if (at !== undefined && "leaf" in at.slot && at.slot.at !== "erasing") {
     const { leaf } = at.slot;
@@ -75,24 +80,26 @@ export const looksOnce: NamesStepper = (state, event, facts) => {
     if (turn?.at === "opening_welcome") at.turn = { ...turn, former: leaf };
   }
   return stepNames(state, event, facts);
-};
+}
 
 /** A machine that comes back while it ends is not looked at again. */
-export const retiresBlindly: NamesStepper = (state, event, facts) => {
+export function retiresBlindly(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
   if (at !== undefined && "leaf" in at.slot && turn?.at === "retiring") at.turn = { ...turn, former: at.slot.leaf };
   return stepNames(state, event, facts);
-};
+}
 
 /** A machine that works is taken for one that cannot go on. */
-export const runningIsFree: NamesStepper = (state, event, facts) =>
-  stepNames(state, event, { ...facts, isStuck: () => true });
+export function runningIsFree(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+  return stepNames(state, event, { ...facts, isStuck: () => true });
+}
 
-export const looksOnceAndRunningIsFree: NamesStepper = (state, event, facts) =>
-  looksOnce(state, event, { ...facts, isStuck: () => true });
+export function looksOnceAndRunningIsFree(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+  return looksOnce(state, event, { ...facts, isStuck: () => true });
+}
 
 /** closeChannel erases the channel that has the name when its answer comes. */
-export const closesByName: NamesStepper = (state, event, facts) => {
+export function closesByName(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   if (event.type === "answered" && event.answer.of === "CloseChannel") {
     state.closing = state.closing.map((each) => {
       const slot = state.names[each.name]?.slot;
@@ -102,10 +109,10 @@ export const closesByName: NamesStepper = (state, event, facts) => {
     });
   }
   return stepNames(state, event, facts);
-};
+}
 
 /** An erasure that has failed may be opened. */
-export const failedRests: NamesStepper = (state, event, facts) => {
+export function failedRests(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const step = stepNames(state, event, facts);
   for (const { at } of all(state)) {
     const { slot } = at;
@@ -114,10 +121,10 @@ export const failedRests: NamesStepper = (state, event, facts) => {
     at.slot = { at: "resting", channelId, membership, leaf };
   }
   return step;
-};
+}
 
 /** Calls behind an erasure are not told that it has failed. */
-export const failureTellsFew: NamesStepper = (state, event, facts) => {
+export function failureTellsFew(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const behind = all(state).flatMap(({ at }) =>
     at.slot.at === "erasing" ? at.waiting.map(({ operation }) => operation) : []
   );
@@ -127,27 +134,28 @@ export const failureTellsFew: NamesStepper = (state, event, facts) => {
     ...step,
     effects: step.effects.filter((each) => each.type !== "settle" || !behind.includes(each.operation)),
   };
-};
+}
 
 /** A program opens a membership that another one is leaving. */
-export const opensBesideLeave: NamesStepper = (state, event, facts) => {
+export function opensBesideLeave(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const called = event.type === "called" && event.by.type === "open" ? state.names[event.name] : undefined;
   if (called?.turn?.at === "leaving" || called?.turn?.at === "recalling") called.turn = undefined;
   return stepNames(state, event, facts);
-};
+}
 
 /** A machine that is over takes its leaves with it. */
-export const leavesEndWithMachine: NamesStepper = (state, event, facts) =>
-  stepNames(state, event.type === "over" ? { ...event, leaving: [] } : event, facts);
+export function leavesEndWithMachine(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+  return stepNames(state, event.type === "over" ? { ...event, leaving: [] } : event, facts);
+}
 
 /** The answer of the relay to a nonce is believed. */
-export const believesNonces: NamesStepper = (state, event, facts) => {
+export function believesNonces(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const isCreated = event.type === "answered" && event.answer.of === "CreateChannel";
   return stepNames(state, isCreated ? { ...event, answer: { ...event.answer, isRepeated: false } } : event, facts);
-};
+}
 
 /** The nonce goes in a write of its own, behind the membership's; the process may end between them. */
-export const keepsNonce: NamesStepper = (state, event, facts) => {
+export function keepsNonce(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const nonces = new Map(all(state).map(({ name, at }) => [name, at.nonce]));
   const step = believesNonces(state, event, facts);
   const write = step.write.map((each) => {
@@ -157,10 +165,10 @@ export const keepsNonce: NamesStepper = (state, event, facts) => {
     return { ...each, isCreated: false };
   });
   return { ...step, write };
-};
+}
 
 /** A channel of another name is not looked for. */
-export const entersTwice: NamesStepper = (state, event, facts) => {
+export function entersTwice(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const own = all(state).find(({ at }) => at.turn !== undefined && numberOf(at.turn) === endOf(event));
   if (own === undefined) return stepNames(state, event, facts);
   const others = all(state).filter(({ name }) => name !== own.name);
@@ -168,10 +176,10 @@ export const entersTwice: NamesStepper = (state, event, facts) => {
   const step = stepNames(state, event, facts);
   for (const { name, at } of others) state.names[name] = at;
   return step;
-};
+}
 
 /** Calls do not wait for erasures that an earlier process began. */
-export const beginsBesideLeftovers: NamesStepper = (state: WithAside, event, facts) => {
+export function beginsBesideLeftovers(state: WithAside, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { unwaited = [] } = state;
   const own = unwaited.find(({ job }) => job === endOf(event));
   if (own !== undefined) {
@@ -184,4 +192,4 @@ export const beginsBesideLeftovers: NamesStepper = (state: WithAside, event, fac
   state.unwaited = [...unwaited.filter((each) => each !== own), ...begun];
   state.leftovers = state.leftovers.map((each) => ({ ...each, job: undefined }));
   return step;
-};
+}
