@@ -12,7 +12,7 @@ export interface Job<Work, Result> {
 export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result };
 
 /**
- * Both halves: in this call where the runtime's work does not wait. What waits is known by its `then`: a page may have put a class
+ * Both halves: in this call where the runtime's work does not wait. A promise is known by its `then`: a page may have put a class
  * of its own in the place of `Promise`, and the promises of async functions are not of it.
  */
 export function perform<Work, Result>(begun: Begun<Work, Result>): Result | Promise<Result> {
