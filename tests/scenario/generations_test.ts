@@ -391,7 +391,7 @@ Deno.test("a founder that is let in anew before it hears of its founding comes i
   await using stage = await Stage.open();
   const { alice, carol } = await foundUnheard(stage);
   const channel = await alice.channel();
-  const before = (await alice.live()).membership.epoch;
+  const before = (await alice.inside()).epoch;
   const welcomes: NoticeEnvelope[] = [];
   const notice = (notice: NoticeEnvelope): readonly NoticeEnvelope[] => {
     if (notice.operation !== "DeliverWelcome") return [notice];
@@ -411,11 +411,11 @@ Deno.test("a founder that is let in anew before it hears of its founding comes i
   alice.session.disconnect();
   alice.session.tampering = { notice };
   await alice.session.connect();
-  await until("alice has entered her founding", async () => (await alice.live()).membership.epoch > before);
+  await until("alice has entered her founding", async () => (await alice.inside()).epoch > before);
   for (const welcome of welcomes.splice(0, 1)) alice.session.inject(welcome);
   await until(
     "alice is in step",
-    async () => (await alice.live()).membership.epoch === (await carol.live()).membership.epoch,
+    async () => (await alice.inside()).epoch === (await carol.inside()).epoch,
   );
   assertEquals(await read(await carol.channel(), 1), ["before"]);
   await talk(alice, carol);

@@ -170,8 +170,7 @@ Deno.test("a relay that is busy while a commit is put back has not lied, and the
     const { alice, bob } = await stage.pair();
     await talk(alice, bob);
     await backUp();
-    const { committer } = await alice.live();
-    await committer.commit(() => ({ change: {} }));
+    await (await alice.inside()).commit();
     await allAgree(alice, bob);
     await bob.stop();
     let refused = 0;
