@@ -170,9 +170,9 @@ Deno.test("a program that goes takes what was not sent with it", async () => {
   const program = programOf(alice);
   const sending = program.connection.call(...given(texts(4)));
   sending.catch(() => {});
-  await until("they wait", async () => (await alice.live()).outbox.size.waiting === 4);
+  await until("they wait", async () => (await alice.inside()).unsent === 4);
   program.die();
-  await until("they do not wait", async () => (await alice.live()).outbox.size.waiting === 0);
+  await until("they do not wait", async () => (await alice.inside()).unsent === 0);
   await alice.session.connect();
   await alice.manager.send(name, "another");
   assertEquals(await read(await bob.channel(), 1), ["another"]);

@@ -76,6 +76,11 @@ export class Inside {
     return this.#live.inbox.unread;
   }
 
+  /** Messages of the program that wait for a connection. */
+  get unsent(): number {
+    return this.#live.outbox.size.waiting;
+  }
+
   get absent(): Membership["absent"] {
     return this.#membership.absent;
   }
