@@ -75,7 +75,8 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "hold":
       return state.link.at === "listening" ? goTo(run, { at: "doubted" }) : undefined;
     case "retry":
-      return state.link.at === "reading" ? pauseFor(run, state.link.tries) : undefined;
+      if (permitOf(state) === undefined) return;
+      return pauseFor(run, state.link.at === "reading" ? state.link.tries : 0);
     case "answered":
       return answered(run, event.call, event.answer);
     case "refused":

@@ -229,6 +229,8 @@ Deno.test("link: out of step, a founding without a permit, and a founding that c
     return wait;
   });
   assertEquals(pauses, [1000, 2000, 4000]);
+  const late = reading().step({ type: "fetch", afterMs: 0 }).step({ type: "retry" });
+  assertEquals(late.at, "pausing", "also while the log is fetched again");
 });
 
 Deno.test("link: somebody that asks to come back makes us ask again, once in five seconds", () => {
