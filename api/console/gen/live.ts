@@ -21131,7 +21131,7 @@ export const text = [
   "    case \"hold\":\n",
   "      return state.link.at === \"listening\" ? goTo(run, { at: \"doubted\" }) : void 0;\n",
   "    case \"retry\":\n",
-  "      return state.link.at === \"reading\" ? pauseFor(run, state.link.tries) : void 0;\n",
+  "      return permitOf(state) === void 0 ? void 0 : pauseFor(run, state.link.at === \"reading\" ? state.link.tries : 0);\n",
   "    case \"answered\":\n",
   "      return answered(run, event.call, event.answer);\n",
   "    case \"refused\":\n",
