@@ -99,8 +99,8 @@ export const faultsEverywhere: readonly Fault[] = [
   {
     name: "stranger-slips-in-beside-a-returning-member",
     path: "sdk/mls/policy_rules.ts",
-    from: "if (added.some((agentId) => !returning.has(agentId)))",
-    to: "if (added.every((agentId) => !returning.has(agentId)))",
+    from: "if (added.every((agentId) => returning.has(agentId))) return;",
+    to: "if (added.some((agentId) => returning.has(agentId))) return;",
   },
   {
     name: "repeated-request-is-handled-twice",
