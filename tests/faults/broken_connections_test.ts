@@ -54,11 +54,13 @@ async function breakAll(part: Part): Promise<void> {
 }
 
 /** Connections that are there when the process is asked to stop break while it does: each when its port takes nobody any more. */
-async function drain({ process, doors }: Part): Promise<void> {
+async function drain({ process, doors, ask }: Part): Promise<void> {
   const held = await Promise.all(doors.map(async (door, index) => {
     const inWays = inCampaign && index === 0 ? ways : ways.filter((way) => way !== "silence");
     return { door, breakAll: await holdAll(door, inWays) };
   }));
+  // The half requests that came before this one are read by now: a connection that has asked for nothing is let go at once.
+  for (const door of doors) await ask(door);
   process.signal("SIGTERM");
   await Promise.all(held.map(async ({ door, breakAll }) => {
     await eventually({ withinMs: patienceMs, what: `${door.name} takes nobody` }, () => refuses(door), Boolean);
