@@ -36,6 +36,7 @@ import {
   stateOf,
   talk,
 } from "../support/scenario/recovery.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, Stage, until } from "../support/scenario/stage.ts";
 
 type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
@@ -227,9 +228,8 @@ Deno.test("a member that owns nothing leads a stopped owner into no group that l
   await talk(alice, carol);
 });
 
-Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welcome does not open, recovers after a new connection", async () => {
-  await using stage = await Stage.open();
-  const [alice, bob, carol, dave] = await fourMembers(stage);
+/** Bob stops alice, and carol answers her with Welcomes that do not open: the relay counts her in anew. */
+async function countedInAnew([alice, bob, carol, dave]: readonly [Actor, Actor, Actor, Actor]): Promise<void> {
   deafen(dave);
   carol.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
@@ -239,6 +239,12 @@ Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welc
   };
   await sendGarbled(bob, [0]);
   await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+}
+
+Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welcome does not open, recovers after a new connection", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await countedInAnew([alice, bob, carol, dave]);
   alice.session.disconnect();
   await alice.session.connect();
   alice.clockOffsetMs += 61_000;
@@ -246,6 +252,29 @@ Deno.test("a stopped owner that the relay counts in anew, by a commit whose Welc
   await talk(alice, dave);
   assertEquals((await membersOf(alice)).includes("bob"), false);
   assertEquals(await issuesOf(alice, "withheld_commit"), [], "the relay has kept nothing back");
+});
+
+Deno.test("the same owner recovers after a second process too: it acknowledges nothing of what it is counted into", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await countedInAnew([alice, bob, carol, dave]);
+  const asking = Promise.withResolvers<void>();
+  const tampering: Tampering = {
+    call: (operation, _body, forward) => {
+      // With a permit: it has read what stands in front of the commit.
+      if (operation === "RequestRejoin") asking.resolve();
+      return forward();
+    },
+  };
+  await alice.stop();
+  await alice.start(tampering);
+  await asking.promise;
+  await alice.restart();
+  alice.clockOffsetMs += 61_000;
+  await recover(alice);
+  await talk(alice, dave);
+  assertEquals((await membersOf(alice)).includes("bob"), false);
+  assertEquals(await issuesOf(alice, "store_unproven"), [], "its directory is the latest");
 });
 
 Deno.test("a stopped owner is not led astray by the Welcome of another commit, and begins the channel anew", async () => {

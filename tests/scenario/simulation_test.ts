@@ -79,6 +79,8 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   // Two hostile members shut out the only owner, one by a garbled commit, the other by the Welcome of another commit.
   [2940030202, { hostileCommits: true, disturbed: true }],
   [1958325050, { hostileCommits: true, disturbed: true }],
+  // A stopped owner acknowledged an entry of a membership whose Welcome it had refused, and then took its directory for an old one.
+  [1673430500, { hostileCommits: true }],
 ];
 
 /** Found by campaigns too, and nobody had done wrong: the ledger had misjudged them. */

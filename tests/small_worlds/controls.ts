@@ -63,6 +63,15 @@ export function acknowledgedAfterLost(...[state, event, facts]: Parameters<Step>
   return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
 }
 
+/** A stopped agent acknowledges its place like any other. */
+export function acknowledgedBehindStop(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
+  const step = stepLink(state, event, facts);
+  const { place, durable: consumed } = facts;
+  const isBehind = place.at === "stopped" && consumed >= place.sequence;
+  if (event.type !== "durable" || !isBehind || permitOf(state) === undefined) return step;
+  return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
+}
+
 /** A connection that begins says that everything in front of the stop is here. */
 export function arrivedAtOnce(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
   const step = stepLink(state, event, facts);

@@ -3,7 +3,14 @@
  * in a question, with a beginning in the queue, cannot be written: `sdk/channel/connection/permit_test.ts`.
  */
 import { assertEquals } from "@std/assert";
-import { acknowledgedAfterLost, arrivedAtOnce, busyQuestion, lateTimer, revivedSubscription } from "./controls.ts";
+import {
+  acknowledgedAfterLost,
+  acknowledgedBehindStop,
+  arrivedAtOnce,
+  busyQuestion,
+  lateTimer,
+  revivedSubscription,
+} from "./controls.ts";
 import { explore, type World } from "./explore.ts";
 import { memberInStep } from "./member_in_step.ts";
 import { restoredOwner } from "./restored_owner.ts";
@@ -46,6 +53,11 @@ finds(
   "a timer acknowledges after its connection was lost",
   "S2",
   memberInStep({ broken: 1 }, { step: acknowledgedAfterLost, isThorough: true }),
+);
+finds(
+  "a stopped agent acknowledges what stands behind the stop",
+  "S2: something behind the stop",
+  restoredOwner({ busy: 1, broken: 1, send }, { step: acknowledgedBehindStop }),
 );
 finds(
   "recover() right after a start passes messages over",

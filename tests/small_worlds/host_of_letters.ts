@@ -289,6 +289,10 @@ export class Host {
     const { name, connection } = this.#agent;
     if (connection === 0) return;
     if (consumed > (relay.cursors[name]?.consumed ?? 0)) this.#checkCompared("acknowledged as consumed", false);
+    const { stop } = this.#agent.disk;
+    if (stop !== undefined && consumed >= stop.sequence && consumed > (relay.cursors[name]?.consumed ?? 0)) {
+      this.#broken("S2: something behind the stop is acknowledged as consumed");
+    }
     callRelay(relay, name, { op: "Acknowledge", consumed });
   }
 

@@ -20,7 +20,7 @@ import type {
 } from "./link_state.ts";
 import type { Permit } from "./permit.ts";
 import { delivered, dropEntries, readNext, started } from "./notices.ts";
-import { acknowledge, durable, subscribed, taken } from "./window.ts";
+import { acknowledge, doneWith, durable, subscribed, taken } from "./window.ts";
 import { arriving, endArrival, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
 
 /** An honest relay says at once where the entries begin. */
@@ -256,7 +256,7 @@ function clear<N>(
   arriving(run);
   beginReading(run, permit, stream, tries);
   // A crash may have come between the write and the acknowledgement.
-  if (!isLost && facts.durable > subscribe.consumed) acknowledge(run);
+  if (!isLost && doneWith(facts) > subscribe.consumed) acknowledge(run);
 }
 
 /** Entries that had to be dropped meanwhile are fetched. */

@@ -281,3 +281,13 @@ Deno.test("link: what the program is done with is acknowledged with a permit onl
   const ahead = new Agent().know({ durable: 9 }).step({ type: "connected" }).answer();
   assert(ahead.has("acknowledge"), "a crash came between the write and the acknowledgement");
 });
+
+Deno.test("link: nothing is acknowledged behind the commit at which we are stopped, also if we are counted in anew there", () => {
+  const stopped = reading().know({ place: { at: "stopped", sequence: 9 }, durable: 11 }).step({ type: "durable" });
+  assertEquals(stopped.step({ type: "time", timer: stopped.state.window.timer ?? 0 }).effects, [
+    { type: "acknowledge", consumed: 8, received: 9 },
+  ]);
+  assertEquals(stopped.step({ type: "durable" }).effects, []);
+  stopped.know({ place: { at: "in_step" } }).step({ type: "durable" });
+  assert(stopped.has("wake"), "we have entered a generation");
+});

@@ -1,9 +1,11 @@
 /**
  * Acknowledgements: of the entries that we have read, so that the relay sends more, and of those that the program is done with, so
- * that it keeps them no longer. The latter takes a permit: before, our positions may be of another log.
+ * that it keeps them no longer. The latter takes a permit: before, our positions may be of another log. It ends in front of the commit
+ * at which we are stopped. Behind it the relay may have begun a membership of ours by a Welcome that we have refused, and an
+ * acknowledgement there says that we took it.
  */
 import { permitOf, type Run, wake, windowBytes } from "./link_run.ts";
-import type { Subscribed, Taken } from "./link_state.ts";
+import type { Facts, Subscribed, Taken } from "./link_state.ts";
 
 /** Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits. */
 const acknowledgeMs = 100;
@@ -29,7 +31,7 @@ export function taken<N>(run: Run<N>, { sequence, bytes }: Taken): void {
 /** The program is done with more, and that is on disk. */
 export function durable<N>(run: Run<N>): void {
   const { window } = run.state;
-  if (permitOf(run.state) === undefined || run.facts.durable <= window.consumed) return;
+  if (permitOf(run.state) === undefined || doneWith(run.facts) <= window.consumed) return;
   window.timer ??= wake(run, acknowledgeMs);
 }
 
@@ -38,7 +40,12 @@ export function acknowledge<N>(run: Run<N>): void {
   const { window } = state;
   window.timer = undefined;
   window.bytesSince = 0;
-  if (permitOf(state) !== undefined) window.consumed = Math.max(window.consumed, facts.durable);
+  if (permitOf(state) !== undefined) window.consumed = Math.max(window.consumed, doneWith(facts));
   window.received = Math.max(window.received, window.consumed);
   effects.push({ type: "acknowledge", consumed: window.consumed, received: window.received });
+}
+
+/** The last entry that the relay may forget for us. */
+export function doneWith({ durable, place }: Facts): number {
+  return place.at === "stopped" ? Math.min(durable, place.sequence - 1) : durable;
 }
