@@ -679,13 +679,15 @@ export class LiveChannel {
         return await this.#follow(await this.#reader.commit(notice.body), notice.body);
       case "DeliverLeave": {
         const leave = leaveOf(notice.body);
-        if (!this.#reader.other(notice.body.sequence)) return;
+        if (!await this.#reader.about(leave.agentId, notice.body.sequence)) return;
         if (await this.#noteLeave(leave) !== "unsigned") this.#caretaker.left(leave.agentId);
         return;
       }
-      case "DeliverLapse":
-        if (this.#reader.other(notice.body.sequence)) await this.membership.noteLapse(notice.body);
+      case "DeliverLapse": {
+        const { agentId, sequence } = notice.body;
+        if (await this.#reader.about(agentId, sequence)) await this.membership.noteLapse(notice.body);
         return;
+      }
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;
         if (!this.#reader.other(lastSequence)) return;

@@ -150,9 +150,18 @@ export class LogReader {
     this.#pass({ sequence: after });
   }
 
-  /** An entry that is neither a message nor a commit. Returns whether it may be looked at. */
+  /** An entry that is about no member. Returns whether it may be looked at. */
   other(sequence: number): boolean {
     if (!this.#rises({ sequence })) return false;
+    this.#pass({ sequence });
+    return true;
+  }
+
+  /** A statement about a member. Returns whether it may be looked at. */
+  async about(agentId: AgentId, sequence: number): Promise<boolean> {
+    if (!this.#rises({ sequence })) return false;
+    // A commit of ours may have added it though nobody has told us yet: then the statement is about a member, and not about a stranger.
+    if (this.#parts.membership.leafOf(agentId) === undefined) await this.#ownCommitSettled();
     this.#pass({ sequence });
     return true;
   }

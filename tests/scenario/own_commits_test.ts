@@ -1,5 +1,6 @@
 /** Commits of our own, which the relay does not deliver to us: where they stand in the log is known after every restart. */
 import { assertEquals } from "@std/assert";
+import type { ChannelId } from "../../proto/mod.ts";
 import type { IssueKind } from "../../sdk/mod.ts";
 import { putLandmarks } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -42,4 +43,57 @@ Deno.test("a member that does not know where its own commit stands follows the n
   assertEquals(await issuesOf(alice), ["relay_lied"]);
   await alice.manager.send(name, "still here");
   assertEquals(await read(await bob.channel(), 1), ["still here"]);
+});
+
+/** A newcomer whose adder has not heard that the relay took it. `answer` brings what the relay says of that commit. */
+async function addedUnknowingly(stage: Stage): Promise<{ alice: Actor; dave: Actor; answer: () => void }> {
+  const alice = await stage.actor("alice");
+  await alice.manager.create(name);
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "SendCommit") await promise;
+    return reply;
+  };
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  return { alice, dave, answer };
+}
+
+/** What was delivered before is read, or waits for an answer. */
+async function readIt({ session }: Actor, { channelId }: { readonly channelId: ChannelId }): Promise<void> {
+  for (let turns = 0; turns < 10; turns++) await session.call("ListMembers", { channelId });
+}
+
+Deno.test("a newcomer that leaves before its adder knows of its own commit is removed", async () => {
+  await using stage = await Stage.open();
+  const { alice, dave, answer } = await addedUnknowingly(stage);
+  const inside = await alice.inside();
+  const left = Promise.withResolvers<void>();
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverLeave") left.resolve();
+    return [notice];
+  };
+  const leaving = (await dave.channel()).leave();
+  await left.promise;
+  await readIt(alice, inside);
+  assertEquals(inside.group.members().length, 1);
+  answer();
+  await leaving;
+  await until("alice has removed dave", () => inside.epoch === 2 && inside.group.members().length === 1);
+  assertEquals(await issuesOf(alice), []);
+});
+
+Deno.test("a lapse of a newcomer that its adder does not know to be added yet is noted", async () => {
+  await using stage = await Stage.open();
+  const { alice, dave, answer } = await addedUnknowingly(stage);
+  const inside = await alice.inside();
+  const { channelId } = inside;
+  const { agentId } = dave.client;
+  const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
+  const body = { channelId, sequence: head + 1, epoch: 1, agentId, timeMs: 0 };
+  alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  await readIt(alice, inside);
+  answer();
+  await until("alice has noted it", () => inside.lapsed.includes(agentId));
 });

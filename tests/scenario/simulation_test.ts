@@ -81,6 +81,8 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   [1958325050, { hostileCommits: true, disturbed: true }],
   // A stopped owner acknowledged an entry of a membership whose Welcome it had refused, and then took its directory for an old one.
   [1673430500, { hostileCommits: true }],
+  // A newcomer left before its adder knew of its own commit, which took the leave for a stranger's, and kept the newcomer for ever.
+  [298674288, { hostileCommits: true, disturbed: true }],
 ];
 
 /** Found by campaigns too, and nobody had done wrong: the ledger had misjudged them. */
