@@ -201,7 +201,9 @@ async function calmDown(play: Play): Promise<number> {
   const everyday = new Everyday(play);
   for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, minute)) {
     // A channel in which nothing is said shows nobody that it lost step.
-    if (stepMs < 30 * second) { for (const player of staying(play)) say(play, player); }
+    if (stepMs < 30 * second) {
+      for (const player of staying(play)) if (!player.joining) say(play, player);
+    }
     await everyday.pass(stepMs);
     checkNow(play);
     const prints = new Set(inStep(play).map(({ channel }) => channel?.fingerprint()));

@@ -82,7 +82,7 @@ export class Ledger {
       const at = this.#judge(entry.sender, commit);
       this.#judgeOwners(entry.sender, commit);
       this.#judgeGuest(entry.sender, commit);
-      this.#noteGuests(commit);
+      this.#noteGuests(entry.sender, commit);
       for (const agentId of commit.added) wills.arrived(agentId, commit.epoch, at);
     }
     if (entry.kind === "founding") this.#judgeFounding(entry.sender, entry.epoch, decodeFoundingBody(entry));
@@ -244,13 +244,17 @@ export class Ledger {
     this.#fail(`${guest.label} is a guest, and adds ${names} in epoch ${epoch}`);
   }
 
-  /** An agent that comes by a guest link is a guest from the next epoch on, and an owner is none. */
-  #noteGuests({ epoch, added, owners }: RequestBody<"SendCommit">): void {
-    const members = this.#parts.log.group()?.members;
+  /** An agent that comes by a guest link is a guest from the next epoch on. An owner is none, and one that was added by hand. */
+  #noteGuests(sender: AgentId, { epoch, added, owners }: RequestBody<"SendCommit">): void {
+    const { log, wills } = this.#parts;
+    const members = log.group()?.members;
     for (const player of this.#parts.players()) {
+      const { agentId: about } = player;
       if (!player.comesAsGuest || player.guestSince === Infinity) continue;
-      if (added.includes(player.agentId) && members?.has(player.agentId) !== true) player.guestSince = epoch + 1;
-      if (owners?.agentIds.includes(player.agentId) === true) player.guestSince = undefined;
+      if (added.includes(about) && members?.has(about) !== true) {
+        player.guestSince = wills.has(sender, "add", { about, epoch }) ? undefined : epoch + 1;
+      }
+      if (owners?.agentIds.includes(about) === true) player.guestSince = undefined;
     }
   }
 
@@ -269,6 +273,7 @@ export class Ledger {
   #judgeFounding(sender: AgentId, epoch: number, { founding }: RequestBody<"FoundGeneration">): void {
     const { log, wills, hostileOwner } = this.#parts;
     const { members, blamed, baseEpoch } = founding;
+    wills.undone({ from: baseEpoch, before: epoch + 1 });
     const founder = this.#player(sender);
     for (const player of this.#parts.players()) {
       const { guestSince = Infinity } = player;

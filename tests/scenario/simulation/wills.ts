@@ -32,6 +32,8 @@ export class Wills {
   readonly #statements: { readonly agentId: AgentId; readonly kind: Statement; readonly at: number }[] = [];
   /** Agents that were let in, and the epochs that this ended. */
   readonly #arrivals: { readonly agentId: AgentId; readonly epoch: number; readonly at: number }[] = [];
+  /** Epochs whose commits a generation that begins behind them has undone. */
+  readonly #undone: { readonly from: number; readonly before: number }[] = [];
   /** Commits that were made, whether or not the log has them, by the groups that they lead to. */
   readonly #commits = new Map<string, Made & { readonly at: number }>();
   readonly #epochNow: () => number;
@@ -77,6 +79,11 @@ export class Wills {
     this.#arrivals.push({ agentId, epoch, at });
   }
 
+  /** A generation begins on an earlier epoch: those that came in after that have not come into it. */
+  undone(epochs: { readonly from: number; readonly before: number }): void {
+    this.#undone.push(epochs);
+  }
+
   setBack(): void {
     this.#isSetBack = true;
   }
@@ -116,7 +123,10 @@ export class Wills {
     if (last !== undefined && last.epoch < epoch) {
       return last.added.includes(agentId) ? last.at : this.#cameIn(agentId, last);
     }
-    return this.#arrivals.findLast((each) => each.agentId === agentId && each.epoch < epoch)?.at ?? 0;
+    const isUndone = (arrival: number): boolean =>
+      this.#undone.some(({ from, before }) => arrival >= from && arrival < before && epoch >= before);
+    return this.#arrivals.findLast((each) => each.agentId === agentId && each.epoch < epoch && !isUndone(each.epoch))
+      ?.at ?? 0;
   }
 
   #add(by: AgentId, kind: WillKind, about: readonly AgentId[]): Will {
