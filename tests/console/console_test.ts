@@ -5,7 +5,17 @@ import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.t
 import { chromium } from "../support/runtime/chromium.ts";
 import { photograph } from "../support/runtime/photograph.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
-import { assertClean, logIn, newVisitor, nothingStored, shows, signUp, storedBy, titled } from "./visitor.ts";
+import {
+  assertClean,
+  logIn,
+  newVisitor,
+  nothingStored,
+  openSignUp,
+  shows,
+  signUp,
+  storedBy,
+  titled,
+} from "./visitor.ts";
 
 /** A script: of the answers that refuse, and of those about the session, all but the first wait for the test. */
 const holdBack = `(() => {
@@ -107,7 +117,7 @@ testWhen(chromium, "a person at the console", async (t) => {
     const person = await (await browser.newPerson()).openTab();
     const other = newVisitor();
     await person.open(`${api.url}/console`);
-    await person.press("Make an account");
+    await openSignUp(person);
     // One password has one error, at its field, and the focus is there.
     await person.fill("E-mail", other.email);
     await person.fill("Password", "short");

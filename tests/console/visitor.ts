@@ -22,10 +22,16 @@ export function newVisitor(email = `user-${crypto.randomUUID()}@example.com`): V
   return { email, password: `password ${crypto.randomUUID()}` };
 }
 
+/** The form to sign in has fields with the same labels: what is typed before the other form stands is lost with it. */
+export async function openSignUp(tab: Tab): Promise<void> {
+  await tab.press("Make an account");
+  await tab.until(shows("Make the account"));
+}
+
 /** Ends at Home; returns the key that was shown. */
 export async function signUp(tab: Tab, api: Pick<TestApi, "url">, { email, password }: Visitor): Promise<string> {
   await tab.open(`${api.url}/`);
-  await tab.press("Make an account");
+  await openSignUp(tab);
   await tab.fill("E-mail", email);
   await tab.fill("Password", password);
   const isHome =

@@ -178,6 +178,7 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
       await until(`(${findField(label)}?.focus(), document.activeElement === ${findField(label)})`);
       await evaluate(`document.activeElement.select?.()`);
       await call("Input.insertText", { text });
+      await until(`${findField(label)}?.value === ${JSON.stringify(text)}`);
     },
     resize: async ({ width, height, isDark = false, scale = 1 }) => {
       await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile: false });
