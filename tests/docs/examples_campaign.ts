@@ -37,7 +37,7 @@ testWhen(needs, "planner, worker, observer and a person in a browser coordinate 
     await tab.evaluate(submit("invitation", "join", invitation));
     await tab.until('!document.getElementById("say").hidden');
     await tab.evaluate(submit("text", "say", "please hurry"));
-    await planner.printed(/person says: please hurry/);
+    await planner.printed(/"person"\) says: please hurry/);
   });
   const python = await installWheel(folder.path);
   const watching = python && run(python.command, ["examples/observer.py", invitation], {

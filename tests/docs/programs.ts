@@ -3,6 +3,9 @@ import type { Stack } from "../support/stack.ts";
 
 const repository = new URL("../../", import.meta.url);
 
+/** For one line of a program. */
+const printedMs = 5 * 60_000;
+
 export interface Running {
   output(): string;
   printed(pattern: RegExp): Promise<RegExpExecArray>;
@@ -28,15 +31,18 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
     }
   };
   const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(([{ code }]) => code);
-  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((resolve, reject) => {
-      onText = () => {
-        const match = pattern.exec(output);
-        if (match !== null) resolve(match);
-      };
-      onText();
-      void ended.then((code) => reject(new Error(`${pattern} did not appear; exit code ${code}: ${output}`)));
-    });
+  const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    onText = () => {
+      const match = pattern.exec(output);
+      if (match !== null) resolve(match);
+    };
+    onText();
+    const fail = (why: string): void => reject(new Error(`${pattern} did not appear; ${why}: ${output}`));
+    void ended.then((code) => fail(`exit code ${code}`));
+    const timer = setTimeout(() => fail(`${printedMs / 60_000} minutes`), printedMs);
+    return await promise.finally(() => clearTimeout(timer));
+  };
   return { output: () => output, printed, ended: () => ended, kill: () => child.kill("SIGTERM") };
 }
 
