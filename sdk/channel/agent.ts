@@ -27,6 +27,7 @@ import type { RecordStore } from "../store/mod.ts";
 import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { hiddenError } from "./end_errors.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import { finishErasing, hasKeys } from "./erasing.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
@@ -292,8 +293,9 @@ export class Agent {
       const name = parseChannelName(text);
       const channelId = this.#records.get(name)?.channelId ?? await findAtRelay(name, this.parts);
       await this.parts.session.call("CloseChannel", { channelId }).catch((error) => {
-        // It is over already; what is left of it here goes too.
+        // It is over already; what is left of it here goes too. One that the token is not for may go on without us.
         if (!isCode(error, "not_found") || this.#records.get(name)?.channelId !== channelId) throw error;
+        if (this.parts.session.covers?.({ name, channelId }) === false) throw hiddenError(name);
       });
       // In turn: nobody opens it meanwhile. Another channel may have taken its name since.
       await this.#entering.run(() =>

@@ -140,6 +140,7 @@ Deno.test("a guest with nothing but a link", async (t) => {
     const visitor = await StaticClient.connect({ ...options, link: other });
     await refused("name_taken", "another channel", () => visitor.join(other));
     await refused("name_taken", "another channel", () => visitor.createChannel(name));
+    await refused("not_allowed", "is not for channel", () => visitor.closeChannel(name));
     await refused("not_allowed", "is not for channel", async () => (await visitor.channel(name)).leave());
     await visitor.close();
     await using again = await StaticClient.connect(options);

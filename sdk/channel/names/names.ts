@@ -145,6 +145,7 @@ function refused(run: Run, number: number, code: string): void {
   if (closing === undefined) return;
   const { operation, name, channelId } = closing;
   if (code === "not_found" && channelId !== undefined && isOver(run, name, channelId)) {
+    if (run.facts.isHidden({ name, channelId })) return refuse(run, operation, "hidden");
     return closed(run, closing, channelId);
   }
   settle(run, operation, { type: "failed", number });

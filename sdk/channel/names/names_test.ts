@@ -485,6 +485,12 @@ Deno.test("names: a channel that was closed goes from its slot, and no other", (
 Deno.test("names: that a channel is over already closes what is here of it, but not what was only left", () => {
   for (const make of [resting, running]) assertEquals(make().close().refuse("not_found").at, "erasing");
   assertEquals(resting().close().refuse("not_allowed").refusal, "failed");
+  for (const make of [keyless, resting, running]) {
+    const hidden = make().close();
+    hidden.isHidden = true;
+    const { at } = hidden;
+    assertEquals([hidden.refuse("not_found").refusal, hidden.at], ["hidden", at], "it works, for another pass");
+  }
   const left = running().gone().close();
   const [{ call = 0 } = {}] = left.state.closing;
   assertEquals(left.step({ type: "refused", call, code: "not_found" }).refusal, "failed");
