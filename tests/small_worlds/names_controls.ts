@@ -98,6 +98,11 @@ export function looksOnceAndRunningIsFree(state: NamesState, event: NamesEvent, 
   return looksOnce(state, event, { ...facts, isStuck: () => true });
 }
 
+/** A channel that the pass hides is taken for one that is over. */
+export function hiddenIsOver(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+  return stepNames(state, event, { ...facts, isHidden: () => false });
+}
+
 /** closeChannel erases the channel that has the name when its answer comes. */
 export function closesByName(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   if (event.type === "answered" && event.answer.of === "CloseChannel") {

@@ -46,6 +46,15 @@ finds("a membership that works is given up by the relay's word", "S4", {
   kinds: ["invite"],
   step: controls.runningIsFree,
 });
+for (const kind of ["close", "leave"] as const) {
+  finds(`a channel that the pass hides is taken for one that is over: ${kind}`, kind === "close" ? "S4" : "S3", {
+    begins,
+    left: { calls: 1 },
+    isHidden: true,
+    kinds: [kind],
+    step: controls.hiddenIsOver,
+  });
+}
 finds("closeChannel erases a channel by its name", "S4", {
   begins,
   left: { calls: 3, closed: 1 },

@@ -42,7 +42,7 @@ export interface NameBudgets {
   lost: number;
   /** The relay says of a channel that it does not exist. */
   lie: number;
-  /** A write of an erasure fails. */
+  /** A job fails: a write of an erasure, reading the records, making a group, the end of a machine. */
   fail: number;
   /** A commit removes the agent. */
   removed: number;
@@ -54,6 +54,8 @@ export interface NameBudgets {
   closed: number;
   /** The client is closed. */
   finish: number;
+  /** The relay acts on a request whose sender waits for no answer any more. */
+  late: number;
 }
 
 export type Called = "create" | "join" | "open" | "leave" | "close" | "invite";
@@ -78,6 +80,8 @@ export interface NamesSetting {
   readonly kinds?: readonly Called[];
   /** Another account has a channel of the first name. */
   readonly hasOther?: boolean;
+  /** The agent's pass is for none of its channels: the relay does not know them. */
+  readonly isHidden?: boolean;
   /** Of each program. */
   readonly names?: readonly [string, string];
   readonly guards?: Partial<NameGuards>;
@@ -137,6 +141,8 @@ export interface NamesWorld {
   readonly directory: Directory;
   machines: Machine[];
   calls: Call[];
+  /** On their way, and nobody waits for an answer. */
+  late: readonly Request[];
   jobs: Underway[];
   /** Made by jobs, and not written yet. */
   made: {
@@ -146,6 +152,7 @@ export interface NamesWorld {
     readonly isCreated: boolean;
   }[];
   readonly programs: Program[];
+  readonly isHidden: boolean;
   /** Of notes on disk: nothing of it is written any more. */
   notedSeats: number[];
   /** Channels that were answered to a creation when they were closed, or left, already. */
@@ -166,6 +173,7 @@ const none: NameBudgets = {
   let: 0,
   closed: 0,
   finish: 0,
+  late: 0,
 };
 const usual: readonly Called[] = ["create", "join", "open", "leave", "close"];
 const first = "a";
@@ -182,7 +190,10 @@ export function namesOfAgent(setting: NamesSetting): World<NamesWorld> {
   };
 }
 
-function startOf({ begins, left, hasOther, names = [first, first] }: NamesSetting, host: Acting): NamesWorld {
+function startOf(
+  { begins, left, hasOther, isHidden = false, names = [first, first] }: NamesSetting,
+  host: Acting,
+): NamesWorld {
   const directory = newDirectory();
   const channels: Record<string, Kept> = {};
   if (begins !== "free") {
@@ -197,9 +208,11 @@ function startOf({ begins, left, hasOther, names = [first, first] }: NamesSettin
     directory,
     machines: [],
     calls: [],
+    late: [],
     jobs: [],
     made: [],
     programs: names.map(programOf),
+    isHidden,
     notedSeats: [],
     dead: [],
     left: { ...none, ...left },
@@ -357,7 +370,7 @@ class Host {
     const { machines, state } = this.#world;
     const facts: NamesFacts = {
       isStuck: (each) => machines.some(({ membership, isStuck }) => membership === each && isStuck),
-      isHidden: () => false,
+      isHidden: () => this.#world.isHidden,
       nonce: freshNonce(this.#world),
     };
     const isOver = state.stage === "finished";
@@ -543,7 +556,8 @@ class Host {
     );
     if (machine === undefined || machine.isEnding) return;
     machine.saying = undefined;
-    if (!("refused" in reply) || reply.refused === "not_found") return this.gone(machine);
+    const isHidden = this.#world.isHidden;
+    if (!("refused" in reply) || (reply.refused === "not_found" && !isHidden)) return this.gone(machine);
     if (reply.refused === "state_conflict") this.stop(machine);
     const { leaving } = machine;
     machine.leaving = [];
@@ -611,7 +625,7 @@ class Host {
         });
         return this.#done(job, () => end({ of: "make" }));
       case "open_welcome": {
-        if (welcome === undefined || work.from > 0) return this.fail(job);
+        if (welcome === undefined || work.from > 0) return this.fail({ job, work, seat, welcome });
         world.made.push({ job, channelId: welcome.id, seat: welcome.seat, isCreated: false });
         const channelId = welcome.id as unknown as ChannelId; // cast: a letter
         return this.#done(job, () => end({ of: "open_welcome", channelId, key: undefined, at: 0 }));
@@ -644,8 +658,12 @@ class Host {
     );
   }
 
-  fail(job: number): void {
-    this.#done(job, () => this.#event({ type: "failed", job }));
+  /** A machine that could not end as it should has ended. */
+  fail({ job, work }: Underway): void {
+    this.#done(job, () => {
+      if (work.of === "retire" || (work.of === "erase" && work.step === "end")) this.#rest(work.membership);
+      this.#event({ type: "failed", job });
+    });
   }
 
   /** Its last words come first. */
@@ -682,6 +700,7 @@ class Host {
   /** kill -9, and a start. */
   restart(): void {
     const world = this.#world;
+    world.calls.forEach((call) => passAway(world, call));
     world.machines = [];
     world.calls = [];
     world.jobs = [];
@@ -774,7 +793,10 @@ class Moves {
       this.#add(
         `lost: ${of}${by}${reply === undefined ? "" : ", taken"}`,
         "fault",
-        (world, host) => end(world, host, { refused: "transport_error" }),
+        (world, host) => {
+          passAway(world, world.calls[at]);
+          end(world, host, { refused: "transport_error" });
+        },
         "lost",
       );
       if (of !== "ListMembers" || reply !== undefined) return;
@@ -785,6 +807,13 @@ class Moves {
         "lie",
       );
     });
+    this.#world.late.forEach(({ of }, at) => {
+      this.#add(`the relay takes ${of} late`, "fault", (world) => {
+        const [request] = world.late.slice(at, at + 1);
+        world.late = world.late.filter((_, index) => index !== at);
+        if (request !== undefined) replyTo(world, request);
+      }, "late");
+    });
   }
 
   #jobs(): void {
@@ -794,10 +823,9 @@ class Moves {
         const job = world.jobs[at];
         if (job !== undefined) host.finish(job);
       });
-      if (work.of !== "erase" || work.step === "end") return;
       this.#add(`${name} fails`, "fault", (world, host) => {
         const job = world.jobs[at];
-        if (job !== undefined) host.fail(job.job);
+        if (job !== undefined) host.fail(job);
       }, "fail");
     });
   }
@@ -837,6 +865,9 @@ class Moves {
           act((_, each) => host.gone(each))(world, host);
         }, "removed");
         this.#add(`the link of ${channelId}: a false not_found`, "fault", act((host, each) => host.over(each)), "lie");
+        if (this.#world.isHidden) {
+          this.#add(`the link of ${channelId}: hidden`, "notice", act((host, each) => host.over(each)));
+        }
       } else if (!isMember(directory, channelId)) {
         this.#add(`the link of ${channelId}: not_found`, "notice", act((host, each) => host.over(each)));
       } else if (!isStuck) {
@@ -889,12 +920,24 @@ function callOf(
   }
 }
 
+/** A request that the relay has not taken may come to it yet. */
+function passAway(world: NamesWorld, call: Call | undefined): void {
+  if (call === undefined || call.reply !== undefined || world.left.late === 0) return;
+  const { request } = call;
+  if (request.of !== "ListMembers" && request.of !== "ListChannels") world.late = [...world.late, request];
+}
+
+function replyTo({ directory, isHidden }: NamesWorld, request: Request): Reply {
+  if (!isHidden) return callDirectory(directory, request);
+  return { refused: "channelId" in request ? "not_found" : "not_allowed" };
+}
+
 /** The relay acts on a call, once. */
 function take(world: NamesWorld, at: number): void {
   const call = world.calls[at];
   if (call === undefined) return;
   const { directory } = world;
-  const reply = call.reply = callDirectory(directory, call.request);
+  const reply = call.reply = replyTo(world, call.request);
   if ("refused" in reply) return;
   if (reply.of === "CreateChannel" && reply.isRepeated && !isMember(directory, reply.channelId)) {
     world.dead = [...new Set([...world.dead, reply.channelId])];

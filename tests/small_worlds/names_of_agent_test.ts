@@ -35,6 +35,27 @@ world("two names, one Welcome", {
   kinds: ["join", "open"],
 });
 
+world("nothing is there; two calls, a kill or a lost answer, and the request is taken late", {
+  begins: "free",
+  left: { calls: 2, kill: 1, lost: 1, late: 1 },
+});
+world("open; two calls, a lost answer, and a leave, a close or a creation that is taken late", {
+  begins: "open",
+  left: { calls: 2, lost: 1, late: 1, let: 1 },
+});
+world("open; stopped, let in, and a job that fails", { begins: "open", left: { calls: 2, fail: 1, stuck: 1, let: 1 } });
+world("an invite into another account's channel of that name, and a job that fails", {
+  begins: "open",
+  left: { calls: 1, fail: 1, let: 1, closed: 1, stuck: 1 },
+  hasOther: true,
+  kinds: byInvite,
+});
+world("open, by a pass that is not for it; two calls, let in, a kill", {
+  begins: "open",
+  left: { calls: 2, kill: 1, let: 1 },
+  isHidden: true,
+  kinds: ["create", "join", "open", "leave", "close", "invite"],
+});
 world("the client is closed; two calls, a removal", {
   begins: "open",
   left: { calls: 2, finish: 1, removed: 1 },
