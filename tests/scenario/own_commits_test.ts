@@ -60,7 +60,7 @@ async function addedUnknowingly(stage: Stage): Promise<{ alice: Actor; dave: Act
   return { alice, dave, answer };
 }
 
-/** What was delivered before is read, or waits for an answer. */
+/** Everything that was delivered before is read, or waits for an answer. */
 async function readIt({ session }: Actor, { channelId }: { readonly channelId: ChannelId }): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await session.call("ListMembers", { channelId });
 }
