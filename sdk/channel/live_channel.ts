@@ -110,6 +110,7 @@ export class LiveChannel {
   #isResuming = false;
   /** Our leaf must stay as it is from now on. One for all callers; undefined again when it has failed. */
   #leaving: Promise<void> | undefined;
+  #recovering: Promise<void> | undefined;
   /** The relay knows that we have left. */
   #isGone = false;
   /** One for all callers; undefined again when it has failed. */
@@ -425,11 +426,16 @@ export class LiveChannel {
 
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
-   * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`.
+   * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`. A call while another
+   * one is under way is that one.
    */
   async recover(): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
     this.#recovery.checkOffered();
+    await (this.#recovering ??= this.#recover().finally(() => this.#recovering = undefined));
+  }
+
+  async #recover(): Promise<void> {
     for (let [tries, waits] = [1, 1];;) {
       const mayWait = await this.#arrived() && waits < maxArrivals;
       try {

@@ -152,6 +152,28 @@ Deno.test("of two owners that recover at once one founds, and the other follows"
   assertEquals((await dave.channel()).members().filter(({ owner }) => owner).length, 2);
 });
 
+Deno.test("calls of recover() at once are one: the channel is begun anew once, and all of them return", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const calls: string[] = [];
+  alice.session.tampering.call = (operation, _body, forward) => {
+    calls.push(operation);
+    return forward();
+  };
+  await Promise.all([recover(alice), recover(alice), recover(alice)]);
+  const ofFounding = calls.filter((operation) => operation === "FoundGeneration" || operation === "ClaimForFounding");
+  assertEquals(ofFounding, ["ClaimForFounding", "FoundGeneration"]);
+  await talk(alice, carol);
+  // A channel that works refuses the next one.
+  await assertRejects(
+    () => alice.channel().then((channel) => channel.recover()),
+    StaticError,
+    "not stopped at a commit",
+  );
+});
+
 Deno.test("members that are offline, with a KeyPackage or without, come back when they connect", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);

@@ -440,7 +440,8 @@ class Moves {
   #program(): void {
     const { agent } = this.#state;
     if (agent.unread.length > 0) this.#add("the program reads", "program", (state) => this.#host(state).programReads());
-    if (agent.disk.stop !== undefined) {
+    // A call while another one is under way is that one.
+    if (agent.disk.stop !== undefined && !agent.operations.some(({ what }) => what === "recover")) {
       this.#add("recover()", "program", (state) => this.#host(state).recover(), "recover");
     }
     this.#add("the log is fetched again", "program", (state) => {
