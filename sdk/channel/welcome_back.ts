@@ -1,6 +1,14 @@
 /** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { equalBytes, foundingEpoch, generationOf, quoted, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  equalBytes,
+  foundingEpoch,
+  generationOf,
+  quoted,
+  readWelcomeHeader,
+  WireError,
+} from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { KnownMembers } from "../mls/admissions.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
@@ -8,6 +16,7 @@ import { stateOf } from "../mls/epoch.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
+import { rightsOf } from "../mls/policy_rules.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
 import { readAnchor } from "./anchor.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
@@ -44,7 +53,8 @@ export async function openWelcome(
     if (maker === undefined) throw new TypeError("The maker of a Welcome is not in its group");
     const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
     if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
-      if (isMissing(group, membership)) return "members are missing from it, and it was not made by an owner";
+      const why = beyondRights(group, maker, membership);
+      if (why !== undefined) return `${why}, and it was not made by an owner`;
       if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
       // A stopped agent that takes it gives up the group from which the channel can begin anew.
       if (state === undefined || !equalBytes(state, stateOf(group.current))) {
@@ -68,9 +78,29 @@ async function knownMembers(
     self: agentId,
     entry: group.entry,
     members: group.members().map((member) => member.agentId),
+    guests: group.binding.guests ?? [],
     epoch: Math.max(epoch, formerEpoch),
     blamed: stopped && blamedOf(stopped),
   };
+}
+
+/**
+ * What only owners could have done to the group since we were stopped. We saw neither the commit nor those behind it, so that
+ * whoever broke a rule there, and answers us itself, would else have it followed by all that it stopped.
+ */
+function beyondRights(group: Group, { agentId }: Member, membership: Membership): string | undefined {
+  if (isMissing(group, membership)) return "members are missing from it";
+  const { binding, current } = membership.group;
+  const before = new Set(baseMembersOf(current));
+  const after = baseMembersOf(group.current);
+  const isOther = (member: AgentId): boolean => {
+    const { owner, guest } = rightsOf(member, group.binding);
+    return !owner && guest !== rightsOf(member, binding).guest;
+  };
+  if (after.some((member) => before.has(member) && isOther(member))) return "it has other guests";
+  // Of those that a stranger let in we know by whom it was let in itself.
+  if (rightsOf(agentId, binding).mayAdd || after.every((member) => before.has(member))) return undefined;
+  return "somebody has come into it, whom its maker may not let in";
 }
 
 /**

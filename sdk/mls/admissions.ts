@@ -94,6 +94,8 @@ export interface KnownMembers {
   readonly entry: Entry;
   /** In its present epoch, itself among them. */
   readonly members: readonly AgentId[];
+  /** Of them: they let nobody in. */
+  readonly guests: readonly AgentId[];
   /** The last epoch that it was in, in any group of the channel. Those that were let in before it and are not there any more have left. */
   readonly epoch: number;
   /** The member that made the commit at which it is stopped. */
@@ -127,7 +129,8 @@ export function isAdmitted(
   for (const admission of admissions) {
     if (members.has(agentId)) break;
     const signer = agentIdOf(admission.signatureKey, admission.identity);
-    if (admission.epoch < known.epoch || !members.has(signer) || signer === known.blamed) continue;
+    if (admission.epoch < known.epoch || !members.has(signer) || known.guests.includes(signer)) continue;
+    if (signer === known.blamed) continue;
     // Its own signatures of an earlier membership are no news from the time that it has forgotten.
     if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) continue;
     const statement = admissionStatement({ channelId, ...admission });

@@ -12,7 +12,7 @@ import { type Agent, name, World } from "./testing/world.ts";
 /** An agent's present knowledge, to which it may be put back later. */
 function knownTo({ id, member }: Agent): KnownMembers {
   const members = member.members().map(({ agentId }) => agentId);
-  return { self: id, entry: member.entry, members, epoch: member.epoch };
+  return { self: id, entry: member.entry, members, guests: [], epoch: member.epoch };
 }
 
 function isBelieved(agent: Agent, known: KnownMembers, admissions = agent.member.entry.admissions): boolean {
@@ -114,6 +114,12 @@ Deno.test("a stopped member believes nobody that the maker of the bad commit let
   assert(isBelieved(carol, known) && !isBelieved(carol, { ...known, blamed: bob.id }));
 });
 
+Deno.test("a member that comes back believes a guest that it knows, and nobody that the guest let in", async () => {
+  const { alice, bob, carol, alone } = await createChain();
+  const known = { ...alone, epoch: 1, members: [alice.id, bob.id], guests: [bob.id] };
+  assert(isBelieved(bob, known) && !isBelieved(carol, known));
+});
+
 Deno.test("admissions do not become more with every return, and lead to the agent still", async () => {
   const { world, alice, bob, carol, alone } = await createChain();
   const dave = world.newAgent();
@@ -136,7 +142,7 @@ Deno.test("admissions do not become more with every return, and lead to the agen
     assert(last);
     const self = agentIdOf(last.signatureKey, last.identity);
     const entry = { membership: last.membership, admissions: [] };
-    assert(isBelieved(agent, { self, entry, members: [self], epoch: last.epoch }));
+    assert(isBelieved(agent, { self, entry, members: [self], guests: [], epoch: last.epoch }));
   }
 });
 

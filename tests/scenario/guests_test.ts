@@ -3,9 +3,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { channelExtensions } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
-import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { assertGuests, inviteGuest } from "../support/scenario/guests.ts";
-import { withholdCommits } from "../support/scenario/hostile.ts";
+import { answerWith, withholdCommits } from "../support/scenario/hostile.ts";
 import { addOlderMember } from "../support/scenario/older_member.ts";
 import { allStopped, issuesOf, membersOf, recover, recoverWithout, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
@@ -59,6 +59,57 @@ Deno.test("a guest with a modified client that adds somebody, or takes its mark 
     assertEquals(await membersOf(bob), ["alice", "bob"]);
     await assertGuests([], alice, bob);
     await talk(alice, bob);
+  }
+});
+
+Deno.test("those whom a guest's commit has stopped are not let back in by the guest, into a group that is as it wants", async () => {
+  for (const what of ["adds", "releases itself"]) {
+    await using stage = await Stage.open();
+    const [alice, bob, gina] = await withGuest(stage);
+    await gina.useKey(otherKey);
+    const friend = await stage.actor("friend", 2);
+    const keyPackage = decodeKeyPackageMessage(await friend.client.generateKeyPackage());
+    const change = what === "adds" ? { add: [keyPackage] } : { released: [gina.client.agentId] };
+    // Her own program follows it, and answers those that ask to come back.
+    await (await gina.inside()).commit(() => change);
+    const expected = what === "adds" ? "whom its maker may not let in" : "it has other guests";
+    for (const actor of [alice, bob]) {
+      await until(`${actor.label} says why`, async () => {
+        return (await issuesOf(actor, "refused_welcome")).some((text) => text.includes(expected));
+      });
+    }
+    await recover(alice);
+    await allAgree(alice, bob);
+    assertEquals(await membersOf(bob), ["alice", "bob"]);
+    await assertGuests([], alice, bob);
+    await talk(alice, bob);
+  }
+});
+
+Deno.test("a guest leads a stopped member into no group in which it has marked others, or made somebody absent", async () => {
+  for (const what of ["marks", "absent"]) {
+    await using stage = await Stage.open();
+    const [alice, bob, gina] = await withGuest(stage);
+    const mallory = await stage.actor("mallory");
+    await mallory.manager.joinWithToken(name, await alice.manager.invite(name));
+    await allAgree(alice, bob, gina, mallory);
+    await recoverWithout(alice, mallory);
+    await talk(alice, bob, gina);
+    const friend = await stage.actor("friend");
+    answerWith(bob, gina, 1, async (hostile, keyPackage) => {
+      const { generation } = (await gina.inside()).group.binding;
+      if (generation === undefined) throw new Error("the channel was not begun anew");
+      const stranger = { agentId: friend.client.agentId, identityHash: new Uint8Array(16) };
+      const binding = what === "marks"
+        ? { guests: idsOf(bob, gina).toSorted() }
+        : { generation: { ...generation, absent: [stranger] } };
+      const { welcome } = hostile.commitTo(binding, [keyPackage], [bob.client.agentId]);
+      return welcome ?? new Uint8Array(0);
+    });
+    await sendBogus(gina);
+    await until("bob is told", async () => (await issuesOf(bob, "refused_welcome")).length > 0);
+    const [why] = await issuesOf(bob, "refused_welcome");
+    assert(why?.includes(what === "marks" ? "it has other guests" : "whom its maker may not let in"), why);
   }
 });
 

@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Channel, StaticError } from "../../sdk/mod.ts";
-import { stateOf } from "../../sdk/testing/agents.ts";
+import { decodeKeyPackageMessage, stateOf } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, signedBy } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
-import { allStopped, membersOf, recover, talk } from "../support/scenario/recovery.ts";
+import { allStopped, issuesOf, membersOf, recover, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function closedTrio(stage: Stage, policy: Parameters<Channel["setPolicy"]>[0]): Promise<[Actor, Actor, Actor]> {
@@ -42,6 +42,23 @@ Deno.test("a member that promotes itself is refused by the relay, and by everybo
   void promote().catch(() => {});
   await goOnWithout(bob, alice, carol);
   assertEquals((await carol.channel()).policy().admission, "owners");
+  await talk(alice, carol);
+});
+
+Deno.test("under admission by owners those whom a member's addition has stopped are not let back in by that member", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol] = await closedTrio(stage, { admission: "owners" });
+  const mallory = await stage.actor("mallory");
+  const keyPackage = decodeKeyPackageMessage(await mallory.client.generateKeyPackage());
+  // His own program follows it, and answers those that ask to come back.
+  await (await bob.inside()).commit(() => ({ add: [keyPackage] }));
+  for (const actor of [alice, carol]) {
+    await until(`${actor.label} says why`, async () => {
+      const refused = await issuesOf(actor, "refused_welcome");
+      return refused.some((text) => text.includes("whom its maker may not let in"));
+    });
+  }
+  await goOnWithout(bob, alice, carol);
   await talk(alice, carol);
 });
 
