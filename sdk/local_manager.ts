@@ -11,6 +11,7 @@ import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError, isCode } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
 import { checkReplaced, ownersAdmit } from "./channel/adding.ts";
+import { rightsOf } from "./mls/policy_rules.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
@@ -78,8 +79,11 @@ export class LocalManager implements ManagerPort {
     return await abortable(signal, () =>
       translating("Cannot invite", async () => {
         const channel = await this.#inviting(name);
-        if (options.replaces !== undefined) checkReplaced(options.replaces, channel.membership);
-        const { invite } = await this.#book.create(channel, options);
+        const { membership } = channel;
+        const replaced = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
+        // A guest that goes before somebody takes its place is still followed by a guest.
+        const forGuest = replaced !== undefined && rightsOf(replaced, membership.group.binding).guest;
+        const { invite } = await this.#book.create(channel, options, forGuest ? { pass: undefined } : undefined);
         return formatInviteToken(invite);
       }));
   }

@@ -37,7 +37,7 @@ export interface Applicant {
   readonly keyPackage: KeyPackage;
   /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
   readonly replaces?: AgentId | undefined;
-  /** It came by a guest link, as our own record of the invite says. */
+  /** It came by a guest link, or an invite in the place of a guest, as our own record of the invite says. */
   readonly guest?: boolean;
 }
 
@@ -79,8 +79,8 @@ export function judgeApplicant(
   if (holder !== agentId) {
     return owner && isLeaving ? { remove: [...named, holder] } : identityPresent(identity, holder);
   }
-  // An absent member that is added is absent no more, and need not be removed for that.
-  if (absent.includes(holder)) return { remove: named };
+  // An absent member that is added is absent no more, and need not be removed for that. Without its own word only owners bring it in.
+  if (absent.includes(holder)) return owner ? { remove: named } : ownersBringBack(holder);
   // It has left, comes back as it was, and goes and comes by one commit.
   if (isLeaving) return { remove: [] };
   // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that their agent has asked for it.
@@ -108,6 +108,13 @@ function identityPresent(identity: Uint8Array, holder: AgentId): StaticError {
 
 function ownersReplace(): StaticError {
   return createError("not_allowed", "Only owners let an agent in the place of a member; ask one of them");
+}
+
+function ownersBringBack(agentId: AgentId): StaticError {
+  const text =
+    `Agent ${agentId} belongs to the channel and has not come back yet: start it in its own directory and it comes ` +
+    "back by itself, or ask an owner to add it";
+  return createError("not_allowed", text);
 }
 
 /** Returns the id of a member that this agent may let another one replace. Throws `StaticError` or `WireError`. */
@@ -149,9 +156,11 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
     if (twin !== undefined) throw identityPresent(identity, twin);
     names.set(name, agentId);
     for (const each of verdict.remove) remove.add(each);
-    // In a guest's place comes a guest, be it the same agent.
-    const isInGuestsPlace = replaces !== undefined && rightsOf(replaces, membership.group.binding).guest;
-    if (applicant.guest === true || isInGuestsPlace) guests.push(agentId);
+    // In a guest's place comes a guest, be it the same agent; by the record of the invite when the guest has gone.
+    const isGuest = replaces !== undefined && membership.isMember(replaces)
+      ? rightsOf(replaces, membership.group.binding).guest
+      : applicant.guest === true;
+    if (isGuest) guests.push(agentId);
   }
   if (guests.length > 0) checkGuestsKnown(membership, [...remove]);
   return { add: applicants.map(({ keyPackage }) => keyPackage), remove: [...remove], guests };

@@ -73,6 +73,25 @@ Deno.test("a member that owns nothing gives the identity of an absent member to 
   await talk(alice, carol, dave);
 });
 
+Deno.test("a member that owns nothing makes no commit that brings an absent member in without its word: nobody would follow it", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const keyPackage = await dave.client.generateKeyPackage();
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  // A relay would take it that wants the member blamed for it.
+  const sent: unknown[] = [];
+  carol.session.tampering.call = (operation, body, forward) => {
+    if (operation === "SendCommit") sent.push(body);
+    return forward();
+  };
+  await assertRejects(async () => await (await carol.channel()).addMember(keyPackage), StaticError, "ask an owner");
+  assertEquals(sent, []);
+  await (await alice.channel()).addMember(keyPackage);
+  await allAgree(alice, carol);
+  assertEquals(await absentOf(carol), []);
+});
+
 Deno.test("an owner gives the identity of an absent member to another key only by naming that member", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);

@@ -231,6 +231,24 @@ Deno.test("a guest in whose place an owner lets another agent in is followed by 
   await assertGuests([gil], alice, bob, gil);
 });
 
+Deno.test("a guest that has gone when another agent comes in its place is followed by a guest; one that an owner has promoted is not", async () => {
+  for (const what of ["gone", "promoted"]) {
+    await using stage = await Stage.open();
+    const [alice, bob, gina] = await withGuest(stage);
+    const token = await alice.manager.invite(name, { replaces: gina.client.agentId });
+    if (what === "gone") await (await gina.channel()).leave();
+    else await (await alice.channel()).promote(gina.client.agentId, { to: "member" });
+    await until("the others know", async () => {
+      const found = (await alice.channel()).members().find(({ identity }) => identity === "gina");
+      return found?.guest !== true;
+    });
+    const gil = await stage.actor("gil");
+    await gil.manager.joinWithToken(name, token);
+    await allAgree(alice, bob, gil);
+    await assertGuests(what === "gone" ? [gil] : [], alice, bob, gil);
+  }
+});
+
 Deno.test("the last owner that leaves hands the channel to no guest, unless it names one", async () => {
   await using stage = await Stage.open();
   const [alice, bob, gina] = await withGuest(stage);
