@@ -85,7 +85,7 @@ async function knownMembers(
 }
 
 /**
- * What only owners could have done to the group since we were stopped. We saw neither the commit nor those behind it, so that
+ * Returns a change of the group since we were stopped that owners alone may make. We saw neither the commit nor those behind it, so that
  * whoever broke a rule there, and answers us itself, would else have it followed by all that it stopped.
  */
 function beyondRights(group: Group, { agentId }: Member, membership: Membership): string | undefined {
