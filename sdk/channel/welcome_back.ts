@@ -85,8 +85,8 @@ async function knownMembers(
 }
 
 /**
- * Returns a change of the group since we were stopped that owners alone may make. We saw neither the commit nor those behind it, so that
- * whoever broke a rule there, and answers us itself, would else have it followed by all that it stopped.
+ * Returns a change of the group since we were stopped that owners alone may make. We saw neither the commit nor those behind it. A member
+ * that broke a rule there, and answers us itself, would else have it followed by all that it stopped.
  */
 function beyondRights(group: Group, { agentId }: Member, membership: Membership): string | undefined {
   if (isMissing(group, membership)) return "members are missing from it";
