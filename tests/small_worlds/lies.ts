@@ -76,7 +76,7 @@ export function liesOf(pipe: readonly Note[]): readonly LieInNotices[] {
     { lie: "the agent was removed", notes: [{ type: "end", reason: "removed" }, ...pipe] },
     { lie: "the channel was begun anew", notes: [{ type: "end", reason: "recovered" }, ...pipe] },
     { lie: "the agent has lapsed", notes: [{ type: "end", reason: "lapsed" }, ...pipe] },
-    { lie: "somebody asks to rejoin", notes: [{ type: "rejoin", agent: "nobody" }, ...pipe] },
+    { lie: "somebody asks to rejoin", notes: [{ type: "rejoin", agent: "nobody", generation: 0 }, ...pipe] },
     { lie: "the agent has another leaf", notes: [{ type: "leaf", leaf: "made up" }, ...pipe] },
   ];
   if (first.type === "start") {

@@ -188,11 +188,11 @@ export class RecoveringHost {
         return;
       case "finding":
         return this.#found(effect.finding);
-      case "wake":
-      case "report":
       case "take_welcomes":
         member.welcomes = [];
         return;
+      case "wake":
+      case "report":
       case "forget_keys":
         return;
     }
@@ -578,11 +578,7 @@ export class RecoveringHost {
       case "leaf":
         return this.push({ type: "leaf", told: { requestId: "request", leaf: note.leaf, sender: agent("somebody") } });
       case "rejoin":
-        return this.push({
-          type: "asker",
-          agentId: agent(note.agent),
-          generation: generationOf(this.#world.relay.epoch),
-        });
+        return this.push({ type: "asker", agentId: agent(note.agent), generation: note.generation });
       case "end":
         return this.push({ type: "ended", isRecovered: note.reason === "recovered" });
       case "start":

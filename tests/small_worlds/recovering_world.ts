@@ -92,12 +92,17 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
   };
 }
 
-/** Everybody works in one group; or some are stopped, have read what is there, and an owner may call `recover()`. */
-export function isGood({ members }: RecoveringState): boolean {
+/**
+ * Everybody works in one group; or some are stopped, in the generation that the log is in, and an owner of them may call `recover()`.
+ */
+export function isGood({ members, relay }: RecoveringState): boolean {
   const here = members.filter(({ ended }) => ended === undefined);
   if (here.some(({ link, operations }) => link !== "permit" || operations.length > 0)) return false;
   const stopped = here.filter(({ recovery: { place } }) => place.at === "stopped");
-  if (stopped.length > 0) return stopped.some(({ name, disk }) => disk.group.owners.includes(name));
+  if (stopped.length > 0) {
+    const isHere = stopped.every(({ disk }) => generationOf(disk.group.epoch) === generationOf(relay.epoch));
+    return isHere && stopped.some(({ name, disk }) => disk.group.owners.includes(name));
+  }
   const [first] = here;
   return here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
 }
@@ -319,8 +324,9 @@ function forgetRepeats({ sessions }: Relay): void {
     const heard = new Set<string>();
     session.pipe = session.pipe.filter((note) => {
       if (note.type !== "rejoin") return true;
-      const isNew = !heard.has(note.agent);
-      heard.add(note.agent);
+      const request = `${note.agent} into ${note.generation}`;
+      const isNew = !heard.has(request);
+      heard.add(request);
       return isNew;
     });
   }

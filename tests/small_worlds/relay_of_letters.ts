@@ -36,7 +36,7 @@ export type Note =
   | { readonly type: "start"; readonly tag: number; readonly after: number; readonly connection: number }
   | { readonly type: "entry"; readonly entry: Entry; readonly tag: number; readonly connection: number }
   | { readonly type: "welcome"; readonly joined: number; readonly epoch: number; readonly led: string }
-  | { readonly type: "rejoin"; readonly agent: string }
+  | { readonly type: "rejoin"; readonly agent: string; readonly generation: number }
   | { readonly type: "leaf"; readonly leaf: string }
   | { readonly type: "end"; readonly reason: "removed" | "recovered" | "lapsed" };
 
@@ -237,7 +237,8 @@ function subscribe(
   session.pipe.push(Object.freeze({ type: "start", tag, after: start, connection: session.connection }));
   pump(relay, agent);
   for (const asker of relay.asking) {
-    if (asker.agent !== agent) session.pipe.push({ type: "rejoin", agent: asker.agent });
+    if (asker.agent === agent) continue;
+    session.pipe.push({ type: "rejoin", agent: asker.agent, generation: generationOf(relay.epoch) });
   }
   const sent = relay.members[agent]?.sent;
   const { epoch, log } = relay;
@@ -337,7 +338,7 @@ function requestRejoin(
   if (generation !== generationOf(relay.epoch)) return { refused: "epoch_conflict", epoch: relay.epoch };
   relay.asking = Object.freeze([...relay.asking.filter((request) => request.agent !== agent), { agent, leaf }]);
   for (const [reader, { tag, pipe }] of Object.entries(relay.sessions)) {
-    if (reader !== agent && tag !== undefined) pipe.push({ type: "rejoin", agent });
+    if (reader !== agent && tag !== undefined) pipe.push({ type: "rejoin", agent, generation });
   }
   return { isAsked: true };
 }

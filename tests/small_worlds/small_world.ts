@@ -471,7 +471,7 @@ class Moves {
       callRelay(relay, other, { op: "SendCommit", epoch, hash: `commit of ${other} in ${epoch}` });
     }, "commit");
     this.#add(`${other} asks to rejoin`, "program", ({ relay }) => {
-      relay.sessions[name]?.pipe.push({ type: "rejoin", agent: other });
+      relay.sessions[name]?.pipe.push({ type: "rejoin", agent: other, generation: generationOf(relay.epoch) });
     }, "ask");
   }
 

@@ -54,6 +54,8 @@ function goTo({ state }: Run, founding: Founding): void {
 }
 
 function fromTheTop(run: Run): void {
+  // From a refusal too: leaving waits for what was on its way.
+  if (run.facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
   if (run.facts.isAllHere) return proceed(run);
   // Whether there is a connection.
   goTo(run, { at: "probing", call: call(run, { to: "FindCommit", epoch: run.facts.epoch }) });
@@ -78,7 +80,9 @@ function proceed(run: Run, isLooked = false): void {
     return goTo(run, { at: "looking", call: call(run, { to: "FindCommit", epoch: nextFounding(run) }) });
   }
   if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
-  const before = made.findLast(({ badCommit, isRefused }) => badCommit === bad.hash && !isRefused);
+  const before = made.findLast(({ badCommit, base, isRefused }) =>
+    badCommit === bad.hash && base === facts.base && !isRefused
+  );
   if (before !== undefined) return send(run, before);
   if (made.length >= maxMade) return reject(run, { code: "overloaded", text: "too_many_foundings" });
   claim(run, facts.claimable.filter((agentId) => agentId !== bad.blamed), [], bad);
@@ -173,7 +177,8 @@ type Checking = Extract<Founding, { at: "checking" }>;
 /** A refusal says nothing about an earlier copy whose reply was lost. */
 function checked(run: Run, { hash, isOnly, refusal }: Checking, commit: FoundCommit | undefined): void {
   const { state } = run;
-  if (commit?.hash === hash) return taken(run, commit);
+  // It may be one that we made before.
+  if (commit !== undefined && ownIn(run, commit) !== undefined) return taken(run, commit);
   if (refusal.code === "epoch_conflict") return follow(run);
   if (refusal.code !== "invalid_request" && refusal.code !== "payload_too_large") return reject(run, refusal);
   // The relay takes these bytes no more as its log is now. An earlier copy it may have taken before.
@@ -193,8 +198,7 @@ function checked(run: Run, { hash, isOnly, refusal }: Checking, commit: FoundCom
 function follow(run: Run): void {
   if (run.state.place.at === "apart") return reject(run, { code: "epoch_conflict", text: "apart" });
   if (run.state.recovering.length === 0) return rest(run);
-  if (isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
-  goTo(run, { at: "following", timer: wake(run, followMs) });
+  goOn(run, { at: "following", timer: wake(run, followMs) });
 }
 
 /** Returns whether it was what the founding waits for. */
@@ -231,11 +235,21 @@ function reject(run: Run, refusal: Refusal): void {
 }
 
 function rest(run: Run): void {
-  if (isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
-  goTo(run, { at: "none" });
+  goOn(run, { at: "none" });
 }
 
-export function isOnItsWay({ at }: Founding): boolean {
+function goOn(run: Run, founding: Founding): void {
+  const wasOnItsWay = isOnItsWay(run.state.founding);
+  goTo(run, founding);
+  if (wasOnItsWay) tellSettled(run);
+}
+
+/** Nothing of ours is on its way or asked for any more. */
+export function tellSettled(run: Run): void {
+  if (run.state.settling === undefined && !isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
+}
+
+function isOnItsWay({ at }: Founding): boolean {
   return at === "sent" || at === "checking";
 }
 

@@ -15,11 +15,11 @@ import {
   foundingMoved,
   foundingRefused,
   foundingTime,
-  isOnItsWay,
   leaves,
   ownIn,
   recover,
   settleAll,
+  tellSettled,
 } from "./own_founding.ts";
 import { backOf, badOf, call, find, isAgain, job, nextFounding, report, type Run } from "./recovery_run.ts";
 import type {
@@ -241,15 +241,22 @@ function moved(run: Run, from: string): void {
 
 function leaving(run: Run): void {
   leaves(run);
-  const { place, made, founding } = run.state;
+  const { place, made } = run.state;
   if (badOf(place) !== undefined && made.length > 0) settleOwn(run);
-  if (run.state.settling === undefined && !isOnItsWay(founding)) find(run, { type: "founding_settled" });
+  tellSettled(run);
 }
 
 function resume(run: Run): void {
-  run.state.isHalted = false;
+  const { state, facts } = run;
+  state.isHalted = false;
   resumeBack(run);
-  if (badOf(run.state.place) !== undefined && run.facts.isAllRead) settleOwn(run);
+  if (state.opening !== undefined) {
+    // An opening behind the halt has entered nothing: the founding comes again.
+    state.opening = undefined;
+    return find(run, { type: "retry" });
+  }
+  const isDue = badOf(state.place) === undefined ? facts.logGeneration > generationOf(facts.epoch) : facts.isAllRead;
+  if (isDue) settleOwn(run);
 }
 
 function failed(run: Run, { job: number, refusal }: Of<"failed">): void {
@@ -305,8 +312,8 @@ function founded(run: Run, { generation, founder, verdict, reason }: Of<"foundin
       if (place.at === "apart" && place.foreign.generation <= generation) return;
       const foreign = { generation, founder, reason };
       run.write.push({ type: "foreign", foreign });
-      state.place = { at: "apart", foreign, bad: badOf(place) };
-      return report(run, { kind: "refused_recovery", foreign });
+      report(run, { kind: "refused_recovery", foreign });
+      return takenBack(run, { at: "apart", foreign, bad: badOf(place) });
     }
   }
 }
@@ -364,7 +371,7 @@ function settled(run: Run, answer: Answer): void {
   const isOurs = own !== undefined && commit !== undefined && permit !== undefined && mayEnter(run, own);
   if (isOurs) enterOwn(run, own, commit, permit);
   else askWhenRead(run);
-  find(run, { type: "founding_settled" });
+  tellSettled(run);
 }
 
 function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): void {
@@ -386,10 +393,10 @@ function done(run: Run, number: number, result: Result): void {
   const { state, facts: { permit } } = run;
   if (result.of === "generation") {
     const { opening } = state;
-    if (opening?.job !== number) return;
+    if (opening?.job !== number || state.isHalted) return;
     state.opening = undefined;
     // Without a permit it comes again, with one.
-    if (permit === undefined || state.isHalted) return;
+    if (permit === undefined) return;
     return result.why === undefined ? enterFollowed(run, permit) : leftBehind(run, result.why, opening.generation);
   }
   foundingMade(run, number, result);

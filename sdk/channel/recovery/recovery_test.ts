@@ -133,6 +133,11 @@ class Agent {
     return (this.#call ?? this.#lastCall)?.call ?? 0;
   }
 
+  /** That the next answer is for. */
+  get call(): number {
+    return this.#its;
+  }
+
   answer(answer: Extract<RecoveryEvent, { type: "answered" }>["answer"]): this {
     return this.step({ type: "answered", call: this.#its, answer });
   }
@@ -414,6 +419,44 @@ Deno.test("leaving gives up a founding that was not sent, and settles one that w
   assertEquals([settling.at, settling.findings], ["stopped", ["founding_settled"]]);
   assertEquals(settling.step({ type: "permit" }).asked, undefined);
   assertEquals(settling.step({ type: "resume" }).asked, "FindCommit");
+});
+
+Deno.test("leaving is told that a founding is settled, also when the relay has refused it and something is not here any more", () => {
+  const agent = sent();
+  const sending = agent.call;
+  agent.step({ type: "leaves" }).find();
+  assertEquals(agent.findings, [], "it is on its way yet");
+  agent.knows({ isLeaving: true, isAllHere: false });
+  agent.step({ type: "refused", call: sending, refusal: { code: "invalid_request", text: "gone" } }).find();
+  assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", ["founding_settled"]]);
+});
+
+Deno.test("a founding that was opened behind a halt comes again, and one of ours is asked for where it left us", () => {
+  const event = { type: "founding", generation: 1, founder: owner, verdict: "follow", reason: "" } as const;
+  const agent = stopped().step(event);
+  const job = agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
+  agent.step({ type: "halt" }).step({ type: "done", job, result: { of: "generation", why: undefined } });
+  assertEquals([agent.at, agent.writes], ["stopped", []]);
+  assertEquals(agent.step({ type: "resume" }).findings, ["retry"]);
+  assertEquals(agent.step({ type: "halt" }).step({ type: "resume" }).findings, []);
+  const away = new Agent({ foundings: [ours] }, { base: "later", logGeneration: 1 });
+  assertEquals(away.step({ type: "halt" }).step({ type: "resume" }).asked, "FindCommit");
+});
+
+Deno.test("a founding that was made on another group is not sent again, and one of ours that is in the log is entered, whichever it is", () => {
+  const other = new Agent({ stopped: bad, foundings: [{ ...ours, base: "of before" }] });
+  assertEquals(other.step({ type: "recover", operation: 1 }).asked, "ClaimForFounding");
+  const agent = new Agent({ stopped: bad, foundings: [{ ...ours, badCommit: "another" }] });
+  agent.step({ type: "recover", operation: 1 }).answer({ to: "ClaimForFounding" });
+  agent.done({ of: "founding", made: { hash: "G", members: 3 } });
+  agent.refuse("epoch_conflict").find("F");
+  assertEquals([agent.at, agent.writes, agent.settled], ["in_step", ["generation"], ["resolved"]]);
+});
+
+Deno.test("a member that was removed while it asked is out when it refuses the generation that it asked to be in", () => {
+  const agent = asked("doubt").step({ type: "removed", isAgain: false, reason: "removed" });
+  agent.step({ type: "founding", generation: 1, founder: blamed, verdict: "refused", reason: "why" });
+  assertEquals([agent.at, agent.findings], ["apart", ["all_arrived", "gone"]]);
 });
 
 Deno.test("a proof is looked for before the agent asks", () => {
