@@ -685,14 +685,15 @@ export class LiveChannel {
         return await this.#follow(await this.#reader.commit(notice.body), notice.body);
       case "DeliverLeave": {
         const leave = leaveOf(notice.body);
-        if (!await this.#reader.about(leave.agentId, notice.body.sequence)) return;
+        const verdict = await this.#reader.about(leave.agentId, notice.body.sequence);
+        if (verdict !== undefined) return await this.#follow(verdict);
         if (await this.#noteLeave(leave) !== "unsigned") this.#caretaker.left(leave.agentId);
         return;
       }
       case "DeliverLapse": {
         const { agentId, sequence } = notice.body;
-        if (await this.#reader.about(agentId, sequence)) await this.membership.noteLapse(notice.body);
-        return;
+        const verdict = await this.#reader.about(agentId, sequence);
+        return await (verdict === undefined ? this.membership.noteLapse(notice.body) : this.#follow(verdict));
       }
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;

@@ -157,13 +157,17 @@ export class LogReader {
     return true;
   }
 
-  /** A statement about a member. Returns whether it may be looked at. */
-  async about(agentId: AgentId, sequence: number): Promise<boolean> {
-    if (!this.#rises({ sequence })) return false;
-    // A commit of ours may have added it though nobody has told us yet: then the statement is about a member, and not about a stranger.
-    if (this.#parts.membership.leafOf(agentId) === undefined) await this.#ownCommitSettled();
+  /** A statement about a member. Returns undefined when it may be looked at. */
+  async about(agentId: AgentId, sequence: number): Promise<Verdict | undefined> {
+    if (!this.#rises({ sequence })) return ok;
+    const { committer, budget } = this.#parts;
+    const isOurs = (): boolean => committer.candidate?.summary.added.includes(agentId) === true;
+    // The relay may have taken it though nobody has told us yet: then the statement is about a leaf that we do not know.
+    if (isOurs()) await this.#ownCommitSettled();
+    // Nobody could tell. The statement comes again.
+    if (isOurs()) return fetchAgain(budget.reserve());
     this.#pass({ sequence });
-    return true;
+    return undefined;
   }
 
   /** Whether an entry comes after all that were processed. */

@@ -1,8 +1,8 @@
 /** Commits of our own, which the relay does not deliver to us: where they stand in the log is known after every restart. */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
-import type { IssueKind } from "../../sdk/mod.ts";
-import { putLandmarks } from "../../sdk/testing/agents.ts";
+import type { IssueKind, StaticError } from "../../sdk/mod.ts";
+import { createError, putLandmarks } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function commit(actor: Actor): Promise<void> {
@@ -45,16 +45,33 @@ Deno.test("a member that does not know where its own commit stands follows the n
   assertEquals(await read(await bob.channel(), 1), ["still here"]);
 });
 
-/** A newcomer whose adder has not heard that the relay took it. `answer` brings what the relay says of that commit. */
-async function addedUnknowingly(stage: Stage): Promise<{ alice: Actor; dave: Actor; answer: () => void }> {
-  const alice = await stage.actor("alice");
-  await alice.manager.create(name);
-  const { promise, resolve: answer } = Promise.withResolvers<void>();
-  alice.session.tampering.call = async (operation, _body, forward) => {
+interface Unknowing {
+  readonly alice: Actor;
+  readonly dave: Actor;
+  /** Brings what the relay says of that commit, or loses it. */
+  readonly answer: (lost?: StaticError) => void;
+}
+
+/** The relay takes the agent's next commit, and the answer is late. */
+function answersLate({ session: { tampering } }: Actor): Unknowing["answer"] {
+  const { promise, resolve } = Promise.withResolvers<StaticError | undefined>();
+  let next: Promise<StaticError | undefined> | undefined = promise;
+  tampering.call = async (operation, _body, forward) => {
+    const mine = operation === "SendCommit" ? next : undefined;
+    if (mine !== undefined) next = undefined;
     const reply = await forward();
-    if (operation === "SendCommit") await promise;
+    const lost = await mine;
+    if (lost !== undefined) throw lost;
     return reply;
   };
+  return resolve;
+}
+
+/** A newcomer whose adder has not heard that the relay took it. */
+async function addedUnknowingly(stage: Stage): Promise<Unknowing> {
+  const alice = await stage.actor("alice");
+  await alice.manager.create(name);
+  const answer = answersLate(alice);
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await alice.manager.invite(name));
   return { alice, dave, answer };
@@ -65,10 +82,8 @@ async function readIt({ session }: Actor, { channelId }: { readonly channelId: C
   for (let turns = 0; turns < 10; turns++) await session.call("ListMembers", { channelId });
 }
 
-Deno.test("a newcomer that leaves before its adder knows of its own commit is removed", async () => {
-  await using stage = await Stage.open();
-  const { alice, dave, answer } = await addedUnknowingly(stage);
-  const inside = await alice.inside();
+/** The newcomer leaves, and its adder has been told of it. Returns the end of its `leave()`. */
+async function leavesAtOnce(alice: Actor, dave: Actor): Promise<Promise<void>[]> {
   const left = Promise.withResolvers<void>();
   alice.session.tampering.notice = (notice) => {
     if (notice.operation === "DeliverLeave") left.resolve();
@@ -76,11 +91,52 @@ Deno.test("a newcomer that leaves before its adder knows of its own commit is re
   };
   const leaving = (await dave.channel()).leave();
   await left.promise;
-  await readIt(alice, inside);
-  assertEquals(inside.group.members().length, 1);
+  await readIt(alice, await alice.inside());
+  return [leaving];
+}
+
+Deno.test("a newcomer that leaves before its adder knows of its own commit is removed", async () => {
+  await using stage = await Stage.open();
+  const { alice, dave, answer } = await addedUnknowingly(stage);
+  const inside = await alice.inside();
+  const leaving = await leavesAtOnce(alice, dave);
   answer();
-  await leaving;
+  await Promise.all(leaving);
   await until("alice has removed dave", () => inside.epoch === 2 && inside.group.members().length === 1);
+  assertEquals(await issuesOf(alice), []);
+});
+
+Deno.test("the same, when that answer is lost, and a busy relay tells it of its commit later", async () => {
+  await using stage = await Stage.open();
+  const { alice, dave, answer } = await addedUnknowingly(stage);
+  const inside = await alice.inside();
+  const leaving = await leavesAtOnce(alice, dave);
+  const { call } = alice.session.tampering;
+  let asked = 0;
+  alice.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "FindCommit" || asked++ > 1) return call?.(operation, body, forward) ?? forward();
+    return Promise.reject(createError("overloaded", "The relay is busy"));
+  };
+  answer(createError("transport_error", "The answer was lost"));
+  await Promise.all(leaving);
+  await until("alice has removed dave", () => inside.epoch === 2 && inside.group.members().length === 1);
+  assertEquals(await issuesOf(alice), []);
+});
+
+Deno.test("one that came back, and leaves before the member that let it in knows of its own commit, is removed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
+  await commit(alice);
+  const answer = answersLate(alice);
+  await alice.manager.send(name, "of an epoch that bob does not know");
+  await until("bob is back", async () => (await issuesOf(bob)).includes("rejoined"));
+  const inside = await alice.inside();
+  const { epoch } = inside;
+  const leaving = await leavesAtOnce(alice, bob);
+  answer();
+  await Promise.all(leaving);
+  await until("alice has removed bob", () => inside.epoch === epoch + 2 && inside.group.members().length === 1);
   assertEquals(await issuesOf(alice), []);
 });
 
