@@ -69,6 +69,7 @@ const besideAnOpenOne: Step = (state, event, facts) => {
 export const commitControls: Readonly<Record<string, Partial<Rules>>> = {
   diskAfterDeed: { diskBeforeDeed: false },
   entryDoesNotWait: { entryWaits: false },
+  statementDoesNotWait: { statementWaits: false },
   discardedUnasked: { step: discardedUnasked },
   givenForgotten: { step: givenForgotten },
   oldAnswer: { step: oldAnswer },

@@ -16,7 +16,7 @@ function finds(
   promise: string,
   { left = lostOnce, states = 3000 }: { readonly left?: Partial<Budgets>; readonly states?: number } = {},
 ): void {
-  Deno.test(`the world finds ${promise} without a guard: ${control}`, () => {
+  Deno.test(`the world finds ${promise} without a guard: ${control} (${Object.keys(left).join(", ")})`, () => {
     const found = storiesOf(explore(crossingCommits(left, commitControls[control]), states));
     assertEquals(found.some((why) => why.startsWith(promise)), true, `found: ${found.join()}`);
   });
@@ -28,8 +28,10 @@ function storiesOf({ faults, stuckStory }: Explored): string[] {
 
 finds("diskAfterDeed", "S1", { left: { changes: 2, kill: 1 } });
 finds("entryDoesNotWait", "L1");
+finds("statementDoesNotWait", "S3", { left: { adds: 1, leaves: 1 } });
 finds("discardedUnasked", "L1");
 finds("oldAnswer", "L1");
+finds("oldAnswer", "S3", { left: { adds: 1, leaves: 1, lost: 1, late: 1 } });
 finds("plansWithoutMoment", "L2");
 finds("assumed", "S5");
 finds("besideAnOpenOne", "S7", { left: { changes: 2, kill: 1 } });

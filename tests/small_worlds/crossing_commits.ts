@@ -26,6 +26,8 @@ export interface Budgets {
   /** The program changes the channel; `adds`: it adds somebody. */
   changes: number;
   adds: number;
+  /** One that was added leaves. */
+  leaves: number;
   /** An answer is lost, or the request before it. */
   lost: number;
   broken: number;
@@ -35,15 +37,17 @@ export interface Budgets {
   late: number;
 }
 
-const nothing: Budgets = { changes: 0, adds: 0, lost: 0, broken: 0, kill: 0, busy: 0, late: 0 };
+const nothing: Budgets = { changes: 0, adds: 0, leaves: 0, lost: 0, broken: 0, kill: 0, busy: 0, late: 0 };
 
 export interface CrossingState extends MembersState {
+  statements: MembersState["statements"];
   readonly left: Budgets;
   /** On their way, and nobody waits for an answer. */
   late: readonly Extract<Request, { op: "SendCommit" }>[];
 }
 
 const names = ["a", "b"] as const;
+const noStatements: CrossingState["statements"] = Object.freeze([]);
 /** Of an epoch: no world has so many plans, and each is tried three times. */
 const maxUsed = 12;
 
@@ -59,6 +63,7 @@ export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = 
   });
   const start: CrossingState = {
     relay,
+    statements: noStatements,
     members,
     calls: [],
     sealed: {},
@@ -73,13 +78,15 @@ export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = 
     view,
     moves: (state) => new Moves(state, all).all(),
     broken: (state) => state.fault ?? brokenPromise(state, all),
-    isGood: ({ members, relay }) => members.every((member) => isCalm(member, relay)),
+    isGood: ({ members, relay, statements }) =>
+      members.every((member) => isCalm(member, relay) && member.heard === statements.length),
   };
 }
 
-/** In the epoch of the log, and everything that its program asked for has returned. */
-function isCalm({ isOutside, link, commits, group }: Member, relay: Relay): boolean {
-  return !isOutside && link === "reading" && group.epoch === relay.epoch && commits.commit.at === "none" &&
+/** In the epoch of the log, nothing waits to be read, and everything that its program asked for has returned. */
+function isCalm({ isOutside, link, commits, group, pending }: Member, relay: Relay): boolean {
+  return !isOutside && pending === undefined && link === "reading" && group.epoch === relay.epoch &&
+    commits.commit.at === "none" &&
     commits.plans.length === 0;
 }
 
@@ -106,7 +113,15 @@ function brokenPromise({ members, relay, calls }: CrossingState, rules: Rules): 
 function endsByTime(member: Member, { relay, calls }: Pick<CrossingState, "relay" | "calls">, rules: Rules): boolean {
   if (member.commits.plans.length === 0) return true;
   const copy = copyOf(member);
-  const world = { relay, members: [copy], calls: [], sealed: {}, fault: undefined, operations: 0 };
+  const world = {
+    relay,
+    statements: noStatements,
+    members: [copy],
+    calls: [],
+    sealed: {},
+    fault: undefined,
+    operations: 0,
+  };
   new Acting(world, copy, rules).broken(calls.filter(({ by }) => by === member.name));
   return copy.commits.plans.every(({ timer }) => timer !== undefined);
 }
@@ -143,7 +158,7 @@ class Moves {
   }
 
   all(): readonly Move<CrossingState>[] {
-    const { members, calls, late } = this.#state;
+    const { members, calls, late, relay, statements } = this.#state;
     members.forEach((member, at) => {
       this.#program(member, at);
       this.#time(member, at);
@@ -152,6 +167,13 @@ class Moves {
       this.#letsIn(member, at);
     });
     calls.forEach((call, at) => this.#answers(call, at));
+    for (const { hash } of relay.entries) {
+      if (!hash.includes("+") || statements.some(({ addedBy }) => addedBy === hash)) continue;
+      this.#add(`the one that ${hash} added leaves`, "program", (state) => {
+        const statement = Object.freeze({ behind: state.relay.entries.length, addedBy: hash });
+        state.statements = Object.freeze([...state.statements, statement]);
+      }, "leaves");
+    }
     late.forEach(({ hash }, at) => {
       this.#add(`the relay takes ${hash} late`, "fault", (state) => {
         const [request] = state.late.slice(at, at + 1);
@@ -261,10 +283,16 @@ class Moves {
   }
 
   #reads(member: Member, at: number): void {
-    const { relay, members } = this.#state;
+    const { relay, members, statements } = this.#state;
     if (member.link !== "reading" || member.isOutside || member.pending !== undefined) return;
     const next = relay.entries.findIndex(({ sender }, index) => index >= member.read && sender !== member.name);
     const entry = relay.entries[next];
+    const statement = statements[member.heard];
+    if (statement !== undefined && (entry === undefined || statement.behind <= next)) {
+      return this.#acts(member, at, `reads that the one of ${statement.addedBy} leaves`, "notice", (acting) => {
+        acting.readStatement(statement);
+      });
+    }
     if (entry !== undefined) {
       return this.#acts(member, at, `reads ${entry.hash}`, "notice", (acting) => acting.readEntry(next + 1, entry));
     }
@@ -281,7 +309,7 @@ class Moves {
     const { relay, members } = this.#state;
     const [other] = members.filter(({ name }) => name !== member.name);
     if (!member.isOutside || member.link === "offline" || other === undefined) return;
-    if (!isCalm(other, relay) || other.pending !== undefined) return;
+    if (!isCalm(other, relay)) return;
     this.#acts(member, at, `is let in by ${other.name}`, "answer", (acting, { name }, state) => {
       const { epoch } = state.relay;
       const hash = `${other.name}${epoch}~`;

@@ -14,6 +14,13 @@ world("commits cross, and an answer is lost", { changes: 2, lost: 1, late: 1 });
 world("a process is killed while commits cross", { changes: 2, kill: 1, late: 1 });
 world("a busy relay takes a commit late", { changes: 1, lost: 1, busy: 1, late: 1 });
 world("an addition is given up, and taken late", { adds: 1, kill: 1, late: 1 });
+world("one that was added leaves before its adder knows of its own commit", {
+  adds: 1,
+  leaves: 1,
+  lost: 1,
+  late: 1,
+  broken: 1,
+});
 world("a connection breaks while commits cross", { changes: 2, broken: 1 });
 
 if (inCampaign) {

@@ -287,6 +287,7 @@ class Acting {
     const world = this.#world;
     switch (effect.type) {
       case "send":
+        if (stageOf(world.departure) === "goodbye") world.fault ??= "S3: a commit is sent behind the goodbye";
         return this.call(effect.call, "commit", letterOf(effect.candidate));
       case "find":
         return this.call(effect.call, "find", "", { epoch: effect.epoch });

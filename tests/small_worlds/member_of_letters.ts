@@ -43,8 +43,10 @@ export interface Member {
   commits: CommitsState<Plan>;
   /** Entries of the log that were read. */
   read: number;
-  /** An entry that waits for a commit of ours: its number, 0 for a message of a later epoch. */
-  pending: { readonly reading: number; readonly entry: number } | undefined;
+  /** Statements of newcomers that leave, that were read. */
+  heard: number;
+  /** An entry that waits for a commit of ours: its number, 0 for a message of a later epoch; or a statement. */
+  pending: { readonly reading: number; readonly entry: number | "statement" } | undefined;
   /** Of processes: a commit of another one is another commit. */
   life: number;
   /** A write that is not made yet, where a control has it behind the call. */
@@ -65,8 +67,18 @@ export type Reply =
   | Replies["SendCommit"]
   | { readonly refused: string; readonly epoch?: number };
 
+/** A newcomer says that it leaves. */
+export interface Statement {
+  /** Behind so many entries of the log. */
+  readonly behind: number;
+  /** The commit that added it. */
+  readonly addedBy: string;
+}
+
 export interface MembersState {
   readonly relay: Relay;
+  /** In the order of the log. */
+  readonly statements: readonly Statement[];
   readonly members: readonly Member[];
   calls: Call[];
   sealed: Sealed;
@@ -78,11 +90,13 @@ export interface Rules {
   readonly step: Step;
   /** An entry waits for a commit of ours that may explain it. */
   readonly entryWaits: boolean;
+  /** So does a statement about somebody without a leaf. */
+  readonly statementWaits: boolean;
   /** A commit is on disk before it is sent. */
   readonly diskBeforeDeed: boolean;
 }
 
-export const allRules: Rules = { step: stepCommits, entryWaits: true, diskBeforeDeed: true };
+export const allRules: Rules = { step: stepCommits, entryWaits: true, statementWaits: true, diskBeforeDeed: true };
 
 const permit: NonNullable<CommitFacts<Plan>["work"]> = Object.freeze(JSON.parse('{"number":0}'));
 /** A circle that takes no time at all. */
@@ -98,7 +112,14 @@ const none: readonly Candidate[] = Object.freeze([]);
 export function restart(name: string, disk: MemberDisk, life: number): Member {
   const { group, used } = disk;
   const commits = restoreCommits<Plan>(disk);
-  const memory = { isOutside: false, link: "offline", read: 0, pending: undefined, unwritten: false } as const;
+  const memory = {
+    isOutside: false,
+    link: "offline",
+    read: 0,
+    heard: 0,
+    pending: undefined,
+    unwritten: false,
+  } as const;
   return { name, disk, group, used, commits, life, ...memory };
 }
 
@@ -297,6 +318,7 @@ export class Acting {
     if ("head" in reply) {
       // The log in front of our epoch was read before.
       member.read = group.epoch;
+      member.heard = this.#world.statements.filter(({ behind }) => behind < member.read).length;
       const unread = this.#world.relay.entries.slice(member.read, reply.head);
       if (unread.length === 0 || unread.some(({ sender }) => sender !== name)) return this.#judged();
       member.link = "ended";
@@ -344,14 +366,32 @@ export class Acting {
     this.#cannotRead(0);
   }
 
+  /** It is noted of a member; of a stranger it says nothing. */
+  readStatement({ addedBy }: Statement): void {
+    const member = this.#member;
+    member.heard++;
+    const { epoch = 0 } = this.#world.relay.entries.find(({ hash }) => hash === addedBy) ?? {};
+    if (member.group.epoch > epoch) return;
+    if (!this.#rules.statementWaits) return this.#passesOver();
+    const reading = ++member.commits.numbers;
+    member.pending = { reading, entry: "statement" };
+    this.push({ type: "entry", reading });
+  }
+
+  #passesOver(): void {
+    this.#broken("S3: a statement of a member was taken for a stranger's, and it is kept in the group for ever");
+  }
+
   #explained(reading: number, as: "settled" | "not_ours" | "unknown"): void {
     const member = this.#member;
     const { pending } = member;
     if (pending === undefined || pending.reading !== reading) return;
     member.pending = undefined;
-    if (as === "not_ours") return this.#outside();
+    const { entry } = pending;
+    if (as === "not_ours") return entry === "statement" ? this.#passesOver() : this.#outside();
     // It is looked at again, or fetched.
-    if (pending.entry > 0) member.read = pending.entry - 1;
+    if (entry === "statement") member.heard--;
+    else if (entry > 0) member.read = entry - 1;
   }
 
   #outside(): void {

@@ -63,10 +63,7 @@ export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
   if (ours !== undefined && commit !== undefined) return enter(run, ours, commit.sequence);
   if (commit !== undefined || epoch > facts.epoch) return lose(run);
   // The answer may be from before the entry: the log is asked once more.
-  if (state.entry?.isNewer === true) {
-    state.entry.isNewer = false;
-    return;
-  }
+  if (state.entry?.isNewer === true) return;
   explain(run, "not_ours");
   tellFate(run);
   if (state.commit.at === "asking") notHeld(run, state.commit);
@@ -111,8 +108,7 @@ function lose<P>(run: Run<P>): void {
   state.given = noneGiven;
   explain(run, "settled");
   tellFate(run);
-  if (commit.at === "sent") state.commit = { at: "overtaken", call: commit.call, ours, isAgain: commit.isAgain };
-  else if (commit.at === "preparing" || commit.at === "resting") return;
+  if (commit.at === "preparing" || commit.at === "resting") return;
   else if (isOfPlan(commit)) loseRace(run);
   else state.commit = { at: "none" };
 }
@@ -181,6 +177,8 @@ function paceOf<P>({ state: { rest }, facts: { made, epoch, isAlone } }: Run<P>)
 export function send<P>(run: Run<P>, { candidate, sends, isAgain }: Omit<Sent, "at">): void {
   const { state, effects } = run;
   const call = numberOf(run);
+  // An answer that is on its way may be older than what becomes of this copy.
+  state.question = undefined;
   state.commit = { at: "sent", candidate, call, sends, isAgain };
   effects.push({ type: "send", call, candidate, plan: isAgain ? undefined : state.plans[0]?.plan });
 }

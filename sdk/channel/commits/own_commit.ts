@@ -26,7 +26,9 @@ const permitMs = 30_000;
 /** Of one commit whose answer is lost again and again. */
 const maxSends = 5;
 
-export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, facts: CommitFacts<P>): CommitStep<P> {
+export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, known: CommitFacts<P>): CommitStep<P> {
+  // A goodbye is about our leaf, which a commit would change.
+  const facts = known.departure === "goodbye" ? { ...known, work: undefined } : known;
   const run: Run<P> = { state, facts, effects: [], write: undefined };
   happen(run, event);
   holdPlans(run);
@@ -104,7 +106,6 @@ function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving" | "over", but?: Pla
 
 function goOn<P>(run: Run<P>): void {
   const { state, facts } = run;
-  if (facts.departure === "goodbye") return;
   if (state.commit.at === "open") return facts.work === undefined ? undefined : sendAgain(run, state.commit.candidate);
   for (let [plan] = state.plans; plan !== undefined && state.commit.at === "none"; [plan] = state.plans) {
     if (state.given.length === 0) begin(run);
@@ -138,6 +139,7 @@ function askLog<P>(run: Run<P>): void {
   if (!isWanted || state.question !== undefined) return;
   const call = numberOf(run);
   state.question = call;
+  if (state.entry !== undefined) state.entry.isNewer = false;
   effects.push({ type: "find", call, epoch: facts.epoch });
 }
 

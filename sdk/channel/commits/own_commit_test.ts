@@ -276,6 +276,23 @@ Deno.test("own commits: an entry waits until a commit of ours explains it, or do
   assertEquals([older.explained, older.count("find"), older.at], [[], 2, "asking"], "an answer from before the entry");
 });
 
+Deno.test("own commits: an answer that is older than a copy of ours does not count for it", () => {
+  const agent = new Agent({ given: [commitOf(9)] }).change().found().step({ type: "entry", reading: 5 });
+  const { question = 0 } = agent.state;
+  agent.prepared().step({ type: "found", call: question, found: { epoch: 3 } });
+  assertEquals([agent.at, agent.explained, agent.state.question], ["sent", [], undefined]);
+  assertEquals([agent.refused("epoch_conflict", { epoch: 4 }).at, agent.count("find")], ["asking", 3]);
+  assertEquals([agent.found(9).at, agent.explained], ["entering", ["settled"]], "one given had won");
+});
+
+Deno.test("own commits: behind a goodbye nothing is sent", () => {
+  const goodbye = { departure: "goodbye" } as const;
+  const lost = sent().know(goodbye).refused("transport_error");
+  assertEquals([lost.at, lost.count("send")], ["open", 1]);
+  assertEquals(open().know(goodbye).step({ type: "look" }).at, "open");
+  assertEquals(lost.know({ departure: "staying" }).step({ type: "time", timer: lost.state.again ?? 0 }).at, "sent");
+});
+
 Deno.test("own commits: the connection is told what became of them", () => {
   const told = (agent: Agent): number => agent.step({ type: "fate", call: 9 }).count("fate_told");
   assertEquals([told(new Agent()), told(sent())], [1, 1]);
