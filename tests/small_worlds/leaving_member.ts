@@ -26,7 +26,7 @@ import type { Kind, Move, World } from "./explore.ts";
 import { bytesOf } from "./group_of_letters.ts";
 import { textOf } from "./plain_state.ts";
 
-type Plan = "rotate" | "settle" | "succession";
+type Plan = "rotate" | "add" | "settle" | "succession";
 
 /** How often each may still happen. */
 export interface LeavingBudgets {
@@ -50,6 +50,10 @@ interface Disk {
   readonly candidate: Candidate | undefined;
   readonly given: readonly Candidate[];
   readonly hasFounding: boolean;
+  /** In our group. */
+  readonly hasOthers: boolean;
+  /** Another member of it is an owner. */
+  readonly hasHeir: boolean;
   readonly note: boolean;
   readonly keys: boolean;
 }
@@ -63,9 +67,10 @@ interface Relay {
   readonly left: string | undefined;
   /** It has tried in vain to learn of its present leaf: an owner removes it. */
   readonly isLastTry: boolean;
+  readonly isClosed: boolean;
 }
 
-type Op = "subscribe" | "commit" | "find" | "find_founding" | "found" | "leave" | "leave_by_name";
+type Op = "subscribe" | "commit" | "find" | "find_founding" | "found" | "close" | "leave" | "leave_by_name";
 
 interface Call {
   readonly call: number;
@@ -111,16 +116,28 @@ export interface LeavingRules {
   readonly settles: boolean;
   /** The membership that is left is named. */
   readonly names: boolean;
+  /** The last owner makes another member an owner first. */
+  readonly handsOn: boolean;
+  /** It goes from nobody who would be left without an owner while it cannot do that. */
+  readonly isKept: boolean;
+  /** It looks whether it is alone when all that was open is settled. */
+  readonly counts: boolean;
 }
 
-const allRules: LeavingRules = { settles: true, names: true };
+export interface LeavingSetting extends LeavingRules {
+  readonly isStopped: boolean;
+  /** The only owner of another member, or of nobody; then its change adds somebody. */
+  readonly owns: "with_others" | "alone" | "beside_an_owner";
+}
+
+const allRules: LeavingRules = { settles: true, names: true, handsOn: true, isKept: true, counts: true };
 const none: readonly never[] = Object.freeze([]);
 const permit: NonNullable<CommitFacts<Plan>["work"]> = Object.freeze(JSON.parse('{"number":0}'));
 const lost: Refused = Object.freeze({ code: "connection_error" });
 
 export function leavingMember(
   left: Partial<LeavingBudgets>,
-  { isStopped = false, ...rules }: Partial<LeavingRules & { readonly isStopped: boolean }> = {},
+  { isStopped = false, owns = "beside_an_owner", ...rules }: Partial<LeavingSetting> = {},
 ): World<LeavingState> {
   const disk: Disk = Object.freeze({
     isStopped,
@@ -131,6 +148,8 @@ export function leavingMember(
     candidate: undefined,
     given: none,
     hasFounding: isStopped,
+    hasOthers: owns !== "alone",
+    hasHeir: owns === "beside_an_owner",
     note: false,
     keys: true,
   });
@@ -144,6 +163,7 @@ export function leavingMember(
       joined: 0,
       left: undefined,
       isLastTry: false,
+      isClosed: false,
     }),
     late: isStopped ? [late] : none,
     calls: [],
@@ -158,7 +178,8 @@ export function leavingMember(
     start,
     view,
     moves: (state) => movesOf(state, all),
-    broken: ({ fault, ...state }) => fault ?? brokenPromise(state) ?? (isOnTime && isVoid(state) ? voided : undefined),
+    broken: ({ fault, ...state }) =>
+      fault ?? brokenPromise(state) ?? (isOnTime ? brokenOnTime(state, { isStopped, owns }) : undefined),
     isGood: (state) => state.leaving.length === 0 && state.commits.plans.length === 0 && isAtRest(state),
   };
 }
@@ -194,16 +215,32 @@ function isAtRest({ channel, place, link, disk, relay, commits, departure }: Lea
 }
 
 function brokenPromise({ disk, relay, commits, channel }: Omit<LeavingState, "fault">): string | undefined {
-  if (channel === "erased" && relay.left === undefined) return "S3: the keys are erased, and the relay counts it in";
+  const isOut = relay.left !== undefined || relay.isClosed;
+  if (channel === "erased" && !isOut) return "S3: the keys are erased, and the relay counts it in";
   const isSame = channel !== "open" || textOf(forgetCommits(commits)) === textOf(restoreCommits<Plan>(disk));
   return isSame ? undefined : "S7: a process that starts is not as one that has forgotten";
 }
 
-const voided = "S3: the statement is about another leaf than the present one, and no request was late";
+/** Where no request was late. Members keep an agent in the group whose statement is about another leaf. */
+function brokenOnTime(
+  { relay: { left, leaf, isLastTry, isClosed, log } }: Pick<LeavingState, "relay">,
+  { isStopped, owns }: Pick<LeavingSetting, "isStopped" | "owns">,
+): string | undefined {
+  if (left !== undefined && left !== leaf && !isLastTry) return "S3: the statement is about another leaf";
+  const doOthersStay = owns === "alone" ? log.some(isAdding) : true;
+  if (isClosed && doOthersStay) return "S3: a channel with another member is closed";
+  const isHandedOn = owns === "beside_an_owner" || log.some(isHandingOn);
+  // From a stopped channel it may go as it is: it cannot commit.
+  if (left === undefined || isHandedOn || !doOthersStay || isStopped) return undefined;
+  return "S3: the last owner is gone, and the others have none";
+}
 
-/** Members keep an agent in the group whose statement is about another leaf. */
-function isVoid({ relay: { left, leaf, isLastTry } }: Pick<LeavingState, "relay">): boolean {
-  return left !== undefined && left !== leaf && !isLastTry;
+function isAdding(letter: string): boolean {
+  return letter.includes("+");
+}
+
+function isHandingOn(letter: string): boolean {
+  return letter.includes("^");
 }
 
 /** One event of the world under way. */
@@ -245,6 +282,12 @@ class Acting {
     return link === "reading" && place === "in_step" && channel === "open" ? permit : undefined;
   }
 
+  #isToDo(plan: Plan): boolean {
+    const { hasOthers, hasHeir } = this.#world.disk;
+    if (plan === "rotate" || plan === "settle") return plan === "rotate";
+    return plan === "add" ? !hasOthers : hasOthers && !hasHeir && this.#rules.handsOn;
+  }
+
   commits(event: CommitEvent<Plan>): void {
     this.#soon(() => {
       const world = this.#world;
@@ -256,9 +299,9 @@ class Acting {
         departure: stageOf(world.departure),
         epoch: world.disk.epoch,
         made: world.disk.used,
-        isAlone: false,
+        isAlone: !world.disk.hasOthers,
         isOwner: true,
-        planOf: (plan) => plan === "rotate" ? "change" : "nothing",
+        planOf: (plan) => this.#isToDo(plan) ? "change" : "nothing",
         jitter: (ms) => ms,
       };
       const { write, effects } = stepCommits(world.commits, event, facts);
@@ -273,7 +316,7 @@ class Acting {
       case "prepared":
         return this.#write({ candidate: write.candidate, used: disk.used + 1 });
       case "entered":
-        return this.#write({ ...moved, epoch: disk.epoch + 1, leaf: letterOf(write.candidate) });
+        return this.#enters(letterOf(write.candidate));
       case "lost":
         return this.#write({ candidate: undefined, given: none });
       case "refused":
@@ -281,6 +324,17 @@ class Acting {
       case "given":
         return this.#write({ candidate: undefined, given: Object.freeze([...disk.given, write.candidate]) });
     }
+  }
+
+  #enters(letter: string): void {
+    const { epoch, hasOthers, hasHeir } = this.#world.disk;
+    this.#write({
+      ...moved,
+      epoch: epoch + 1,
+      leaf: letter,
+      hasOthers: hasOthers || isAdding(letter),
+      hasHeir: hasHeir || isHandingOn(letter),
+    });
   }
 
   #performCommit(effect: ReturnType<typeof stepCommits<Plan>>["effects"][number]): void {
@@ -308,8 +362,10 @@ class Acting {
         return void (world.fault ??= `with an honest relay: ${effect.finding.is}`);
       case "report":
         return void (world.fault ??= `an honest relay is reported: ${effect.what}`);
-      case "prepare":
       case "explained":
+        if (effect.as === "not_ours") world.fault ??= "L1: out of step by a commit of its own";
+        return;
+      case "prepare":
       case "wake":
         return;
     }
@@ -324,11 +380,11 @@ class Acting {
         isOnWayBack: place === "outside",
         isBlocked: place !== "in_step" || !this.#rules.settles,
         hasFounding: place === "stopped" && disk.hasFounding && this.#rules.settles,
-        isAlone: false,
+        isAlone: !disk.hasOthers || !this.#rules.counts,
         isAnyAbsent: false,
         isOwner: true,
-        isLastOwner: false,
-        doOthersStay: true,
+        isLastOwner: !disk.hasHeir && this.#rules.isKept,
+        doOthersStay: disk.hasOthers,
         isAllRead: true,
         mayName: this.#rules.names,
       };
@@ -350,7 +406,7 @@ class Acting {
       case "say":
         return this.call(effect.call, "leave", disk.leaf, effect.isNamed ? { joined: disk.joined } : {});
       case "close":
-        return void (world.fault ??= "a channel with another member is closed");
+        return this.call(effect.call, "close", "");
       case "settle":
         return void (world.leaving = world.leaving.filter((operation) => operation !== effect.operation));
       case "wake":
@@ -370,6 +426,10 @@ class Acting {
         return this.#erases();
       case "over":
         world.channel = "over";
+        // By its name it goes from nobody who would be left without an owner.
+        if (world.disk.hasOthers && !world.disk.hasHeir) {
+          return void (world.leaving = world.leaving.filter((operation) => !finding.operations.includes(operation)));
+        }
         world.byName = finding.operations;
         return this.call(-2, "leave_by_name", world.disk.leaf, { joined: world.disk.joined });
       case "rests":
@@ -418,7 +478,9 @@ class Acting {
   prepared(): void {
     const { commits: { commit }, disk, life } = this.#world;
     if (commit.at !== "preparing") return;
-    const letter = `${disk.epoch}.${disk.used + 1}${"'".repeat(life)}`;
+    const plan = this.#world.commits.plans[0]?.plan;
+    const kind = plan === "add" ? "+" : plan === "succession" ? "^" : ".";
+    const letter = `${disk.epoch}${kind}${disk.used + 1}${"'".repeat(life)}`;
     this.commits({ type: "prepared", job: commit.job, made: candidateOf(disk.epoch, letter) });
   }
 
@@ -441,6 +503,7 @@ class Acting {
         // While goodbye is said the leaf stays as it is.
         if (stageOf(this.#world.departure) === "goodbye") return;
         return this.#world.place === "stopped" ? this.enter("generation", reply.hash) : undefined;
+      case "close":
       case "leave":
         if (refused === undefined) return this.departs({ type: "done", call });
         return this.departs({ type: "refused", call, why: { code: refused } });
@@ -493,7 +556,8 @@ class Acting {
     const isGeneration = by === "generation";
     const { joined } = isGeneration ? world.disk : relay;
     const epoch = isGeneration ? relay.log.indexOf(leaf) + 1 : relay.log.length;
-    this.#write({ ...moved, isStopped: false, hasFounding: false, leaf, joined, epoch });
+    const hasHeir = world.disk.hasHeir || relay.log.slice(0, epoch).some(isHandingOn);
+    this.#write({ ...moved, isStopped: false, hasFounding: false, leaf, joined, epoch, hasHeir });
     world.place = "in_step";
     this.commits({ type: "moved", by });
     this.departs({ type: "entered" });
@@ -527,7 +591,7 @@ function candidateOf(epoch: number, letter: string): Candidate {
   if (known !== undefined) return known;
   const hash = bytesOf(letter);
   letters.set(hash, letter);
-  const made = Object.freeze({ epoch, hash, adds: false, isLast: false, removesLeavers: false });
+  const made = Object.freeze({ epoch, hash, adds: isAdding(letter), isLast: false, removesLeavers: false });
   candidates.set(letter, made);
   return made;
 }
@@ -540,7 +604,7 @@ function letterOf({ hash }: Candidate): string {
 function take(state: LeavingState, { op, epoch, about, joined, isLastTry }: Call): Reply {
   const { relay } = state;
   const { log } = relay;
-  const isActive = relay.left === undefined;
+  const isActive = relay.left === undefined && !relay.isClosed;
   const put = (change: Partial<Relay>): Reply => {
     state.relay = Object.freeze({ ...relay, ...change });
     return {};
@@ -560,8 +624,11 @@ function take(state: LeavingState, { op, epoch, about, joined, isLastTry }: Call
     case "found":
       if (!isActive || log.includes("generation") || log.length > epoch) return { refused: "epoch_conflict" };
       return put({ log: Object.freeze([...log, "generation"]), leaf: "generation" });
+    case "close":
+      return put({ isClosed: true });
     case "leave":
     case "leave_by_name":
+      if (relay.isClosed) return { refused: "not_found" };
       if (joined !== undefined && joined !== relay.joined) return { refused: "state_conflict" };
       return put({ left: about, isLastTry });
   }
@@ -656,7 +723,7 @@ function addTime(state: LeavingState, add: Add): void {
   if (mayAsk && calls.every(({ op }) => op !== "find_founding")) {
     add("it asks for its founding again", "time", (acting) => acting.asksFounding());
   }
-  if (link === "reading" && state.relay.left !== undefined) {
+  if (link === "reading" && (state.relay.left !== undefined || state.relay.isClosed)) {
     add("a connection to a relay that has forgotten it is made anew", "time", (acting, world) => {
       const under = world.calls.filter(({ op }) => op !== "leave_by_name");
       world.calls = world.calls.filter(({ op }) => op === "leave_by_name");
@@ -680,8 +747,9 @@ function addTime(state: LeavingState, add: Add): void {
 function addProgram(state: LeavingState, add: Add): void {
   const { commits, departure, disk, link, place, relay } = state;
   add("leave()", "program", (acting) => acting.leave(), "leave");
-  add("the program changes the channel", "program", (acting, world) => {
-    acting.commits({ type: "change", operation: ++world.operations, plan: "rotate" });
+  const change = disk.hasOthers ? "rotate" : "add";
+  add(`the program changes the channel: ${change}`, "program", (acting, world) => {
+    acting.commits({ type: "change", operation: ++world.operations, plan: change });
   }, "change");
   if (commits.commit.at === "preparing") add("a commit is prepared", "answer", (acting) => acting.prepared());
   if (relay.left === undefined && relay.joined === 0 && relay.log.at(-1) !== "anew") {
@@ -689,6 +757,14 @@ function addProgram(state: LeavingState, add: Add): void {
       const log = Object.freeze([...world.relay.log, "anew"]);
       world.relay = Object.freeze({ ...world.relay, log, joined: log.length, leaf: "anew" });
     }, "anew");
+  }
+  // One that a late commit of ours has added speaks.
+  const isAhead = disk.epoch < relay.log.length && isAdding(relay.log[disk.epoch] ?? "") &&
+    disk.joined === relay.joined;
+  if (isAhead && link === "reading" && place === "in_step" && commits.entry === undefined) {
+    add("it reads a message of a later epoch", "notice", (acting, world) => {
+      acting.commits({ type: "entry", reading: ++world.commits.numbers });
+    });
   }
   const isAnew = relay.joined !== disk.joined;
   if (!isAnew || link !== "reading" && place === "in_step") return;
@@ -705,7 +781,7 @@ function addProgram(state: LeavingState, add: Add): void {
 function passAway(world: LeavingState, calls: readonly Call[]): void {
   if (world.left.late === 0) return;
   for (const { reply, ...call } of calls) {
-    if (reply !== undefined || (call.op !== "commit" && call.op !== "leave")) continue;
+    if (reply !== undefined || (call.op !== "commit" && call.op !== "leave" && call.op !== "close")) continue;
     if (!world.late.some(({ about }) => about === call.about)) world.late = [...world.late, { ...call, call: 0 }];
   }
 }
@@ -716,7 +792,9 @@ function forgetCalls(world: LeavingState): void {
   const isAwaited = ({ op, call }: Call): boolean => {
     if (op === "subscribe") return link === "subscribe";
     if (op === "leave_by_name") return byName.length > 0;
-    if (op === "leave") return departure.at === "going" && "call" in departure.going && departure.going.call === call;
+    if (op === "leave" || op === "close") {
+      return departure.at === "going" && "call" in departure.going && departure.going.call === call;
+    }
     if (op === "find_founding") return world.place === "stopped";
     return call === question || ("call" in commit && commit.call === call);
   };

@@ -34,10 +34,41 @@ world("a member that is stopped leaves, and its founding is taken late", { leave
 });
 world("a member that is stopped leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, { isStopped: true });
 
+for (const owns of ["with_others", "alone"] as const) {
+  world(`the last owner leaves (${owns}): a change, and an answer is lost`, { leave: 1, change: 1, lost: 1 }, { owns });
+  world(`the last owner leaves (${owns}): killed, and its connection breaks`, {
+    leave: 2,
+    change: 1,
+    kill: 1,
+    broken: 1,
+  }, { owns });
+}
+world("the last owner leaves, and is let in anew", { leave: 1, change: 1, anew: 1 }, { owns: "with_others" });
+world("the last owner leaves, and its commits are taken late", { leave: 1, change: 1, lost: 1, late: 1 }, {
+  owns: "with_others",
+});
+
+finds("a last owner that hands nothing on", { leave: 1 }, { owns: "with_others", handsOn: false });
+finds("a last owner that goes while it is on its way back", { leave: 1, anew: 1 }, {
+  owns: "with_others",
+  isKept: false,
+});
+finds("a channel that is closed for its newcomer", { leave: 1, change: 1, lost: 1 }, { owns: "alone", counts: false });
 finds("a leave beside a commit that is open", { leave: 1, change: 1, broken: 1 }, { settles: false });
 finds("a statement that does not name its membership", { leave: 1, anew: 1 }, { names: false });
 
 if (inCampaign) {
+  for (const owns of ["with_others", "alone"] as const) {
+    const left = { leave: 1, change: 1, kill: 1, lost: 1, late: 1 };
+    world(`the last owner leaves (${owns}): killed, lost, broken and late`, { ...left, broken: 1 }, { owns });
+  }
+  world("the last owner calls leave() twice, is killed, and let in anew", {
+    leave: 2,
+    change: 1,
+    kill: 1,
+    lost: 1,
+    anew: 1,
+  }, { owns: "with_others" });
   world("leave() twice, three kills, a connection that breaks, let in anew", {
     leave: 2,
     change: 1,
