@@ -116,6 +116,12 @@ finds("a call begins beside an erasure of an earlier process", "S4", {
   kinds: ["join"],
   step: controls.beginsBesideLeftovers,
 });
+finds("a membership is read, or erased, before its machine has made its last write", "S4", {
+  begins,
+  left: { calls: 1, closed: 1 },
+  kinds: ["leave"],
+  guards: { waitsForRest: false },
+});
 finds("a machine writes behind the note of its erasure", "S4", {
   begins,
   left: { calls: 1, removed: 1 },

@@ -62,15 +62,22 @@ export type Called = "create" | "join" | "open" | "leave" | "close" | "invite";
 
 /** Each can be taken away, as it was missing once; then the world finds it. */
 export interface NameGuards {
-  /** Writes that a machine has collected are dropped when it ends. */
+  /** Writes that a machine has collected are dropped when it is ended. */
   readonly dropsCollected: boolean;
+  /** Reading, or erasing, what a machine has worked on waits for its last write. */
+  readonly waitsForRest: boolean;
   /** The write of a membership withdraws the note of an erasure of its channel. */
   readonly withdrawsNote: boolean;
   /** An answer to a leave is taken by any machine of its channel, by the id. */
   readonly takesOthersAnswers: boolean;
 }
 
-const allGuards: NameGuards = { dropsCollected: true, withdrawsNote: true, takesOthersAnswers: false };
+const allGuards: NameGuards = {
+  dropsCollected: true,
+  waitsForRest: true,
+  withdrawsNote: true,
+  takesOthersAnswers: false,
+};
 
 export type NamesStepper = typeof stepNames;
 
@@ -106,6 +113,8 @@ interface Machine {
   saying: number | undefined;
   isDirty: boolean;
   isEnding: boolean;
+  /** It has said so, and has its last write to make. */
+  isOver: boolean;
 }
 
 interface Call {
@@ -486,6 +495,7 @@ class Host {
       saying: undefined,
       isDirty: false,
       isEnding: false,
+      isOver: false,
     });
   }
 
@@ -575,12 +585,12 @@ class Host {
     this.#event({ type: "over", membership: machine.membership, leaving: machine.leaving });
   }
 
+  /** A last write that nobody has dropped is still to come. */
   #remove(machine: Machine): void {
     const world = this.#world;
     world.machines = world.machines.filter((each) => each !== machine);
-    if (machine.isDirty && !this.#guards.dropsCollected) {
-      world.machines.push({ ...machine, leaving: [], isEnding: true });
-    }
+    if (!machine.isDirty) return;
+    world.machines.push({ ...machine, leaving: [], isOver: !machine.isEnding, isEnding: true });
   }
 
   stop(machine: Machine): void {
@@ -601,9 +611,17 @@ class Host {
     this.#event({ type: "rejoined", membership: machine.membership });
   }
 
+  mayFinish({ work }: Underway): boolean {
+    const isWork = work.of === "load" || work.of === "recall" || (work.of === "erase" && work.step === "note");
+    if (!isWork || !this.#guards.waitsForRest) return true;
+    return !this.#world.machines.some(({ isOver, channelId }) => isOver && channelId === work.channelId);
+  }
+
   /** Of a machine. */
-  touch({ channelId, seat }: Machine): void {
-    const { disk, notedSeats } = this.#world;
+  touch(machine: Machine): void {
+    const { channelId, seat, isOver } = machine;
+    const { disk, notedSeats, machines } = this.#world;
+    if (isOver) this.#world.machines = machines.filter((each) => each !== machine);
     if (notedSeats.includes(seat)) return this.#fail("S4: written after the note of its erasure");
     if (disk.channels[channelId]?.seat !== seat) {
       this.#fail("S4: written into the place of another membership, or into nothing");
@@ -817,7 +835,10 @@ class Moves {
   }
 
   #jobs(): void {
-    this.#world.jobs.forEach(({ work }, at) => {
+    const host = this.#host(this.#world);
+    this.#world.jobs.forEach((underway, at) => {
+      if (!host.mayFinish(underway)) return;
+      const { work } = underway;
       const name = work.of === "erase" ? `erasing ${work.channelId}: ${work.step}` : work.of;
       this.#add(name, "time", (world, host) => {
         const job = world.jobs[at];
@@ -833,13 +854,13 @@ class Moves {
   #machines(): void {
     const { directory } = this.#world;
     this.#world.machines.forEach((machine, at) => {
-      const { channelId, seat, isStuck, isDirty, isEnding, leaving } = machine;
+      const { channelId, seat, isStuck, isDirty, isEnding, isOver, leaving } = machine;
       const act = (what: (host: Host, machine: Machine) => void) => (world: NamesWorld, host: Host): void => {
         const each = world.machines[at];
         if (each !== undefined) what(host, each);
       };
       // While it says that it leaves, its leaf does not change.
-      const mayRejoin = isStuck && leaving.length === 0 && directory.welcome?.id === channelId;
+      const mayRejoin = isStuck && !isOver && leaving.length === 0 && directory.welcome?.id === channelId;
       if (mayRejoin) this.#add(`the machine of ${channelId} rejoins`, "notice", act((host, each) => host.rejoin(each)));
       if (isDirty) {
         this.#add(

@@ -43,7 +43,7 @@ world("open; two calls, a lost answer, and a leave, a close or a creation that i
   begins: "open",
   left: { calls: 2, lost: 1, late: 1, let: 1 },
 });
-world("open; stopped, let in, and a job that fails", { begins: "open", left: { calls: 2, fail: 1, stuck: 1, let: 1 } });
+world("open; stopped, let in, and a job that fails", { begins: "open", left: { calls: 1, fail: 1, stuck: 1, let: 1 } });
 world("an invite into another account's channel of that name, and a job that fails", {
   begins: "open",
   left: { calls: 1, fail: 1, let: 1, closed: 1, stuck: 1 },
@@ -64,6 +64,10 @@ world("the client is closed; two calls, a removal", {
 world("the client is closed beside a creation", { begins: "free", left: { calls: 2, finish: 1, lost: 1 } });
 
 if (inCampaign) {
+  world("open; two calls, stopped, let in, a job that fails, a kill", {
+    begins: "open",
+    left: { calls: 2, fail: 1, stuck: 1, let: 1, kill: 1 },
+  });
   world("nothing is there; four calls, a kill, a lost answer", {
     begins: "free",
     left: { calls: 4, kill: 1, lost: 1 },

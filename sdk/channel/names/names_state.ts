@@ -191,7 +191,7 @@ export type Job =
   | { readonly of: "open_welcome"; readonly operation: number; readonly from: number }
   /** The machine of before comes to rest, then the records are read. */
   | { readonly of: "load"; readonly membership: number; readonly channelId: ChannelId }
-  /** From its records: how it can be left. */
+  /** The machine of before comes to rest. From its records: how it can be left. */
   | { readonly of: "recall"; readonly channelId: ChannelId }
   /** The machine is closed, comes to rest and writes nothing any more. */
   | { readonly of: "retire"; readonly membership: number }

@@ -358,6 +358,14 @@ Deno.test("names: a machine that comes back while it ends keeps its place", () =
   replaced.call(invited(replaced.leaf)).welcome(b);
   replaced.step({ type: "rejoined", membership: replaced.membership }).done({ of: "erase" });
   assertEquals([replaced.at, replaced.turn?.at], ["resting", "asking"]);
+  const closed = stuck();
+  closed.call(invited(closed.leaf)).welcome(b).close();
+  closed.step({ type: "answered", call: closed.state.closing[0]?.call ?? 0, answer: { of: "CloseChannel" } });
+  closed.step({ type: "rejoined", membership: closed.membership }).done({ of: "erase" });
+  assertEquals(closed.turn?.at, "asking", "the one that was closed waits for its turn");
+  closed.answer();
+  assertEquals([closed.settled(2)?.type, closed.slot.at === "erasing" && closed.slot.why], ["refused", "closed"]);
+  assertEquals(closed.erased().settled(3), { type: "done" });
 });
 
 Deno.test("names: two names do not enter by one KeyPackage", () => {

@@ -29,10 +29,7 @@ export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
     settle(run, by.operation, { type: "opened", membership: slot.membership });
     return true;
   }
-  if (by.type === "leave") return leaveAtOnce(run, named, by);
-  if (by.type !== "close" || slot.at !== "erasing" || slot.channelId !== by.channelId) return false;
-  waitForErasure(named, slot, by.operation);
-  return true;
+  return by.type === "leave" && leaveAtOnce(run, named, by);
 }
 
 function leaveAtOnce(run: Run, named: Named, { membership, operation }: Extract<NameCall, { type: "leave" }>): boolean {
