@@ -83,6 +83,8 @@ const mended: readonly (readonly [seed: number, options?: ScheduleOptions])[] = 
   [1673430500, { hostileCommits: true }],
   // A newcomer left before its adder knew of its own commit, which took the leave for a stranger's, and kept the newcomer for ever.
   [298674288, { hostileCommits: true, disturbed: true }],
+  // A relay took a commit of a process that had ended, a moment after the next one was told that the log does not have it.
+  [3993072154],
 ];
 
 /** Found by campaigns too, and nobody had done wrong: the ledger had misjudged them. */
@@ -99,6 +101,10 @@ const misjudged: typeof mended = [
   [2024111960],
   // A guest left, and the owner's application added it by hand: it is a member like the others.
   [3466560448, { strangers: true }],
+  // A disk was put back from before a request to come back, and the commit that answered the request came into the log after that.
+  [2659410522, { hostileCommits: true }],
+  // A relay said falsely that a channel was over, which was heard behind a late call, when all were at rest.
+  [1143432116, { hostileCommits: true, disturbed: true }],
 ];
 
 Deno.test("schedules that once showed a fault show it no more", async () => {

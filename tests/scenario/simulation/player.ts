@@ -34,6 +34,14 @@ export interface Wire {
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown>;
 }
 
+/** A copy of the disk, with the leaf that the player had then, the members that it knew, and how often it had asked to come back. */
+interface Saved {
+  readonly disk: MemoryDisk;
+  readonly leaf: Uint8Array;
+  readonly known: ReadonlySet<AgentId>;
+  readonly returns: number;
+}
+
 export class Player {
   readonly honest: boolean;
   readonly actor: Actor;
@@ -58,8 +66,9 @@ export class Player {
   rightlyOver: Channel | undefined;
   /** A background join is under way. */
   joining = false;
-  /** A copy of the disk, with the leaf that the player had then and the members that it knew. */
-  saved: { readonly disk: MemoryDisk; readonly leaf: Uint8Array; readonly known: ReadonlySet<AgentId> } | undefined;
+  saved: Saved | undefined;
+  /** How often it has asked to come back. */
+  #returns = 0;
   /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
   readonly forbidden = new Set<string>();
   /** Messages that the relay gave it at a place where their sender was a member, as far as it knew. */
@@ -100,7 +109,10 @@ export class Player {
   get tampering(): Tampering {
     return {
       notice: (notice) => this.#wire.notice(this, notice),
-      call: (operation, body, forward) => this.#wire.call(this, operation, body, forward),
+      call: (operation, body, forward) => {
+        if (operation === "RequestRejoin") this.#returns++;
+        return this.#wire.call(this, operation, body, forward);
+      },
     };
   }
 
@@ -139,14 +151,14 @@ export class Player {
   async backup(truth: Truth): Promise<void> {
     const [leaf, { known }] = [(await this.leaf()).encoded, this];
     this.#endReading();
-    this.saved = { disk: await this.actor.backup(this.tampering), leaf, known };
+    this.saved = { disk: await this.actor.backup(this.tampering), leaf, known, returns: this.#returns };
     await this.enter(truth);
   }
 
   /** The disk is copied while the process works on it. */
   async copyDisk(): Promise<void> {
-    const { disk, known } = { disk: this.actor.copyDisk(), known: this.known };
-    this.saved = { disk, leaf: (await this.leaf()).encoded, known };
+    const copied = { disk: this.actor.copyDisk(), known: this.known, returns: this.#returns };
+    this.saved = { ...copied, leaf: (await this.leaf()).encoded };
   }
 
   /** Leaves; if that fails, it is expected to be as before, unless the relay has taken it and the reply was lost. */
@@ -170,7 +182,11 @@ export class Player {
   async restore(truth: Truth): Promise<boolean> {
     const { saved } = this;
     const { encoded, node } = await this.leaf();
-    if (saved === undefined || (node.leafNodeSource !== "commit" && !equalBytes(encoded, saved.leaf))) return false;
+    if (saved === undefined) return false;
+    const isSame = equalBytes(encoded, saved.leaf);
+    if (!isSame && node.leafNodeSource !== "commit") return false;
+    // It has asked to come back since then, and nobody has answered: the leaf that it is given yet is none of the disk's.
+    if (isSame && saved.returns !== this.#returns) return false;
     this.#endReading();
     this.seen = undefined;
     await this.actor.restore(saved.disk, this.tampering);
