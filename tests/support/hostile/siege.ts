@@ -29,8 +29,9 @@ export interface Siege<Report> {
   readonly siege: Served;
   /** The first moments of the attack, if they were to be counted apart. */
   readonly beginning?: Served;
-  /** The service's memory before, and the most during the attack. */
+  /** The service's memory before, the most in the first half of the attack, and in all of it. */
   readonly idleBytes: number;
+  readonly halfwayBytes: number;
   readonly peakBytes: number;
   /** From the end of the attack until the honest tenant was served as in peace; Infinity when it was not. */
   readonly recoveryMs: number;
@@ -63,7 +64,9 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   const [beganMs, before] = [performance.now(), cpuOf(launched)];
   if (options.beginningMs !== undefined) await pass(options.beginningMs);
   const begun = options.beginningMs === undefined ? undefined : meter.lap();
-  await pass(siegeMs);
+  await pass(siegeMs / 2);
+  const halfwayBytes = memory.peakBytes();
+  await pass(siegeMs / 2);
   for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) await pass(250);
   const cores = (cpuOf(launched) - before) / (performance.now() - beganMs);
   const reports = await Promise.all(launched.map((attacker: Attacker<Report>) => attacker.stop()));
@@ -81,7 +84,7 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     const recoveryMs = isServed ? passedMs : Infinity;
     const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
     const result = {
-      ...{ peace, siege, idleBytes, peakBytes, recoveryMs, reports, control },
+      ...{ peace, siege, idleBytes, halfwayBytes, peakBytes, recoveryMs, reports, control },
       ...(begun !== undefined && { beginning: await begun }),
     };
     console.log(describe(name, result));
@@ -108,7 +111,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 function describe(name: string, held: Siege<unknown>): string {
-  const { peace, siege, idleBytes, peakBytes, recoveryMs, reports, control, beginning } = held;
+  const { peace, siege, idleBytes, halfwayBytes, peakBytes, recoveryMs, reports, control, beginning } = held;
   const served = ({ calls, errors, p50Ms, p99Ms }: Served): string =>
     `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, ${errors} of ${calls} failed`;
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
@@ -116,7 +119,7 @@ function describe(name: string, held: Siege<unknown>): string {
     `${name}: peace ${served(peace)}${beginning === undefined ? "" : `; beginning ${served(beginning)}`}; attack ${
       served(siege)
     }${control === peace ? "" : `; control ${served(control)}`}`,
-    `memory ${mib(idleBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
+    `memory ${mib(idleBytes)} → ${mib(halfwayBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
     `attackers ${JSON.stringify(reports)}${siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`}`,
   ].join("; ");
 }
