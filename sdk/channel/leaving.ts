@@ -1,6 +1,6 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
+import { type AgentId, type ChannelEndReason, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { policyOf } from "../mls/policy_rules.ts";
@@ -22,6 +22,8 @@ const successionMs = 15_000;
 const maxTries = 3;
 const retryMs = 1000;
 
+export type Asked = Extract<ChannelEndReason, "left" | "closed">;
+
 export interface LeavingParts {
   readonly membership: Membership;
   readonly committer: Committer;
@@ -30,6 +32,8 @@ export interface LeavingParts {
   readonly recovery: Recovery;
   readonly storeAge: StoreAge;
   readonly confirmations: Pick<Confirmations, "lastHeardMs">;
+  /** The relay is asked for this end of the channel. It may tell it before it answers. */
+  readonly asks: (end: Asked, call: () => Promise<void>) => Promise<void>;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
@@ -101,7 +105,7 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, confirmations, ended } = parts;
+  const { membership, committer, caretaker, confirmations, asks, ended } = parts;
   const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
   caretaker.stop();
   try {
@@ -109,7 +113,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     if (!isBlocked) await committer.settle();
     ended.throwIfAborted();
     const isAlone = membership.group.members().length === 1;
-    if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
+    if (isAlone && membership.absent.length === 0 && await close(parts, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
       await committer.commit(() => successionPlan(membership, successor, isHeard));
@@ -117,7 +121,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
       await committer.close();
     }
     ended.throwIfAborted();
-    await sayLeave(parts, { isNamed }, deps);
+    await asks("left", () => sayLeave(parts, { isNamed }, deps));
   } catch (error) {
     const isUnknown = isCode(error, "not_found");
     const isHidden = isUnknown && deps.session.covers?.(membership) === false;
@@ -130,9 +134,12 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
 }
 
 /** The last member closes the channel, if it may: no member would be left to remove it. */
-async function close({ channelId }: Membership, { session }: ChannelDeps): Promise<boolean> {
+async function close(
+  { membership: { channelId }, asks }: Pick<LeavingParts, "membership" | "asks">,
+  { session }: ChannelDeps,
+): Promise<boolean> {
   try {
-    await session.call("CloseChannel", { channelId });
+    await asks("closed", async () => void await session.call("CloseChannel", { channelId }));
     return true;
   } catch (error) {
     if (isCode(error, "not_allowed")) return false;

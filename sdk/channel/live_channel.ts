@@ -38,7 +38,7 @@ import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
-import { type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
+import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
 import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
@@ -130,6 +130,8 @@ export class LiveChannel {
   #isResuming = false;
   /** Calls to leave. As long as there are some, our leaf must stay as it is. */
   #leaving: number[] = [];
+  /** The end that the relay is asked for. */
+  #asked: Asked | undefined;
   #recovering: Promise<void> | undefined;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** The error for callers after the end. */
@@ -533,7 +535,12 @@ export class LiveChannel {
     if (this.#recovery.stopped !== undefined) await this.#ownGeneration();
     const { committer, confirmations } = this;
     const [caretaker, recovery, ended] = [this.#caretaker, this.#recovery, this.#stop.signal];
-    await sayGoodbye({ ...this.#left, committer, caretaker, recovery, confirmations, ended }, successor, this.#deps);
+    const parts = { ...this.#left, committer, caretaker, recovery, confirmations, ended };
+    const asks: LeavingParts["asks"] = async (end, call) => {
+      this.#asked = end;
+      await call().finally(() => this.#asked = undefined);
+    };
+    await sayGoodbye({ ...parts, asks }, successor, this.#deps);
   }
 
   get #left(): Pick<LeavingParts, "membership" | "rejoiner" | "storeAge"> {
@@ -847,6 +854,8 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
+    // It is the relay's answer, which comes a little later.
+    if (reason === this.#asked) return this.#end(endError(reason, this.name), { how: "gone" });
     // An owner reads on, and may begin the channel anew: the relay lets it.
     if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
