@@ -1,7 +1,6 @@
 /**
  * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of
- * it. Deliveries of the relay arrive here and go to their channel. Long because it is the one place where all of these
- * meet.
+ * it. Calls of the program go to its names, deliveries of the relay to their channel.
  */
 import {
   type AgentId,
@@ -211,8 +210,10 @@ export class Agent {
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
   async find(channelId: ChannelId): Promise<LiveChannel | undefined> {
+    const channel = this.#channels.get(channelId);
+    if (channel !== undefined) return channel;
     const name = this.#names.nameOf(channelId);
-    return this.#channels.get(channelId) ?? (name && await this.open(name));
+    return name && await this.open(name);
   }
 
   /** For good: its keys are deleted. Also a channel that is over. */

@@ -66,7 +66,7 @@ export interface LiveChannelParts extends EnteredChannel {
 
 /** The names of the agent, as far as a channel tells them something. `leaving`, `operation`: calls to leave it. */
 export interface ChannelKeeper {
-  /** Once. `gone`: a commit, or the relay's answer, says that we have no place in it any more; else its keys stay. */
+  /** Once, and for each call that comes behind. `gone`: a commit, or the relay's answer, says that we have no place in it any more; else its keys stay. */
   readonly ended: (how: "gone" | "over", leaving: readonly number[]) => void;
   /** Our leaf is another one. */
   readonly rejoined: () => void;
@@ -132,6 +132,8 @@ export class LiveChannel {
   #leaving: number[] = [];
   /** The end that the relay is asked for. */
   #asked: Asked | undefined;
+  /** The names know of the end. */
+  #hasSaidEnd = false;
   #recovering: Promise<void> | undefined;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** The error for callers after the end. */
@@ -523,8 +525,10 @@ export class LiveChannel {
 
   /** Leaves the channel for good. The last member closes it, the last owner has a successor: that of the first call. */
   depart(operation: number, successor: AgentId | undefined): void {
+    // The names have not stepped yet what they were told.
+    if (this.#hasSaidEnd) return this.#keeper.ended("over", [operation]);
     this.#leaving.push(operation);
-    if (this.#leaving.length > 1) return;
+    if (this.#leaving.length > 1 || this.#ended !== undefined) return;
     // When it ends meanwhile, those that leave it are handed over: what is answered afterwards is nobody's.
     this.#depart(successor).then(() => this.#end(undefined, { how: "gone" }), (error) => {
       for (const each of this.#leaving.splice(0)) this.#keeper.stayed(each, error);
@@ -914,6 +918,7 @@ export class LiveChannel {
     this.#link.end();
     this.tell({ type: "ended", error });
     this.events.end();
+    this.#hasSaidEnd = true;
     this.#keeper.ended(how, this.#leaving.splice(0));
   }
 

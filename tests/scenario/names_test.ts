@@ -85,6 +85,25 @@ Deno.test("a call to leave() that reaches the relay late, after another one of t
   await assertWorks(alice, bob);
 });
 
+Deno.test("a handler that leaves when it is told that the channel has ended leaves it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const [handling, isHandled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const channel = await bob.channel();
+  let leaving: Promise<string> | undefined;
+  channel.serve(async ({ signal }) => {
+    signal.addEventListener("abort", () => leaving = outcomeOf(channel.leave()));
+    handling.resolve();
+    await isHandled.promise;
+  });
+  void (await alice.channel()).request("work", { to: bob.client.agentId }).catch(() => {});
+  await handling.promise;
+  await tellEnd(bob, "removed");
+  await until("it leaves", () => leaving !== undefined);
+  assertEquals([await leaving, bob.client.channels], ["done", []]);
+  isHandled.resolve();
+});
+
 Deno.test("a channel that comes back by itself while another Welcome takes its place keeps its new place", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

@@ -379,11 +379,8 @@ export class NamesRunner {
 
   #depart({ membership, operation }: Extract<NamesEffect, { readonly type: "depart" }>): void {
     const channel = this.#machine(membership);
-    const called = this.#operations.get(operation);
-    if (called === undefined) return;
-    // It has ended, and its word of that waits for its step: behind that the call is another one.
-    if (channel === undefined || channel.over !== undefined) return this.#push({ event: called.event });
-    channel.depart(operation, called.left?.successor);
+    if (channel === undefined) throw new TypeError("A channel is left that nothing works in");
+    channel.depart(operation, this.#operations.get(operation)?.left?.successor);
   }
 
   #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, fault: unknown): void {
