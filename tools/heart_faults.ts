@@ -105,8 +105,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "key-of-a-request-stays-on-disk-after-the-channel",
     path: "sdk/channel/rejoin.ts",
-    from: "if (this.#own !== undefined) this.#spend(this.#own);\n    await this.forgetKeys();",
-    to: "await this.forgetKeys();",
+    from: "if (this.#own !== undefined) this.#spend(this.#own);\n    await this.forgetKeys(held);",
+    to: "await this.forgetKeys(held);",
   },
   {
     name: "honest-agent-is-told-that-its-directory-was-restored",

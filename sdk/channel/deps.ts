@@ -1,5 +1,5 @@
 /** The dependencies that all channels of a client share. */
-import { type AgentId, type ChannelId, type ChannelName, limits } from "../../proto/mod.ts";
+import { type AgentId, type ChannelName, limits } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
@@ -38,8 +38,6 @@ export interface ChannelDeps {
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */
   readonly onEvent: (event: ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }) => void;
-  /** The channel is over for this agent and its records are gone: the client forgets it. */
-  readonly onErased: (channelId: ChannelId) => void;
 }
 
 /** By which lifetimes are judged. */

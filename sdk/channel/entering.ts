@@ -8,6 +8,7 @@ import { stateOf } from "../mls/epoch.ts";
 import { Group, type PreparedCommit } from "../mls/group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
+import { kindOf } from "../mls/stored_group.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
@@ -19,7 +20,6 @@ import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_ge
 import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
-import { created } from "./names_at_relay.ts";
 import {
   type ChannelRecord,
   type CounterRecord,
@@ -73,16 +73,23 @@ export interface EnteredChannel {
   readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
 }
 
+/** A membership that is not on disk yet. */
+export interface PreparedChannel {
+  readonly channelId: ChannelId;
+  /** The KeyPackage that goes with it; undefined when none does. */
+  readonly key: string | undefined;
+  /** In one write with these changes. */
+  readonly enter: (alongside: readonly RecordChange[]) => Promise<EnteredChannel>;
+}
+
 /** A group of one, of which we are the owner. */
-export async function createChannel(
-  channelId: ChannelId,
-  name: ChannelName,
-  deps: ChannelDeps,
-): Promise<EnteredChannel> {
+export function prepareCreated(channelId: ChannelId, name: ChannelName, deps: ChannelDeps): PreparedChannel {
   const own = createOwnLeaf(deps);
   const trust = new ChannelTrust([]);
   const group = Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
-  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [created(name)] }, deps), trust, 0);
+  const enter: PreparedChannel["enter"] = async (used) =>
+    partsOf(await writeEntered(group, { name, trust, position: 0, used }, deps), trust, 0);
+  return { channelId, key: undefined, enter };
 }
 
 /** The leaf of somebody that begins a group. */
@@ -108,30 +115,32 @@ export interface ExpectedChannel {
   readonly formerly?: number;
 }
 
-/**
- * Throws `MlsFault` for a Welcome that does not verify or leads elsewhere; then nothing has changed. `onGood` hears of one that is
- * good before anything is written.
- */
-export async function joinChannel(
+/** Throws `MlsFault` for a Welcome that does not verify or leads elsewhere. */
+export async function prepareJoined(
   welcome: Uint8Array,
   expected: ExpectedChannel,
   deps: ChannelDeps,
-  onGood: (channelId: ChannelId) => Promise<void> = () => Promise.resolve(),
-): Promise<EnteredChannel> {
+): Promise<PreparedChannel> {
   const own = await deps.keyPackages.findFor(welcome);
   const trust = expected.channelId === undefined
     ? new ChannelTrust([])
     : await readTrust(deps.store, expected.channelId);
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
-  const used = await deps.keyPackages.used(own, group.identifiers);
+  const [spent] = await deps.keyPackages.used(own, group.identifiers);
   const channelId = channelIdOf(group.current.context);
-  // Of a membership in whose place the new one comes, and which may be erased now.
-  const formerly = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
-  await onGood(channelId);
+  // A record that is damaged is found before anything is given up for this.
+  await Promise.all([deps.store.list(kindOf(channelId)), changesOfEntering(channelId, group, deps)]);
+  // Of a membership in whose place the new one comes: it may be erased before the write, or go on until then.
+  const before = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
-  const entrance = { name, trust, position: undefined, used, byOwner, formerly };
-  return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
+  const enter: PreparedChannel["enter"] = async (alongside) => {
+    const used = [...await deps.keyPackages.usedNow(own, channelId), ...alongside];
+    const formerly = Math.max(before, await latestEpoch(channelId, deps));
+    const entrance = { name, trust, position: undefined, used, byOwner, formerly };
+    return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
+  };
+  return { channelId, key: spent?.type === "delete" ? spent.id : undefined, enter };
 }
 
 /** The last epoch of a channel that this agent was in, as far as its store knows. */
@@ -219,11 +228,20 @@ export async function writeEntered(
     deleteForeign(channelId),
     // Of an earlier membership whose erasure failed: the next start must not erase this one.
     endErasing(channelId),
-    ...await forgetSenders(store, channelId),
-    ...await replaceStates(store, channelId, { epoch, state: stateOf(group.current) }),
+    ...await changesOfEntering(channelId, group, { store }),
     ...used,
   ]);
   return { durable, record, anchor, changed };
+}
+
+/** Of records that an earlier membership has left. */
+async function changesOfEntering(
+  channelId: ChannelId,
+  { epoch, current }: Pick<Group, "epoch" | "current">,
+  { store }: Pick<ChannelDeps, "store">,
+): Promise<readonly RecordChange[]> {
+  const states = await replaceStates(store, channelId, { epoch, state: stateOf(current) });
+  return [...await forgetSenders(store, channelId), ...states];
 }
 
 function partsOf(entered: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {

@@ -3,8 +3,8 @@ import { binaryIdFromBytes, type ChannelId } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { epochId, kindOf } from "../mls/stored_group.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
-import { eraseChannel, finishErasing } from "./erasing.ts";
-import { erasing } from "./records.ts";
+import { eraseKeys, isErasing, noteErasing } from "./erasing.ts";
+import { forgetChannel } from "./records.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 
@@ -15,18 +15,15 @@ async function storeWith(...kinds: readonly string[]): Promise<RecordStore> {
   return store;
 }
 
-Deno.test("a channel whose keys are missing for another reason than its erasure stays, with the keys of its members", async () => {
-  const store = await storeWith("channels", "trust");
-  assertEquals(await finishErasing(store, channelId), false);
-  assert(store.has("channels", channelId) && store.has("trust", channelId));
-});
-
-Deno.test("an erasure that was begun is finished, keys included, and leaves no note for a channel that comes back", async () => {
+Deno.test("what is erased leaves nothing, also no note for a channel that comes back", async () => {
   const store = await storeWith("channels", "trust", kindOf(channelId));
-  await store.put(erasing, channelId, Uint8Array.of(1));
-  assertEquals(await finishErasing(store, channelId), true);
-  for (const kind of ["channels", "trust", kindOf(channelId), erasing]) assert(!store.has(kind, channelId), kind);
-  assertEquals(await finishErasing(store, channelId), false);
+  await noteErasing(store, channelId);
+  assert(isErasing(store, channelId));
+  await eraseKeys(store, channelId);
+  assert(isErasing(store, channelId) && !store.has(kindOf(channelId), channelId));
+  await forgetChannel(store, channelId);
+  for (const kind of ["channels", "trust"]) assert(!store.has(kind, channelId), kind);
+  assert(!isErasing(store, channelId));
 });
 
 Deno.test("what is erased goes in parts that a store takes: the note, the epoch and other keys, the rest", async () => {
@@ -35,7 +32,7 @@ Deno.test("what is erased goes in parts that a store takes: the note, the epoch 
   const ids = [...Array.from({ length: 2500 }, (_, i) => `ratchet/0/${i}`), epochId];
   await store.batch(ids.map((id) => ({ type: "put", kind, id, value: Uint8Array.of(1) })));
   const parts: string[][] = [];
-  await eraseChannel({
+  const watched: Pick<RecordStore, "list" | "put" | "batch"> = {
     list: (kind) => store.list(kind),
     put: (kind, id, value) => {
       parts.push([`put ${kind}`]);
@@ -45,8 +42,11 @@ Deno.test("what is erased goes in parts that a store takes: the note, the epoch 
       parts.push(changes.map(({ type, kind, id }) => type === "delete" && id === epochId ? id : kind));
       return store.batch(changes);
     },
-  }, channelId);
+  };
+  await noteErasing(watched, channelId);
+  await eraseKeys(watched, channelId);
+  await forgetChannel(watched, channelId);
   assertEquals(parts.map(({ length }) => length).slice(0, 4), [1, 1000, 1000, 501]);
-  assertEquals([parts[0], parts[1]?.[0], parts.at(-1)], [[`put ${erasing}`], epochId, ["channels", erasing]]);
+  assertEquals([parts[0], parts[1]?.[0], parts.at(-1)], [["put erasing"], epochId, ["channels", "erasing"]]);
   assertEquals([(await store.list(kind)).length, store.has("channels", channelId)], [0, false]);
 });

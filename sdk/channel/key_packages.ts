@@ -92,8 +92,7 @@ export class KeyPackages {
   }
 
   async find(reference: Uint8Array): Promise<OwnKeyPackage | undefined> {
-    const record = await this.#deps.store.get(kind, bytesToHex(reference));
-    return record === undefined ? undefined : decode(record).own;
+    return (await this.#stored(reference))?.own;
   }
 
   /** Whether this is the leaf, as bytes, of a KeyPackage whose private keys are here. */
@@ -111,17 +110,24 @@ export class KeyPackages {
     { reference }: OwnKeyPackage,
     { groupId, confirmationTag }: { readonly groupId: Uint8Array; readonly confirmationTag: Uint8Array },
   ): Promise<RecordChange[]> {
-    const id = bytesToHex(reference);
-    const record = await this.#deps.store.get(kind, id);
-    if (record === undefined) return [];
-    const stored = decode(record);
-    if (stored.purpose !== "last_resort") return [{ type: "delete", kind, id }];
+    const stored = await this.#stored(reference);
     const channelId = binaryIdFromBytes<ChannelId>(groupId);
-    const before = [channelId, bytesToHex(confirmationTag)].some((name) => stored.entered.includes(name));
-    if (before || stored.entered.length >= maxLastResortUses) {
+    const entered = stored?.purpose === "last_resort" ? stored.entered : [];
+    const before = [channelId, bytesToHex(confirmationTag)].some((name) => entered.includes(name));
+    if (before || entered.length >= maxLastResortUses) {
       throw new MlsFault("This agent has followed the Welcome before; ask for a new one");
     }
-    return [put({ ...stored, entered: [...stored.entered, channelId] })];
+    return usedFor(channelId, stored);
+  }
+
+  /** The same changes of this moment: by a last resort another channel may have been entered since `used` was asked. */
+  async usedNow({ reference }: OwnKeyPackage, channelId: ChannelId): Promise<RecordChange[]> {
+    return usedFor(channelId, await this.#stored(reference));
+  }
+
+  async #stored(reference: Uint8Array): Promise<StoredKeyPackage | undefined> {
+    const record = await this.#deps.store.get(kind, bytesToHex(reference));
+    return record && decode(record);
   }
 
   /** Call after a channel was entered: a last resort that was used is replaced. */
@@ -246,6 +252,12 @@ export class KeyPackages {
 /** Made by a version that knew less: not every channel can take it. */
 function isOlder({ keyPackage: { leafNode } }: OwnKeyPackage): boolean {
   return !channelExtensions.every((type) => listsExtension(leafNode, type));
+}
+
+function usedFor(channelId: ChannelId, stored: StoredKeyPackage | undefined): RecordChange[] {
+  if (stored === undefined) return [];
+  const { purpose, own, entered } = stored;
+  return [purpose === "last_resort" ? put({ ...stored, entered: [...entered, channelId] }) : deletion(own.reference)];
 }
 
 function deletion(reference: Uint8Array): RecordChange {

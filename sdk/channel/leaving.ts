@@ -1,6 +1,6 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
+import { type AgentId, type ChannelEndReason, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { policyOf } from "../mls/policy_rules.ts";
@@ -22,6 +22,8 @@ const successionMs = 15_000;
 const maxTries = 3;
 const retryMs = 1000;
 
+export type Asked = Extract<ChannelEndReason, "left" | "closed">;
+
 export interface LeavingParts {
   readonly membership: Membership;
   readonly committer: Committer;
@@ -30,11 +32,13 @@ export interface LeavingParts {
   readonly recovery: Recovery;
   readonly storeAge: StoreAge;
   readonly confirmations: Pick<Confirmations, "lastHeardMs">;
+  /** The relay is asked for this end of the channel. It may tell it before it answers. */
+  readonly asks: (end: Asked, call: () => Promise<void>) => Promise<void>;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
 
-/** If it fails, everything is as before, and leaving can be tried again. */
+/** If it fails, everything is as before, and leaving can be tried again. It says nothing any more when the channel has ended. */
 export async function sayGoodbye(
   parts: LeavingParts,
   successor: AgentId | undefined,
@@ -46,6 +50,7 @@ export async function sayGoodbye(
     await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
   }
   for (let tries = 1;; tries++) {
+    ended.throwIfAborted();
     // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
     // end.
     await rejoiner.halt();
@@ -68,11 +73,21 @@ export async function sayGoodbye(
 }
 
 /** A relay that says that we are out of step, and keeps us out, would else take the channel its owner. */
-function keptOut(): StaticError {
+export function keptOut(): StaticError {
   const text =
     "Cannot leave: this agent is out of step, or the channel is stopped, so that no other member can be made an owner; do what " +
     "health() says, and leave when it is ok";
   return createError("not_allowed", text);
+}
+
+/**
+ * How a channel that is over can be left: it commits nothing any more. `kept_out`: somebody belongs to it that this agent would have
+ * to make an owner, or let in, first.
+ */
+export function wayOut(membership: Membership): "close" | "leave" | "kept_out" {
+  const isAlone = membership.group.members().length === 1;
+  if (isAlone && membership.absent.length === 0) return "close";
+  return isOnlyOwner(membership) || (isAlone && membership.group.self.owner) ? "kept_out" : "leave";
 }
 
 /** Others stay, and none of them is an owner. */
@@ -90,26 +105,28 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner, storeAge, confirmations } = parts;
+  const { membership, committer, caretaker, confirmations, asks, ended } = parts;
   const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
   caretaker.stop();
   try {
     // It may be what makes us the last member.
     if (!isBlocked) await committer.settle();
+    ended.throwIfAborted();
     const isAlone = membership.group.members().length === 1;
-    if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
+    if (isAlone && membership.absent.length === 0 && await close(parts, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
       await committer.commit(() => successionPlan(membership, successor, isHeard));
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: rejoiner.isLeafTold }) : undefined;
-    await leave(membership, { leaf: rejoiner.presentLeaf, joinedSequence }, deps);
+    ended.throwIfAborted();
+    await asks("left", () => sayLeave(parts, { isNamed }, deps));
   } catch (error) {
     const isUnknown = isCode(error, "not_found");
     const isHidden = isUnknown && deps.session.covers?.(membership) === false;
     if (isUnknown && !isHidden) return; // the relay had forgotten us already
+    if (ended.aborted) throw error;
     committer.reopen();
     if (!isBlocked) caretaker.start();
     throw isHidden ? hiddenError(membership.name) : error;
@@ -117,9 +134,12 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
 }
 
 /** The last member closes the channel, if it may: no member would be left to remove it. */
-async function close({ channelId }: Membership, { session }: ChannelDeps): Promise<boolean> {
+async function close(
+  { membership: { channelId }, asks }: Pick<LeavingParts, "membership" | "asks">,
+  { session }: ChannelDeps,
+): Promise<boolean> {
   try {
-    await session.call("CloseChannel", { channelId });
+    await asks("closed", async () => void await session.call("CloseChannel", { channelId }));
     return true;
   } catch (error) {
     if (isCode(error, "not_allowed")) return false;
@@ -191,19 +211,16 @@ function successionPlan(membership: Membership, named: AgentId | undefined, isHe
   return { change: { owners: [...owners.filter((owner) => !leaving.has(owner)), successor] } };
 }
 
-interface OwnPlace {
-  readonly leaf: Uint8Array;
-  /** Where its membership began, if that is known. */
-  readonly joinedSequence: number | undefined;
-}
-
 /** Throws `StaticError` with `state_conflict` when the agent was brought in anew meanwhile: then its leaf is another one. */
-async function leave(
-  { channelId, groupId }: Membership,
-  { leaf, joinedSequence }: OwnPlace,
-  deps: ChannelDeps,
+export async function sayLeave(
+  { membership, rejoiner, storeAge }: Pick<LeavingParts, "membership" | "rejoiner" | "storeAge">,
+  { isNamed }: Pick<Going, "isNamed">,
+  { agentId, signatures, identity, session }: ChannelDeps,
 ): Promise<void> {
-  const { agentId, signatures, identity, session } = deps;
+  const { channelId, groupId } = membership;
+  const { presentLeaf: leaf, isLeafTold: isTold } = rejoiner;
+  // Where its membership began, if that is known.
+  const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold }) : undefined;
   if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
   const leafHash = sha256(leaf);
   const signature = signatures.sign(

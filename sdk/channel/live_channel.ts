@@ -29,7 +29,6 @@ import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
-import { eraseChannel } from "./erasing.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
@@ -39,7 +38,7 @@ import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
-import { sayGoodbye } from "./leaving.ts";
+import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
 import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
@@ -60,6 +59,25 @@ import type { Verdict } from "./verdict.ts";
 export interface LiveChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
   readonly receive: boolean;
+  /** Of the membership, among the names of the agent. */
+  readonly number: number;
+  readonly keeper: ChannelKeeper;
+}
+
+/** The names of the agent, as far as a channel tells them something. `leaving`, `operation`: calls to leave it. */
+export interface ChannelKeeper {
+  /** Once, and for each call that comes behind. `gone`: a commit, or the relay's answer, says that we have no place in it any more; else its keys stay. */
+  readonly ended: (how: "gone" | "over", leaving: readonly number[]) => void;
+  /** Our leaf is another one. */
+  readonly rejoined: () => void;
+  /** Leaving has failed, and everything is as before. */
+  readonly stayed: (operation: number, error: unknown) => void;
+}
+
+interface End {
+  /** For calls that wait. The loops' when it is not given. */
+  readonly toOthers?: StaticError | undefined;
+  readonly how?: "gone" | "over";
 }
 
 /** For messages that are under way when the client is closed. */
@@ -76,6 +94,7 @@ const maxFoundings = 3;
 const maxArrivals = 5;
 
 export class LiveChannel {
+  readonly number: number;
   readonly membership: Membership;
   readonly committer: Committer;
   readonly inbox: Inbox;
@@ -90,6 +109,7 @@ export class LiveChannel {
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
   readonly #deps: ChannelDeps;
+  readonly #keeper: ChannelKeeper;
   readonly #reader: LogReader;
   readonly #progress: Progress;
   readonly #caretaker: Caretaker;
@@ -108,13 +128,13 @@ export class LiveChannel {
   #isReady = false;
   /** An open commit is going to be sent again. */
   #isResuming = false;
-  /** Our leaf must stay as it is from now on. One for all callers; undefined again when it has failed. */
-  #leaving: Promise<void> | undefined;
+  /** Calls to leave. As long as there are some, our leaf must stay as it is. */
+  #leaving: number[] = [];
+  /** The end that the relay is asked for. */
+  #asked: Asked | undefined;
+  /** The names know of the end. */
+  #hasSaidEnd = false;
   #recovering: Promise<void> | undefined;
-  /** The relay knows that we have left. */
-  #isGone = false;
-  /** One for all callers; undefined again when it has failed. */
-  #erasing: Promise<void> | undefined;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** The error for callers after the end. */
   #over: StaticError | undefined;
@@ -122,6 +142,8 @@ export class LiveChannel {
 
   constructor(parts: LiveChannelParts, deps: ChannelDeps) {
     this.#deps = deps;
+    this.number = parts.number;
+    this.#keeper = parts.keeper;
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.lookAlikes = new LookAlikes({ membership, health });
@@ -408,6 +430,14 @@ export class LiveChannel {
     if (isOfChannel(event)) this.#deps.onEvent({ ...event, atMs: told.atMs, channel: told.channel });
   }
 
+  /** Once, when the names of the agent know it. */
+  begin(): void {
+    this.membership.reportLapsed();
+    this.lookAlikes.look();
+    const { kind } = this.#deps.session.state;
+    if (kind === "online" || kind === "ended") this.connection(kind === "online");
+  }
+
   /** Everything that the relay says about this channel. */
   deliver(notice: NoticeEnvelope): void {
     this.#link.deliver(notice);
@@ -467,7 +497,7 @@ export class LiveChannel {
   /** `late`: another owner was faster. `early`: messages in front of the commit come once more. */
   async #found(mayWait: boolean): Promise<"founded" | "late" | "early"> {
     if (this.#over !== undefined) throw this.#over;
-    if (this.#leaving !== undefined) {
+    if (this.#leaving.length > 0) {
       throw createError("not_allowed", "Cannot recover: this agent is leaving the channel");
     }
     // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
@@ -493,26 +523,42 @@ export class LiveChannel {
     return own !== undefined && own.founding.next.tree.memberCount > 1;
   }
 
-  /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
-  async leave(successor?: AgentId): Promise<void> {
-    this.#leaving ??= this.#leave(successor).catch((error) => {
-      this.#leaving = undefined;
-      throw error;
+  /** Leaves the channel for good. The last member closes it, the last owner has a successor: that of the first call. */
+  depart(operation: number, successor: AgentId | undefined): void {
+    // The names have not stepped yet what they were told.
+    if (this.#hasSaidEnd) return this.#keeper.ended("over", [operation]);
+    this.#leaving.push(operation);
+    if (this.#leaving.length > 1 || this.#ended !== undefined) return;
+    // When it ends meanwhile, those that leave it are handed over: what is answered afterwards is nobody's.
+    this.#depart(successor).then(() => this.#end(undefined, { how: "gone" }), (error) => {
+      for (const each of this.#leaving.splice(0)) this.#keeper.stayed(each, error);
     });
-    await this.#leaving;
   }
 
-  async #leave(successor: AgentId | undefined): Promise<void> {
-    if (this.#over === undefined && this.#recovery.stopped !== undefined) await this.#ownGeneration();
-    // Nothing is left of it, and it must not leave a membership that has begun since.
-    if (this.#erasing !== undefined) return await this.#erasing;
-    if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
-    const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
-    const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    const known = { storeAge: this.#storeAge, confirmations: this.confirmations };
-    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, ...known }, successor, this.#deps);
-    this.#isGone = true;
-    await this.erase();
+  async #depart(successor: AgentId | undefined): Promise<void> {
+    if (this.#recovery.stopped !== undefined) await this.#ownGeneration();
+    const { committer, confirmations } = this;
+    const [caretaker, recovery, ended] = [this.#caretaker, this.#recovery, this.#stop.signal];
+    const parts = { ...this.#left, committer, caretaker, recovery, confirmations, ended };
+    const asks: LeavingParts["asks"] = async (end, call) => {
+      this.#asked = end;
+      await call().finally(() => this.#asked = undefined);
+    };
+    await sayGoodbye({ ...parts, asks }, successor, this.#deps);
+  }
+
+  get #left(): Pick<LeavingParts, "membership" | "rejoiner" | "storeAge"> {
+    return { membership: this.membership, rejoiner: this.#rejoiner, storeAge: this.#storeAge };
+  }
+
+  /** Of one that is over. */
+  get wayOut(): ReturnType<typeof wayOut> {
+    return wayOut(this.membership);
+  }
+
+  /** For one that is over: the relay is told. Throws `StaticError`. */
+  async sayLeave(): Promise<void> {
+    await sayLeave(this.#left, { isNamed: !this.#rejoiner.isUnwelcome }, this.#deps);
   }
 
   /**
@@ -534,32 +580,28 @@ export class LiveChannel {
     }
   }
 
-  /** Deletes everything that is stored of the channel. When it fails, it can be called again. */
-  erase(): Promise<void> {
+  /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
+  async halt(): Promise<void> {
     this.#end(undefined);
-    return this.#erasing ??= this.#erase().catch((error) => {
-      this.#erasing = undefined;
-      throw error;
-    });
+    await this.idle();
   }
 
-  async #erase(): Promise<void> {
-    await this.#rejoiner.halt();
-    // Behind the group's last write; it writes nothing any more.
-    await this.membership.durable.close();
-    // Before the note, because the next start does not know these keys.
-    await this.#rejoiner.erase();
-    await eraseChannel(this.#deps.store, this.channelId);
-    this.#deps.onErased(this.channelId);
-  }
-
-  /** Resolves when an erasure that is under way is over, however it ends. */
-  async erased(): Promise<void> {
-    await this.#erasing?.catch(() => {});
+  /** Deletes the KeyPackages that it has asked to come back with, but for those that are held. */
+  async forgetKeys(held: ReadonlySet<string>): Promise<void> {
+    await this.#rejoiner.erase(held);
   }
 
   /** Writes pending changes; the channel can be opened again. Its open calls to the relay end with the session. */
   async close(): Promise<void> {
+    try {
+      await this.#finish();
+    } finally {
+      const toOthers = createError("transport_error", "The client was closed; connect again");
+      this.#end(undefined, { toOthers });
+    }
+  }
+
+  async #finish(): Promise<void> {
     const { session, runtime } = this.#deps;
     if (session.state.kind !== "ended" && this.#ended === undefined) {
       await Promise.race([this.service.drain(), pause(runtime, handlersMs, this.#stop.signal)]);
@@ -574,14 +616,12 @@ export class LiveChannel {
     this.#link.flush();
     await this.outbox.close();
     await this.confirmations.keep();
-    this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
   }
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
     await this.#rejoiner.halt();
     await this.#entries.idle();
-    await this.erased();
     await this.membership.durable.close();
   }
 
@@ -731,9 +771,7 @@ export class LiveChannel {
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
         if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
-        this.#end(removedError(this.name, commit));
-        // Not in turn: it waits for a rejoin that may itself wait for its turn. Nothing is looked at after the end.
-        return void this.erase().catch((fault) => this.die(fault));
+        return this.#end(removedError(this.name, commit), { how: "gone" });
       case "stopped":
         return await this.#generations.stopAt(verdict.commit, verdict.reason);
       case "out_of_step":
@@ -793,6 +831,7 @@ export class LiveChannel {
     // A new generation may have begun meanwhile, and made this of no use.
     if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
     const entered = await write();
+    this.#keeper.rejoined();
     this.#recovery.returned();
     this.#recovery.forgetForeign();
     this.membership.replace(entered);
@@ -819,6 +858,8 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
+    // It is the relay's answer, which comes a little later.
+    if (reason === this.#asked) return this.#end(endError(reason, this.name), { how: "gone" });
     // An owner reads on, and may begin the channel anew: the relay lets it.
     if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
@@ -859,7 +900,7 @@ export class LiveChannel {
   }
 
   /** Loops end with the error, or quietly without one; other waiting calls reject with `toOthers`. */
-  #end(error: StaticError | undefined, toOthers = error): void {
+  #end(error: StaticError | undefined, { toOthers = error, how = "over" }: End = {}): void {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
@@ -877,6 +918,8 @@ export class LiveChannel {
     this.#link.end();
     this.tell({ type: "ended", error });
     this.events.end();
+    this.#hasSaidEnd = true;
+    this.#keeper.ended(how, this.#leaving.splice(0));
   }
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {

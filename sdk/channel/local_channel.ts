@@ -97,7 +97,7 @@ export class LocalChannel implements ChannelPort {
 
   async leave(successor: string | undefined): Promise<void> {
     await translating("Cannot leave the channel", () => {
-      return this.#live.leave(successor === undefined ? undefined : this.#find(successor));
+      return this.#agent.leave(this.#live, successor === undefined ? undefined : this.#find(successor));
     });
   }
 

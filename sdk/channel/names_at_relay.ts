@@ -1,70 +1,68 @@
-/** Channels by their name, as the relay has them: making one, also when a crash left open whether it was made, and finding one. */
-import { type ChannelId, type ChannelName, limits, type ReplyBody } from "../../proto/mod.ts";
+/** Channels by their name, as the relay has them, and the nonce of a creation that it has not answered. */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { type ChannelId, type ChannelName, limits, parseChannelName, type ReplyBody } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
-import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
+import type { Answer, Request } from "./names/names_state.ts";
 
-const [creating, nonceBytes] = ["creating", 16] as const;
+const creating = "creating";
 /** Of the list of an account's channels: half a million of them. A relay that has more to say does not end. */
 const maxPages = 1000;
 
-export interface NamingParts {
-  readonly store: Pick<RecordStore, "get" | "put" | "delete">;
-  readonly session: Pick<RelaySession, "call">;
-  readonly runtime: Pick<Runtime, "randomBytes">;
-}
+export type Asking = Pick<RelaySession, "call">;
 
-/**
- * The nonce is on disk first: after a crash the same call finds the channel that the relay has made. That one may have been closed
- * since, by its name: then another is made.
- */
-export async function createAtRelay(name: ChannelName, parts: NamingParts): Promise<ChannelId> {
-  const { channelId, duplicate } = await createByNonce(name, parts);
-  if (!duplicate || await isOpen(channelId, parts)) return channelId;
-  await parts.store.delete(creating, name);
-  return (await createByNonce(name, parts)).channelId;
-}
-
-async function createByNonce(
-  name: ChannelName,
-  { store, session, runtime }: NamingParts,
-): Promise<ReplyBody<"CreateChannel">> {
-  const stored = await store.get(creating, name);
-  const nonce = stored === undefined ? runtime.randomBytes(nonceBytes) : decodeFields(stored, creating).bytes(0);
-  if (stored === undefined) await store.put(creating, name, encodeFields([nonce]));
-  try {
-    return await session.call("CreateChannel", { name, nonce });
-  } catch (error) {
-    // Its fate is known, so the next attempt is another one.
-    if (isCode(error, "name_taken", "rate_limited", "not_allowed")) await store.delete(creating, name);
-    throw isCode(error, "name_taken") ? await heldByOthers(name, error, { session }) : error;
+/** Throws `StaticError`. Leaving is signed by the channel's own machine. */
+export async function askOfNames(
+  request: Exclude<Request, { readonly of: "LeaveChannel" }>,
+  session: Asking,
+): Promise<Answer> {
+  switch (request.of) {
+    case "CreateChannel":
+      return await createAtRelay(request, session);
+    case "ListChannels":
+      return { of: request.of, channelId: (await summaryAtRelay(request.name, session))?.channelId };
+    default:
+      await session.call(request.of, { channelId: request.channelId });
+      return { of: request.of };
   }
 }
 
-async function isOpen(channelId: ChannelId, { session }: Pick<NamingParts, "session">): Promise<boolean> {
+async function createAtRelay(
+  { name, nonce }: Extract<Request, { readonly of: "CreateChannel" }>,
+  session: Asking,
+): Promise<Answer> {
   try {
-    await session.call("ListMembers", { channelId });
-    return true;
+    const { channelId, duplicate } = await session.call("CreateChannel", { name, nonce: hexToBytes(nonce) });
+    return { of: "CreateChannel", channelId, isRepeated: duplicate };
   } catch (error) {
-    if (isCode(error, "not_found")) return false;
-    throw error;
+    throw isCode(error, "name_taken") ? await heldByOthers(name, error, session) : error;
   }
 }
 
-/** To be written with the channel: nothing is open any more, and the next creation of that name is another one. */
-export function created(name: ChannelName): RecordChange {
-  return { type: "delete", kind: creating, id: name };
+/** Undefined: nothing is open any more, and the next creation of that name is another one. */
+export function putNonce(name: ChannelName, nonce: string | undefined): RecordChange {
+  if (nonce === undefined) return { type: "delete", kind: creating, id: name };
+  return { type: "put", kind: creating, id: name, value: encodeFields([hexToBytes(nonce)]) };
+}
+
+/** One that cannot be read is made anew. */
+export async function readNonces(store: Pick<RecordStore, "list">): Promise<Partial<Record<ChannelName, string>>> {
+  const nonces: Partial<Record<ChannelName, string>> = {};
+  for (const { id, value } of await store.list(creating, () => {})) {
+    nonces[parseChannelName(id)] = bytesToHex(decodeFields(value, creating).bytes(0));
+  }
+  return nonces;
 }
 
 /** Says whose the channel is, as far as the relay tells, and the ways to go on. */
 async function heldByOthers(
   name: ChannelName,
   cause: StaticError,
-  parts: Pick<NamingParts, "session">,
+  session: Asking,
 ): Promise<Error> {
   // It is the relay's word, which may also be a time that there is not.
-  const size = await summaryAtRelay(name, parts).then(sizeInWords).catch(() => "");
+  const size = await summaryAtRelay(name, session).then(sizeInWords).catch(() => "");
   const text =
     `This account has a channel "${name}"${size}. This agent has no keys of it: it is of other agents of the account, ` +
     "or of one whose directory was deleted. Join it with an invite token of a member, or choose another name. To close " +
@@ -78,19 +76,10 @@ function sizeInWords(found: Summary | undefined): string {
   return `, with ${members} ${members === 1 ? "member" : "members"}, since ${new Date(createdAtMs).toISOString()}`;
 }
 
-/** Among those that this account owns. Throws `not_found`. */
-export async function findAtRelay(name: ChannelName, parts: Pick<NamingParts, "session">): Promise<ChannelId> {
-  const found = await summaryAtRelay(name, parts);
-  if (found === undefined) throw createError("not_found", `This account has no channel "${name}"`);
-  return found.channelId;
-}
-
 type Summary = ReplyBody<"ListChannels">["channels"][number];
 
-async function summaryAtRelay(
-  name: ChannelName,
-  { session }: Pick<NamingParts, "session">,
-): Promise<Summary | undefined> {
+/** Among those that this account owns. */
+async function summaryAtRelay(name: ChannelName, session: Asking): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
   for (let page = 0; page < maxPages; page++) {
     const { channels, more } = await session.call("ListChannels", {

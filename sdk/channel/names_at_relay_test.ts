@@ -2,13 +2,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseChannelId, parseChannelName } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
-import { createAtRelay, findAtRelay, type NamingParts } from "./names_at_relay.ts";
+import { type Asking, askOfNames } from "./names_at_relay.ts";
 
 const name = parseChannelName("acme/ops/deploy");
 const channelId = parseChannelId("A".repeat(22));
 
 /** A relay that says that the name is taken, and lists this on every page. */
-function lyingRelay({ more, ...listed }: { name: string; createdAtMs: number; more: boolean }): NamingParts & {
+function lyingRelay({ more, ...listed }: { name: string; createdAtMs: number; more: boolean }): Asking & {
   readonly asked: string[];
 } {
   const asked: string[] = [];
@@ -17,24 +17,20 @@ function lyingRelay({ more, ...listed }: { name: string; createdAtMs: number; mo
     asked.push(operation);
     return operation === "ListChannels" ? Promise.resolve(page) : Promise.reject(createError("name_taken", "Taken"));
   };
-  return {
-    asked,
-    session: { call: call as NamingParts["session"]["call"] }, // cast: of these two operations
-    store: { get: () => Promise.resolve(undefined), put: () => Promise.resolve(), delete: () => Promise.resolve() },
-    runtime: { randomBytes: (length) => new Uint8Array(length) },
-  };
+  return { asked, call: call as Asking["call"] }; // cast: of these two operations
 }
 
 Deno.test("a taken name is told as such, also when the relay gives the channel a time that there is not", async () => {
   for (const createdAtMs of [0, Number.MAX_SAFE_INTEGER]) {
     const relay = lyingRelay({ name, createdAtMs, more: false });
-    const error = await assertRejects(() => createAtRelay(name, relay), StaticError, "This account has a channel");
+    const creating = (): Promise<unknown> => askOfNames({ of: "CreateChannel", name, nonce: "00".repeat(16) }, relay);
+    const error = await assertRejects(creating, StaticError, "This account has a channel");
     assertEquals([error.code, error.message.includes("1970-01-01")], ["name_taken", createdAtMs === 0]);
   }
 });
 
 Deno.test("a list of channels that does not end is asked for a thousand pages, and no more", async () => {
   const relay = lyingRelay({ name: "acme/ops/other", createdAtMs: 0, more: true });
-  const error = await assertRejects(() => findAtRelay(name, relay), StaticError, "does not end");
+  const error = await assertRejects(() => askOfNames({ of: "ListChannels", name }, relay), StaticError, "does not end");
   assertEquals([error.code, relay.asked.length], ["protocol_error", 1000]);
 });

@@ -159,16 +159,16 @@ export class Rejoiner {
   }
 
   /** No request of ours is valid any more, because our leaf is another one: the keys of their KeyPackages are of no use. */
-  async forgetKeys(): Promise<void> {
-    const spent = this.#spent;
+  async forgetKeys(held: ReadonlySet<string> = new Set()): Promise<void> {
+    const spent = this.#spent.filter(({ reference }) => !held.has(bytesToHex(reference)));
     this.#spent = [];
     if (spent.length > 0) await this.#deps.keyPackages.forget(spent);
   }
 
-  /** The channel is over: nothing that it asked for is of use any more. */
-  async erase(): Promise<void> {
+  /** The channel is over: nothing that it asked for is of use any more, but for KeyPackages by which a name is being entered. */
+  async erase(held: ReadonlySet<string>): Promise<void> {
     if (this.#own !== undefined) this.#spend(this.#own);
-    await this.forgetKeys();
+    await this.forgetKeys(held);
   }
 
   /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */

@@ -15,13 +15,14 @@ import {
   parseJoinLink,
   readWelcomeHeader,
 } from "../../proto/mod.ts";
-import { type Agent, inAlready } from "../channel/agent.ts";
+import type { Agent } from "../channel/agent.ts";
 import { latestEpoch } from "../channel/entering.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, type StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError, translating } from "../channel/faults.ts";
+import { inAlready } from "../channel/runner/name_refusals.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { decodeFields, encodeFields } from "../store/mod.ts";
 
@@ -128,17 +129,17 @@ async function joinInTurn(
 ): Promise<LiveChannel> {
   const { timeoutMs, deadlineMs, expiresAtMs = Infinity, staysStuck = false } = use;
   const { channelId, name, inviter } = invite;
-  const former = await agent.checkFree(name);
-  if (former?.stuck !== undefined && staysStuck) throw inAlready(name);
+  const { before, stuck } = await agent.check(name);
+  if (stuck !== undefined && staysStuck) throw inAlready(name);
   if (expiresAtMs < agent.relayNowMs) {
     const text = `It has expired at ${new Date(expiresAtMs).toISOString()}; ask for a new one`;
     throw createError("join_rejected", text);
   }
   const formerly = await latestEpoch(channelId, agent.parts);
-  if (former?.stuck !== undefined) await leaveFor(invite, former.stuck, agent);
+  if (stuck !== undefined) await leaveFor(invite, stuck, agent);
   const own = await keyPackageFor(agent, invite);
   const welcome = await new JoinAttempt(agent, invite, own).run({ timeoutMs, deadlineMs });
-  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter, formerly }, former?.record);
+  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter, formerly }, before);
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
   return channel;
 }
@@ -152,7 +153,7 @@ async function leaveFor({ inviter }: Invite, stuck: LiveChannel, agent: Agent): 
       "when the inviter runs";
     throw createError("join_timeout", text);
   }
-  await stuck.leave();
+  await agent.leave(stuck);
 }
 
 /** The one of an earlier attempt with this invite, or a new one. */

@@ -213,7 +213,6 @@ export class Inside {
     const relayNowMs = (): number => parts.runtime.nowMs();
     const carrier = new Carrier(new Map(), relayNowMs);
     const silent = {
-      onErased: () => {},
       onEvent: () => {},
       nextRun: () => 0,
       nameOf: () => undefined,
@@ -228,8 +227,8 @@ export class Inside {
     return this.#live.recover();
   }
 
-  leave(): ReturnType<LiveChannel["leave"]> {
-    return this.#live.leave();
+  leave(): Promise<void> {
+    return this.#agent.leave(this.#live);
   }
 
   /** Resolves when nothing is under way. */

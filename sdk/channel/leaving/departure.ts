@@ -45,7 +45,7 @@ function leave(run: Run, { operation, successor }: Extract<DepartureEvent, { typ
   const { departure } = state;
   if (departure.at === "gone") return find(run, { is: "gone", operations: [operation] });
   if (departure.at === "staying") {
-    const none = { hasWaitedBack: false, hasAskedFounding: false, isOver: false };
+    const none = { hasWaitedBack: false, hasAskedFounding: false };
     const going: Going = { at: "settling", change: 0 };
     const leaving: Leaving = { at: "going", going, successor, tries: 1, ...none, waiting: [operation] };
     state.departure = leaving;
@@ -77,9 +77,8 @@ function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type:
       if (!("timer" in going) || going.timer !== event.timer) return;
       return going.at === "let_in_again" ? again(run, leaving) : begin(run, leaving);
     case "over":
-      if (event.isErased) return end(run, leaving, "gone");
-      leaving.isOver = true;
-      return "call" in going ? undefined : end(run, leaving, "over");
+      // Also while the relay is asked: a late answer must not take a membership that was entered since.
+      return end(run, leaving, event.isErased ? "gone" : "over");
   }
 }
 
@@ -145,7 +144,6 @@ function refused(
 ): void {
   const { going } = leaving;
   if (why.code === "not_found" && !isHidden) return end(run, leaving, "gone");
-  if (leaving.isOver) return end(run, leaving, "over");
   if (going.at === "closing" && why.code === "not_allowed") return handOn(run, leaving);
   if (going.at !== "saying" || why.code !== "state_conflict" || !going.isNamed) {
     return reject(run, leaving, { is: "refused", why });

@@ -28,8 +28,6 @@ export type Departure =
     /** Each is waited for once. */
     hasWaitedBack: boolean;
     hasAskedFounding: boolean;
-    /** The channel is over: the answer of the relay decides what becomes of its keys. */
-    isOver: boolean;
     /** Of the program. */
     readonly waiting: number[];
   }

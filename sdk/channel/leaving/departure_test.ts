@@ -181,8 +181,9 @@ Deno.test("leaving: one that was let in again says it of its new leaf, twice by 
 Deno.test("leaving: when the channel is over, those that wait go with it", () => {
   assertEquals([saying().over(true).at, saying().over(true).found], ["gone", "rests halts gone"]);
   assertEquals(new Agent().leave().over(false).found, "rests over");
-  const said = saying().over(false);
-  assertEquals([said.at, said.done().found], ["saying", "rests halts gone"]);
-  assertEquals(saying().over(false).refused("connection_error").found, "rests halts over");
+  const said = saying();
+  const call = said.going?.at === "saying" ? said.going.call : 0;
+  assertEquals([said.over(false).at, said.found], ["gone", "rests halts over"]);
+  assertEquals(said.step({ type: "done", call }).found, "rests halts over", "a late answer says nothing");
   assertEquals(new Agent().over(true).at, "staying");
 });

@@ -186,7 +186,7 @@ export type Request =
 
 export type Job =
   /** A group of one. */
-  | { readonly of: "make"; readonly channelId: ChannelId }
+  | { readonly of: "make"; readonly name: ChannelName; readonly channelId: ChannelId }
   /** The first one that opens, from this one on. */
   | { readonly of: "open_welcome"; readonly operation: number; readonly from: number }
   /** The machine of before comes to rest, then the records are read. */
@@ -205,13 +205,14 @@ export type Job =
 export type NamesEffect =
   | { readonly type: "call"; readonly call: number; readonly request: Request }
   | { readonly type: "job"; readonly job: number; readonly work: Job }
-  /** A machine works for this membership from now on. `made`: what was written; undefined for what was read. */
+  /** A machine works for this membership from now on, for this call. `from`: the job that made it, or read it. */
   | {
     readonly type: "begin";
     readonly membership: number;
     readonly name: ChannelName;
     readonly channelId: ChannelId;
     readonly from: number;
+    readonly operation: number;
   }
   /** The machine of this membership leaves. */
   | { readonly type: "depart"; readonly membership: number; readonly operation: number }

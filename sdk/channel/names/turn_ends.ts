@@ -141,8 +141,8 @@ function created(
   named.at.turn = { at: "confirming", by, call: call(run, { of: "ListMembers", channelId }), channelId };
 }
 
-function make(run: Run, { at }: Named, { by }: Turn, channelId: ChannelId): void {
-  at.turn = { at: "making", by, job: work(run, { of: "make", channelId }), channelId };
+function make(run: Run, { name, at }: Named, { by }: Turn, channelId: ChannelId): void {
+  at.turn = { at: "making", by, job: work(run, { of: "make", name, channelId }), channelId };
 }
 
 function noNonce(run: Run, { name, at }: Named): void {
@@ -177,7 +177,7 @@ function begin(run: Run, { name, at }: Named, operation: number, membership: Mem
   at.slot = { at: isFinishing ? "resting" : "open", ...membership };
   if (isFinishing) return refuse(run, operation, "closing");
   const { channelId, membership: number } = membership;
-  run.effects.push({ type: "begin", membership: number, name, channelId, from });
+  run.effects.push({ type: "begin", membership: number, name, channelId, from, operation });
   settle(run, operation, { type: "opened", membership: number });
 }
 

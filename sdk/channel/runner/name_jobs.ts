@@ -1,0 +1,147 @@
+/** The jobs of the names: making and opening memberships, reading them, and bringing what was there to rest, or to its end. */
+import type { ChannelId } from "../../../proto/mod.ts";
+import { createError, isCode, StaticError } from "../../base/errors.ts";
+import { MlsFault } from "../../mls/codec.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { hiddenError } from "../end_errors.ts";
+import {
+  type EnteredChannel,
+  type ExpectedChannel,
+  openChannel,
+  prepareCreated,
+  type PreparedChannel,
+  prepareJoined,
+} from "../entering.ts";
+import { eraseKeys, noteErasing } from "../erasing.ts";
+import type { LiveChannel } from "../live_channel.ts";
+import type { Job, JobResult } from "../names/names_state.ts";
+import { forgetChannel } from "../records.ts";
+import { checkWelcome } from "../welcomes.ts";
+
+/** A Welcome, and the channel for which the relay delivered it, if it did. */
+export interface Offered {
+  readonly welcome: Uint8Array;
+  readonly channelId?: ChannelId;
+}
+
+/** The Welcomes of a call. */
+export interface Entry {
+  readonly expected: ExpectedChannel;
+  /** Those that are here now. Throws `StaticError` when there is none. */
+  readonly find: () => readonly Offered[];
+  /** As they were found: the state counts them. */
+  offered: readonly Offered[];
+}
+
+export interface NameJobParts {
+  readonly deps: ChannelDeps;
+  /** The last machine of each channel, also when it is over. */
+  readonly channels: Map<ChannelId, LiveChannel>;
+  readonly entryOf: (operation: number) => Entry | undefined;
+  /** KeyPackages by which names are about to be entered. */
+  readonly heldKeys: () => ReadonlySet<string>;
+}
+
+/** The end of a job, and the bytes that it leaves. */
+export interface Done {
+  readonly result: JobResult;
+  readonly prepared?: PreparedChannel;
+  readonly entered?: EnteredChannel | undefined;
+}
+
+export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
+  const { channels, deps } = parts;
+  switch (job.of) {
+    case "make":
+      return { result: { of: "make" }, prepared: prepareCreated(job.channelId, job.name, deps) };
+    case "open_welcome":
+      return await openWelcome(job, parts);
+    case "load": {
+      const before = channels.get(job.channelId);
+      // One that is over by the relay's word, or by a fault, begins anew: the relay may say something else now.
+      await before?.close();
+      await before?.idle();
+      const entered = await openChannel(job.channelId, deps);
+      return { result: { of: "load", hasKeys: entered !== undefined }, entered };
+    }
+    case "recall":
+      return { result: { of: "recall", way: await wayOutOf(channels.get(job.channelId), deps) } };
+    case "retire": {
+      const former = [...channels.values()].find(({ number }) => number === job.membership);
+      await former?.close();
+      await former?.idle();
+      former?.membership.durable.retire();
+      return { result: { of: "retire" } };
+    }
+    case "erase":
+      await erase(job, parts);
+      return { result: { of: "erase" } };
+  }
+}
+
+/** Any member may send a Welcome, so one that leads nowhere does not keep us from the next. */
+async function openWelcome(
+  { operation, from }: Extract<Job, { readonly of: "open_welcome" }>,
+  { deps, entryOf }: NameJobParts,
+): Promise<Done> {
+  const entry = entryOf(operation);
+  if (entry === undefined) throw new TypeError("Nobody waits for this Welcome");
+  if (from === 0) entry.offered = entry.find();
+  let failed: unknown;
+  for (const [at, { welcome, channelId }] of entry.offered.entries()) {
+    if (at < from) continue;
+    try {
+      const prepared = await prepareJoined(checkWelcome(welcome), entry.expected, deps);
+      if (channelId !== undefined && channelId !== prepared.channelId) throw ledElsewhere();
+      return { result: { of: "open_welcome", channelId: prepared.channelId, key: prepared.key, at }, prepared };
+    } catch (error) {
+      if (!(error instanceof MlsFault) && !(error instanceof StaticError)) throw error;
+      failed ??= error;
+    }
+  }
+  throw failed ?? new MlsFault("There is no other Welcome");
+}
+
+function ledElsewhere(): StaticError {
+  return createError("mls_error", "Cannot join: the Welcome leads into another channel than the one that sent it");
+}
+
+/** One that the relay does not know any more has nobody that would miss us. */
+async function wayOutOf(
+  channel: LiveChannel | undefined,
+  { session }: Pick<ChannelDeps, "session">,
+): Promise<"close" | "leave" | "kept_out"> {
+  if (channel === undefined) throw new TypeError("A membership that nobody has opened is left");
+  await channel.idle();
+  const { wayOut, name, channelId } = channel;
+  if (wayOut !== "kept_out") return wayOut;
+  try {
+    await session.call("ListMembers", { channelId });
+    return wayOut;
+  } catch (error) {
+    if (!isCode(error, "not_found")) throw error;
+    if (session.covers?.({ name, channelId }) === false) throw hiddenError(name);
+    return "leave";
+  }
+}
+
+async function erase(
+  { step, channelId }: Extract<Job, { readonly of: "erase" }>,
+  { deps: { store }, channels, heldKeys }: NameJobParts,
+): Promise<void> {
+  const channel = channels.get(channelId);
+  switch (step) {
+    case "end":
+      return await channel?.halt();
+    case "note":
+      await channel?.idle();
+      // Before the note, because the next start does not know these keys.
+      await channel?.forgetKeys(heldKeys());
+      return await noteErasing(store, channelId);
+    case "keys":
+      return await eraseKeys(store, channelId);
+    case "rest":
+      await forgetChannel(store, channelId);
+      channels.delete(channelId);
+  }
+}

@@ -1,0 +1,465 @@
+/**
+ * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin and end by it. Writes of a step
+ * are durable before anything else of it happens, and one step is over before the next begins. The bytes that belong to the state
+ * (Welcomes, memberships that are not written yet) lie here, by its numbers.
+ * Long because all of the effects meet here.
+ */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { isCode, type StaticError } from "../../base/errors.ts";
+import type { RecordStore } from "../../store/mod.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { hiddenError } from "../end_errors.ts";
+import type { EnteredChannel, PreparedChannel } from "../entering.ts";
+import { hasKeys, isErasing } from "../erasing.ts";
+import { toStaticError } from "../faults.ts";
+import { LiveChannel } from "../live_channel.ts";
+import { type KeptNames, restoreNames } from "../names/kept_names.ts";
+import { stepNames } from "../names/names.ts";
+import type {
+  Answer,
+  Job,
+  NameCall,
+  NamesEffect,
+  NamesEvent,
+  NamesFacts,
+  NamesState,
+  NameState,
+  NamesWrite,
+  Request,
+  Settled,
+} from "../names/names_state.ts";
+import { askOfNames, putNonce, readNonces } from "../names_at_relay.ts";
+import { deleteChannel, listChannels } from "../records.ts";
+import { doJob, type Entry } from "./name_jobs.ts";
+import { refusalError } from "./name_refusals.ts";
+
+const nonceBytes = 16;
+/** The work that fails, in words. */
+const actions: Readonly<Record<NameCall["type"], string>> = {
+  create: "Cannot create the channel",
+  join: "Cannot join the channel",
+  invited: "Cannot join the channel",
+  check: "Cannot join the channel",
+  open: "Cannot open the channel",
+  leave: "Cannot leave the channel",
+  close: "Cannot close the channel",
+};
+
+export interface NamesRunnerParts {
+  readonly deps: ChannelDeps;
+  /** The last machine of each channel, also when it is over. */
+  readonly channels: Map<ChannelId, LiveChannel>;
+}
+
+/** An invite may be asked for. */
+export interface MayAsk {
+  /** The membership that is here; see `join`. */
+  readonly before: number | undefined;
+  /** The channel, when this agent is in it and cannot go on by itself. */
+  readonly stuck: LiveChannel | undefined;
+}
+
+/** By a Welcome. */
+export interface Joining extends Pick<Entry, "expected" | "find"> {
+  readonly receive: boolean;
+  /** By an invite: what was here when it was asked for. */
+  readonly invited?: { readonly before: number | undefined };
+}
+
+/** A call of the program, with the bytes that belong to it. */
+interface Operation {
+  readonly event: Extract<NamesEvent, { readonly type: "called" | "close" }>;
+  readonly receive: boolean;
+  readonly entry: Entry | undefined;
+  /** The channel that is left, and the member that owns it then. */
+  readonly left: { readonly channel: LiveChannel; readonly successor: AgentId | undefined } | undefined;
+  /** Of the channels that it would enter. */
+  readonly channelIds: ChannelId[];
+  readonly end: (result: Settled) => void;
+  readonly fail: (error: StaticError) => void;
+}
+
+type Given = Partial<Pick<Operation, "receive" | "entry" | "left">>;
+
+interface Happening {
+  readonly event: NamesEvent;
+  /** Why a call or a job has failed. */
+  readonly fault?: unknown;
+  /** Called when all of its step has been done. */
+  readonly stepped?: () => void;
+}
+
+export class NamesRunner {
+  readonly #deps: ChannelDeps;
+  readonly #channels: Map<ChannelId, LiveChannel>;
+  readonly #state: NamesState;
+  readonly #facts: NamesFacts;
+  readonly #queue: Happening[] = [];
+  readonly #operations = new Map<number, Operation>();
+  /** By the jobs that have made, or read, them. */
+  readonly #prepared = new Map<number, PreparedChannel>();
+  readonly #entered = new Map<number, EnteredChannel>();
+  readonly #finished = createDeferred<void>();
+  #isStepping = false;
+  #lastOperation = 0;
+  /** Set after a write that failed: the state is ahead of the disk, and nothing happens any more. */
+  #over: { readonly fault: unknown } | undefined;
+
+  constructor({ deps, channels }: NamesRunnerParts, kept: KeptNames) {
+    this.#deps = deps;
+    this.#channels = channels;
+    this.#state = restoreNames(kept);
+    const { session, runtime } = deps;
+    this.#facts = {
+      isStuck: (membership) => isStuck(this.#machine(membership)),
+      isHidden: (channel) => session.covers?.(channel) === false,
+      get nonce() {
+        return bytesToHex(runtime.randomBytes(nonceBytes));
+      },
+    };
+  }
+
+  /** Goes on with the erasures that an earlier process began. */
+  start(): void {
+    this.#push({ event: { type: "start" } });
+  }
+
+  /** Of the channels that this agent is in, as far as it knows. */
+  get names(): ChannelName[] {
+    return this.#all().flatMap(([name, { slot }]) => slot.at === "free" ? [] : [name]);
+  }
+
+  /** The name under which this agent is in a channel. */
+  nameOf(channelId: ChannelId): ChannelName | undefined {
+    return this.#all().find(([, { slot }]) => "channelId" in slot && slot.channelId === channelId)?.[0];
+  }
+
+  /** The channel that works under this name. It costs no step: a program may send each message by the name. */
+  running(name: string): LiveChannel | undefined {
+    if (this.#over !== undefined || this.#state.stage !== "working") return undefined;
+    const slot = this.#state.names[name as ChannelName]?.slot; // cast: a name that no parser has accepted is not in there
+    const channel = slot?.at === "open" ? this.#channels.get(slot.channelId) : undefined;
+    return channel?.over === undefined ? channel : undefined;
+  }
+
+  create(name: ChannelName, receive: boolean): Promise<LiveChannel> {
+    return this.#call(
+      (operation) => ({ type: "called", name, by: { type: "create", operation } }),
+      { receive },
+      this.#opened,
+    );
+  }
+
+  open(
+    name: ChannelName,
+    { receive, orCreates }: { readonly receive: boolean; readonly orCreates: boolean },
+  ): Promise<LiveChannel> {
+    return this.#call(
+      (operation) => ({ type: "called", name, by: { type: "open", operation, orCreates } }),
+      { receive },
+      this.#opened,
+    );
+  }
+
+  join(name: ChannelName, { expected, find, invited, receive }: Joining): Promise<LiveChannel> {
+    const entry: Entry = { expected, find, offered: [] };
+    return this.#call(
+      (operation) => {
+        const by: NameCall = invited === undefined
+          ? { type: "join", operation }
+          : { type: "invited", operation, before: invited.before };
+        return { type: "called", name, by };
+      },
+      { receive, entry },
+      this.#opened,
+    );
+  }
+
+  /** Throws `StaticError` when this agent can go on in the channel that it has. */
+  check(name: ChannelName): Promise<MayAsk> {
+    return this.#call(
+      (operation) => ({ type: "called", name, by: { type: "check", operation } }),
+      {},
+      (result) => {
+        const { before, isStuck } = result.type === "may_ask" ? result : { before: undefined, isStuck: false };
+        const slot = this.#state.names[name]?.slot;
+        const stuck = isStuck && slot?.at === "open" ? this.#channels.get(slot.channelId) : undefined;
+        return { before, stuck };
+      },
+    );
+  }
+
+  leave(channel: LiveChannel, successor: AgentId | undefined): Promise<void> {
+    const { name, number: membership } = channel;
+    return this.#call(
+      (operation) => ({ type: "called", name, by: { type: "leave", operation, membership } }),
+      { left: { channel, successor } },
+      () => {},
+    );
+  }
+
+  /** Ends a channel for everybody and frees its name. */
+  close(name: ChannelName): Promise<void> {
+    return this.#call((operation) => ({ type: "close", name, operation }), {}, () => {});
+  }
+
+  /** No call begins any more. Resolves when no machine does either. */
+  finish(): Promise<void> {
+    if (this.#over !== undefined) return Promise.resolve();
+    return new Promise((stepped) => this.#push({ event: { type: "finish" }, stepped }));
+  }
+
+  /** Resolves when every machine has ended, and nothing of the names is under way. */
+  get finished(): Promise<void> {
+    return this.#finished.promise;
+  }
+
+  #call<T>(
+    eventOf: (operation: number) => Operation["event"],
+    { receive = true, entry, left }: Given,
+    read: (result: Settled) => T,
+  ): Promise<T> {
+    const { promise, resolve, reject } = createDeferred<T>();
+    const operation = ++this.#lastOperation;
+    const event = eventOf(operation);
+    const end = (result: Settled): void => resolve(read(result));
+    const called: Operation = { event, receive, entry, left, channelIds: [], end, fail: reject };
+    if (this.#over !== undefined) called.fail(toStaticError(this.#over.fault, actionOf(called)));
+    else {
+      this.#operations.set(operation, called);
+      this.#push({ event });
+    }
+    return promise;
+  }
+
+  #push(happening: Happening): void {
+    if (this.#over !== undefined) return;
+    this.#queue.push(happening);
+    if (!this.#isStepping) this.#run();
+  }
+
+  /** At once, as long as nothing has to be written. */
+  #run(): void {
+    this.#isStepping = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        const { event, fault, stepped } = next;
+        const { write, effects } = stepNames(this.#state, event, this.#facts);
+        const goOn = (): void => {
+          for (const effect of effects) this.#perform(effect, fault);
+          stepped?.();
+        };
+        if (write.length > 0) {
+          return void this.#write(write).then(goOn).then(() => this.#run()).catch((failure) => this.#fail(failure));
+        }
+        goOn();
+      }
+      this.#forgetUnused();
+      this.#isStepping = false;
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  /** Nothing can be said any more of what is on disk. */
+  #fail(fault: unknown): void {
+    this.#over = { fault };
+    for (const operation of this.#operations.values()) operation.fail(toStaticError(fault, actionOf(operation)));
+    this.#operations.clear();
+    for (const { stepped } of this.#queue.splice(0)) stepped?.();
+    for (const channel of this.#channels.values()) channel.die(fault);
+    this.#finished.resolve();
+  }
+
+  /** In one write, with all of a new membership. */
+  async #write(writes: readonly NamesWrite[]): Promise<void> {
+    const others = writes.flatMap((write) => {
+      if (write.type === "nonce") return [putNonce(write.name, write.nonce)];
+      return write.type === "no_record" ? deleteChannel(write.channelId) : [];
+    });
+    const membership = writes.find((write) => write.type === "membership");
+    if (membership === undefined) return await this.#deps.store.batch(others);
+    const { made, name, isCreated, keyless } = membership;
+    const prepared = this.#prepared.get(made);
+    if (prepared === undefined) throw new TypeError("A membership is written that was not made");
+    this.#prepared.delete(made);
+    const freed = keyless === undefined ? [] : deleteChannel(keyless);
+    const answered = isCreated ? [putNonce(name, undefined)] : [];
+    this.#entered.set(made, await prepared.enter([...others, ...freed, ...answered]));
+  }
+
+  #perform(effect: NamesEffect, fault: unknown): void {
+    switch (effect.type) {
+      case "call":
+        return this.#ask(effect.call, effect.request);
+      case "job":
+        return this.#work(effect.job, effect.work);
+      case "begin":
+        return this.#begin(effect);
+      case "depart":
+        return this.#depart(effect);
+      case "settle":
+        return this.#settle(effect, fault);
+      case "finished":
+        return this.#finished.resolve();
+    }
+  }
+
+  #ask(call: number, request: Request): void {
+    this.#answer(request).then(
+      (answer) => this.#push({ event: { type: "answered", call, answer } }),
+      (error) => {
+        const { code } = toStaticError(error, "asking the relay");
+        this.#push({ event: { type: "refused", call, code }, fault: this.#explained(request, error) });
+      },
+    );
+  }
+
+  async #answer(request: Request): Promise<Answer> {
+    if (request.of === "LeaveChannel") {
+      await this.#channels.get(request.channelId)?.sayLeave();
+      return { of: request.of };
+    }
+    const answer = await askOfNames(request, this.#deps.session);
+    if (request.of === "CreateChannel" && answer.of === "CreateChannel") {
+      const by = this.#state.names[request.name]?.turn?.by.operation;
+      if (by !== undefined) this.#operations.get(by)?.channelIds.push(answer.channelId);
+    }
+    return answer;
+  }
+
+  /** The relay hides channels that the pass is not for. */
+  #explained(request: Request, error: unknown): unknown {
+    if (!("channelId" in request) || !isCode(error, "not_found")) return error;
+    const { channelId } = request;
+    const name = this.#holderOf(channelId);
+    return name !== undefined && this.#facts.isHidden({ name, channelId }) ? hiddenError(name) : error;
+  }
+
+  #work(job: number, work: Job): void {
+    const [deps, channels] = [this.#deps, this.#channels];
+    const entryOf = (operation: number): Entry | undefined => this.#operations.get(operation)?.entry;
+    doJob(work, { deps, channels, entryOf, heldKeys: () => this.#heldKeys() }).then(
+      ({ result, prepared, entered }) => {
+        if (prepared !== undefined) this.#prepared.set(job, prepared);
+        if (entered !== undefined) this.#entered.set(job, entered);
+        if (work.of === "open_welcome" && prepared !== undefined) {
+          this.#operations.get(work.operation)?.channelIds.push(prepared.channelId);
+        }
+        this.#push({ event: { type: "done", job, result } });
+      },
+      (fault) => this.#push({ event: { type: "failed", job }, fault }),
+    );
+  }
+
+  #begin({ membership, channelId, from, operation }: Extract<NamesEffect, { readonly type: "begin" }>): void {
+    const entered = this.#entered.get(from);
+    if (entered === undefined) throw new TypeError("A machine begins of a membership that is not here");
+    this.#entered.delete(from);
+    const { receive = true, entry } = this.#operations.get(operation) ?? {};
+    const channel = new LiveChannel({
+      ...entered,
+      receive,
+      number: membership,
+      keeper: {
+        ended: (type, leaving) => this.#push({ event: { type, membership, leaving } }),
+        rejoined: () => this.#push({ event: { type: "rejoined", membership } }),
+        stayed: (each, error) => this.#take(each)?.fail(toStaticError(error, actions.leave)),
+      },
+    }, this.#deps);
+    this.#channels.set(channelId, channel);
+    if (entry !== undefined) {
+      this.#deps.welcomes.forget(channelId);
+      this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+    }
+    channel.begin();
+  }
+
+  #depart({ membership, operation }: Extract<NamesEffect, { readonly type: "depart" }>): void {
+    const channel = this.#machine(membership);
+    if (channel === undefined) throw new TypeError("A channel is left that nothing works in");
+    channel.depart(operation, this.#operations.get(operation)?.left?.successor);
+  }
+
+  #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, fault: unknown): void {
+    const called = this.#take(operation);
+    if (called === undefined) return;
+    const action = actionOf(called);
+    if (result.type === "failed") return called.fail(toStaticError(fault, action));
+    if (result.type !== "refused") return called.end(result);
+    const { event, left, channelIds } = called;
+    const { name } = event;
+    const others = channelIds.map((channelId) => this.#holderOf(channelId));
+    const other = others.find((each) => each !== undefined && each !== name);
+    const isLeaving = event.type === "close" || event.by.type === "leave";
+    called.fail(refusalError(result.why, { name, action, isLeaving, other, over: left?.channel.over }));
+  }
+
+  #take(operation: number): Operation | undefined {
+    const called = this.#operations.get(operation);
+    this.#operations.delete(operation);
+    return called;
+  }
+
+  readonly #opened = (result: Settled): LiveChannel => {
+    const channel = result.type === "opened" ? this.#machine(result.membership) : undefined;
+    if (channel === undefined) throw new TypeError("A channel is open that nothing works in");
+    return channel;
+  };
+
+  #machine(membership: number): LiveChannel | undefined {
+    return [...this.#channels.values()].find(({ number }) => number === membership);
+  }
+
+  #all(): [ChannelName, NameState][] {
+    // cast: its keys are names
+    return Object.entries(this.#state.names) as [ChannelName, NameState][];
+  }
+
+  /** The name that has this channel, or is about to. */
+  #holderOf(channelId: ChannelId): ChannelName | undefined {
+    return this.#all().find(([, { slot, turn }]) =>
+      [slot, turn].some((each) => each !== undefined && "channelId" in each && each.channelId === channelId)
+    )?.[0];
+  }
+
+  #heldKeys(): ReadonlySet<string> {
+    return new Set(this.#all().flatMap(([, { turn }]) => turn !== undefined && "key" in turn ? turn.key ?? [] : []));
+  }
+
+  /** Memberships of jobs that no turn waits for any more. */
+  #forgetUnused(): void {
+    if (this.#prepared.size + this.#entered.size === 0) return;
+    const held = new Set(
+      this.#all().flatMap(([, { turn }]) => {
+        if (turn === undefined) return [];
+        return [..."job" in turn ? [turn.job] : [], ..."made" in turn ? [turn.made] : []];
+      }),
+    );
+    for (const kept of [this.#prepared, this.#entered]) {
+      for (const job of kept.keys()) if (!held.has(job)) kept.delete(job);
+    }
+  }
+}
+
+/** As a process finds them that starts. */
+export async function readNames(store: Pick<RecordStore, "list" | "has">): Promise<KeptNames> {
+  const channels = (await listChannels(store)).map(({ channelId, name }) => ({
+    channelId,
+    name,
+    hasKeys: hasKeys(store, channelId),
+    isNoted: isErasing(store, channelId),
+  }));
+  return { channels, nonces: await readNonces(store) };
+}
+
+function actionOf({ event }: Pick<Operation, "event">): string {
+  return actions[event.type === "close" ? "close" : event.by.type];
+}
+
+/** It cannot go on by itself. */
+function isStuck(channel: LiveChannel | undefined): boolean {
+  return channel?.state.stopped !== undefined || channel?.state.unwelcome === true;
+}
