@@ -5,14 +5,13 @@
  * the relay takes them or another commit, because an agent that has given it up could not follow it. One commit of ours is under
  * way at a time.
  */
-import { generationOf, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
+import { generationOf, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, StaticError, UnavailableError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
-import { agentOf } from "../mls/leaf.ts";
 import { type Conflict, fateOf, isLast, logBehind, type Taken } from "./commit_fate.ts";
 import { CommitPace } from "./commit_pace.ts";
 import { requestOf } from "./commit_request.ts";
@@ -21,12 +20,8 @@ import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import { channelFull, type LastHeard } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
+import { type Plan, type Planned, withLeavers } from "./plan.ts";
 import type { RecordChange } from "../store/mod.ts";
-
-export interface Plan {
-  readonly change: Change;
-  readonly answers?: readonly JoinRequestId[];
-}
 
 export interface Committed {
   readonly prepared: PreparedCommit;
@@ -61,6 +56,8 @@ export interface CommitterParts {
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
   readonly lastHeard: LastHeard;
+  /** A plan in the present epoch; undefined when there is nothing to do. Throws `StaticError`. */
+  readonly planOf: (plan: Plan) => Planned | undefined;
   /** The relay says that our group has other keys than the others' in this epoch: a wrong Welcome let us in. */
   readonly onOtherKeys: (reason: string) => void;
 }
@@ -104,11 +101,15 @@ export class Committer {
   }
 
   /**
-   * Commits what `plan` says, and members that are leaving on the way. `plan` is asked again in every epoch that another
-   * commit began first; when it answers undefined there is nothing left to do.
+   * Commits what is planned, and members that are leaving on the way. It is worked out again in every epoch that another commit
+   * began first. Resolves with undefined when there is nothing left to do.
    */
-  commit(plan: () => Plan | undefined): Promise<Committed | undefined> {
+  commit(plan: Plan): Promise<Committed | undefined> {
     return this.#serial.run(() => translating("Cannot change the channel", () => this.#commit(plan)));
+  }
+
+  planOf(plan: Plan): Planned | undefined {
+    return this.#parts.planOf(plan);
   }
 
   /**
@@ -127,7 +128,7 @@ export class Committer {
 
   /** Settles a commit that is open, if the relay says what became of it. Throws `StaticError` when it cannot be asked. */
   async settle(): Promise<void> {
-    await this.commit(() => undefined);
+    await this.commit({ is: "settle" });
   }
 
   /**
@@ -160,7 +161,7 @@ export class Committer {
     this.#candidate = undefined;
   }
 
-  async #commit(plan: () => Plan | undefined): Promise<Committed | undefined> {
+  async #commit(plan: Plan): Promise<Committed | undefined> {
     if (this.#closed) throw createError("not_allowed", "Cannot change the channel: this agent is leaving it");
     await this.recover();
     let behind = 0;
@@ -169,11 +170,11 @@ export class Committer {
       const isOpen = this.#candidate !== undefined || this.#resending !== undefined;
       const whyOpen = isOpen ? await this.#settleOpen() : undefined;
       if (isOpen && whyOpen === undefined) continue;
-      if (plan() === undefined) return undefined;
+      if (this.planOf(plan) === undefined) return undefined;
       if (whyOpen !== undefined) throw whyOpen;
       await this.#parts.cleared();
       // Again: it must be about the epoch in which it is committed.
-      const planned = plan();
+      const planned = this.planOf(plan);
       if (planned === undefined) return undefined;
       const { epoch, group } = this.#membership;
       this.#pace.take(group.current);
@@ -194,9 +195,9 @@ export class Committer {
     );
   }
 
-  async #attempt(planned: Plan): Promise<Committed | Conflict> {
+  async #attempt(planned: Planned): Promise<Committed | Conflict> {
     const { durable, group, epoch } = this.#membership;
-    const prepared = await durable.prepareIn(epoch, this.#complete(planned.change));
+    const prepared = await durable.prepareIn(epoch, this.#completed(planned));
     if (prepared === undefined) return { conflict: this.#membership.epoch };
     this.#candidate = prepared;
     return await this.#asUnderWay(async () => {
@@ -255,17 +256,8 @@ export class Committer {
     });
   }
 
-  /** With the members that leave, by their own signatures. The relay's word removes nobody. */
-  #complete(change: Change): Change {
-    const { dueLeavers } = this.#membership;
-    const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
-    const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
-    // Those first that cannot be added before they are removed.
-    const leaves = dueLeavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
-      .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
-      .slice(0, limits.proofsPerCommit);
-    const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId)]);
-    return { ...change, remove: [...remove], leaves, forcePath: this.#parts.isKeyOld() };
+  #completed({ change }: Planned): Change {
+    return { ...withLeavers(change, this.#membership.dueLeavers), forcePath: this.#parts.isKeyOld() };
   }
 
   /** The candidate is durable; from here on a crash is settled by `recover`. */

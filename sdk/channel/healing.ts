@@ -127,7 +127,7 @@ export class Healing {
     const { leaf } = ages.own;
     try {
       // Any commit of ours with a path does it.
-      await committer.commit(() => this.#isActive && ages.own.leaf === leaf ? { change: {} } : undefined);
+      await committer.commit({ is: "heal", leaf });
       if (this.#isActive) this.look();
     } catch (error) {
       if (!this.#isActive) return;
@@ -142,6 +142,6 @@ export class Healing {
 
 /** Fresh keys at once. Throws `StaticError`. */
 export async function rotate(committer: Committer): Promise<void> {
-  const committed = await committer.commit(() => ({ change: {} }));
+  const committed = await committer.commit({ is: "rotate" });
   if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
 }

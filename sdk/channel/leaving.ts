@@ -1,20 +1,17 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
+import { type AgentId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
-import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
-import type { Committer, Plan } from "./commits.ts";
-import type { Confirmations } from "./confirmations.ts";
+import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
-import { isHeardLately } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
-import { successorNeeded } from "./ownership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { StoreAge } from "./store_age.ts";
+import { isLastOwner, isOnlyOwner } from "./succession.ts";
 
 /** How long the only owner of a channel that leaves waits for its way back. */
 const successionMs = 15_000;
@@ -29,7 +26,6 @@ export interface LeavingParts {
   readonly rejoiner: Rejoiner;
   readonly recovery: Recovery;
   readonly storeAge: StoreAge;
-  readonly confirmations: Pick<Confirmations, "lastHeardMs">;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
@@ -75,12 +71,6 @@ function keptOut(): StaticError {
   return createError("not_allowed", text);
 }
 
-/** Others stay, and none of them is an owner. */
-function isOnlyOwner(membership: Membership): boolean {
-  const going = goingFrom(membership);
-  return isLastOwner(membership) && membership.group.members().some(({ agentId }) => !going.has(agentId));
-}
-
 interface Going {
   readonly isBlocked: boolean;
   /** The relay is told which membership is meant. */
@@ -90,8 +80,7 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner, storeAge, confirmations } = parts;
-  const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
+  const { membership, committer, caretaker, rejoiner, storeAge } = parts;
   caretaker.stop();
   try {
     // It may be what makes us the last member.
@@ -100,7 +89,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
-      await committer.commit(() => successionPlan(membership, successor, isHeard));
+      await committer.commit({ is: "succession", successor });
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
@@ -134,61 +123,6 @@ function checkNobodyWaits({ absent, group }: Membership): void {
     `Cannot leave: ${absent.join(", ")} belong to the channel and are not back yet, and nobody else could let ` +
     "them in; wait for them, or remove them first";
   throw createError("not_allowed", text);
-}
-
-function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {
-  return new Set([group.self.agentId, ...leavers.map(({ agentId }) => agentId), ...absentLeavers]);
-}
-
-function isLastOwner(membership: Membership): boolean {
-  const { self, binding } = membership.group;
-  const going = goingFrom(membership);
-  return self.owner && !binding.owners.some((owner) => !going.has(owner));
-}
-
-type IsHeard = (agentId: AgentId) => boolean;
-
-/**
- * Before an owner leaves that has heard of no other owner lately, it makes another member an owner: the one that it names, or the
- * member with the lowest leaf of those that it has heard of, but no guest. Where there are other owners, owners have rights that others lack, or
- * nobody was heard of, the caller has to name one. Throws `StaticError`.
- */
-function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
-  const { group } = membership;
-  const going = goingFrom(membership);
-  const staying = group.members().filter(({ agentId }) => !going.has(agentId));
-  if (named !== undefined) {
-    if (staying.some(({ agentId }) => agentId === named)) return named;
-    throw createError(
-      "invalid_request",
-      `Cannot leave: ${named} is not a member, or is leaving too; name another successor`,
-    );
-  }
-  const owners = staying.filter(({ owner }) => owner);
-  // An absent owner has no keys to sign with before it is back; it stays an owner.
-  const isOwned = group.binding.owners.some((owner) => !going.has(owner) && membership.absent.includes(owner));
-  if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
-  const [heir] = staying.filter(({ agentId, guest }) => isHeard(agentId) && !guest).sort((a, b) =>
-    a.leafIndex - b.leafIndex
-  );
-  const isOpen = owners.length === 0 && samePolicy(policyOf(group.binding), openPolicy);
-  if (heir !== undefined && isOpen) return heir.agentId;
-  const who = owners.length > 0
-    ? "no other owner"
-    : heir === undefined
-    ? "no other member that is no guest"
-    : undefined;
-  const why = who === undefined ? "" : `: this agent has heard of ${who} for 7 days`;
-  throw successorNeeded(membership, `Cannot leave${why}`, "name one with leave({ successor })");
-}
-
-function successionPlan(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): Plan | undefined {
-  const { owners } = membership.group.binding;
-  const successor = membership.group.self.owner ? successorOf(membership, named, isHeard) : undefined;
-  if (successor === undefined || owners.includes(successor)) return undefined;
-  // The commit also removes those that have left.
-  const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
-  return { change: { owners: [...owners.filter((owner) => !leaving.has(owner)), successor] } };
 }
 
 interface OwnPlace {

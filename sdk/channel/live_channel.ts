@@ -40,12 +40,15 @@ import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
 import { sayGoodbye } from "./leaving.ts";
+import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
 import { Outbox } from "./outbox.ts";
+import type { PlanFacts } from "./plan.ts";
+import { planOf } from "./plans.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { Recovery } from "./recovery.ts";
@@ -220,12 +223,25 @@ export class LiveChannel {
       candidate,
       cleared: () => this.#cleared(),
       isKeyOld: () => this.ages.isOld,
+      planOf: (plan) => planOf(plan, this.#planFacts),
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
       onOpen: () => void this.#resumeLater().catch((fault) => this.die(fault)),
       onForked: (reason) => this.#comeBack({ reason }),
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, this.#deps);
+  }
+
+  get #planFacts(): PlanFacts {
+    const { membership, confirmations, ages } = this;
+    const nowMs = this.#deps.runtime.nowMs();
+    return {
+      membership,
+      leavers: membership.dueLeavers,
+      ownLeaf: ages.own.leaf,
+      returning: this.#caretaker.returning,
+      isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
+    };
   }
 
   #createLink(log: Uint8Array | undefined): LinkRunner {
@@ -509,8 +525,7 @@ export class LiveChannel {
     if (this.#over !== undefined && this.membership.durable.isRetired) throw this.#over;
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    const known = { storeAge: this.#storeAge, confirmations: this.confirmations };
-    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, ...known }, successor, this.#deps);
+    if (!this.#isGone) await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
     this.#isGone = true;
     await this.erase();
   }

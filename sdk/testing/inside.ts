@@ -12,8 +12,13 @@ import { createPace } from "../channel/healing_pace.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
+import type { Plan, Planned } from "../channel/plan.ts";
 import type { PostOptions } from "../channel/send_options.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
+
+/** Plans that no call of the product makes, and those that may be asked for them. */
+const changes = new WeakMap<Plan, () => Planned | undefined>();
+const changed = new WeakSet<LiveChannel["committer"]>();
 
 export class Inside {
   readonly #live: LiveChannel;
@@ -119,10 +124,21 @@ export class Inside {
     plan: () => Change | undefined = () => ({}),
     answers: readonly JoinRequestId[] = [],
   ): ReturnType<LiveChannel["committer"]["commit"]> {
-    return this.#live.committer.commit(() => {
+    const { committer } = this.#live;
+    if (!changed.has(committer)) {
+      changed.add(committer);
+      const planOf = committer.planOf.bind(committer);
+      committer.planOf = (each) => {
+        const change = changes.get(each);
+        return change === undefined ? planOf(each) : change();
+      };
+    }
+    const wanted: Plan = { is: "settle" };
+    changes.set(wanted, () => {
       const change = plan();
       return change && { change, answers };
     });
+    return committer.commit(wanted);
   }
 
   /** A commit of ours whose fate is open. */
