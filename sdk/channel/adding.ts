@@ -22,12 +22,12 @@ import { guestsExtension } from "../mls/leaf.ts";
 import { lacking, rightsOf } from "../mls/policy_rules.ts";
 import { checkLifetime, decodeKeyPackageMessage } from "../mls/key_package.ts";
 import type { RelaySession } from "../session/relay_session.ts";
-import type { Committer } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 import { mustUpdate } from "./ownership.ts";
 import type { Applicant } from "./plan.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 const nonceBytes = 16;
 
@@ -177,7 +177,7 @@ export interface AddOptions {
 export async function addMember(
   keyPackage: Uint8Array | string,
   options: AddOptions,
-  { membership, committer }: { readonly membership: Membership; readonly committer: Committer },
+  { membership, commits }: { readonly membership: Membership; readonly commits: CommitRunner },
   deps: AddingDeps,
 ): Promise<Uint8Array> {
   const replaces = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
@@ -192,7 +192,7 @@ export async function addMember(
     throw createError("key_package_invalid", text);
   }
   const named = { ...applicant, replaces: replaces ?? applicant.agentId };
-  const committed = await committer.commit({ is: "add", applicant: named });
+  const committed = await commits.commit({ is: "add", applicant: named });
   const welcome = committed?.prepared.welcome;
   if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
   return welcome;

@@ -10,7 +10,6 @@ import { jitter } from "../base/runtime.ts";
 import { MlsFault } from "../mls/codec.ts";
 import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { checkLeaf } from "../mls/leaf.ts";
-import type { Committer } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import { Healing } from "./healing.ts";
@@ -20,6 +19,7 @@ import type { Membership, Moved, RejoinClaim } from "./membership.ts";
 import type { Plan, Returning } from "./plan.ts";
 import { goneAbsent } from "./plans.ts";
 import { Renewal } from "./renewal.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 interface RejoinRequest extends RejoinClaim, Returning {
   readonly expiresAtMs: number;
@@ -49,7 +49,7 @@ const maxReturns = 24;
 
 export interface CaretakerParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly health: HealthLog;
   readonly ages: KeyAges;
   /** The channel has ended. */
@@ -242,7 +242,7 @@ export class Caretaker {
   }
 
   async #commit(of: Duties["of"]): Promise<void> {
-    await this.#parts.committer.commit({ is: "duties", of });
+    await this.#parts.commits.commit({ is: "duties", of });
   }
 
   /** Members whose requests to come back can be granted now. */
@@ -266,9 +266,15 @@ export class Caretaker {
     }
   }
 
+  /** Members have left that a commit of ours removes. */
+  get #isLeft(): boolean {
+    const { membership, commits } = this.#parts;
+    return !commits.isWithoutLeavers && membership.leavers.length > 0;
+  }
+
   #hasWork(): boolean {
-    const { dueLeavers, wantsOwnLeaf } = this.#parts.membership;
-    return dueLeavers.length > 0 || wantsOwnLeaf || goneAbsent(this.#parts.membership).length > 0 ||
+    const { membership } = this.#parts;
+    return this.#isLeft || membership.wantsOwnLeaf || goneAbsent(membership).length > 0 ||
       this.#waiting("present").length > 0 ||
       this.#waiting("other").some(({ leafSent }) => !leafSent);
   }
@@ -291,7 +297,7 @@ export class Caretaker {
     const { membership } = this.#parts;
     const { self } = membership.group;
     const requests = [...this.#rejoins.values()];
-    const alone = requests.length === 0 && membership.dueLeavers.length === 0;
+    const alone = requests.length === 0 && !this.#isLeft;
     if (alone || requests.some(({ named }) => named)) return 0;
     const hint = Math.min(...requests.map(({ epoch }) => epoch));
     const isLate = (agentId: AgentId): number => Number(membership.joinedAfter(agentId, hint));

@@ -4,12 +4,12 @@ import { type AgentId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import type { Caretaker } from "./caretaker.ts";
-import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
 import type { Membership } from "./membership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 import type { StoreAge } from "./store_age.ts";
 import { isLastOwner, isOnlyOwner } from "./succession.ts";
 
@@ -21,7 +21,7 @@ const retryMs = 1000;
 
 export interface LeavingParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly caretaker: Caretaker;
   readonly rejoiner: Rejoiner;
   readonly recovery: Recovery;
@@ -80,18 +80,20 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner, storeAge } = parts;
+  const { membership, commits, caretaker, rejoiner, storeAge } = parts;
   caretaker.stop();
+  commits.depart(isBlocked ? "goodbye" : "leaving");
+  const ofDeparture = { isOfDeparture: true };
   try {
-    // It may be what makes us the last member.
-    if (!isBlocked) await committer.settle();
+    // An open commit may be what makes us the last member.
+    if (!isBlocked) await commits.commit({ is: "settle" }, ofDeparture);
     const isAlone = membership.group.members().length === 1;
     if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
-      await committer.commit({ is: "succession", successor });
+      await commits.commit({ is: "succession", successor }, ofDeparture);
       // The statement is about our leaf: a commit that is taken after it would make it void.
-      await committer.close();
+      commits.depart("goodbye");
     }
     const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: rejoiner.isLeafTold }) : undefined;
     await leave(membership, { leaf: rejoiner.presentLeaf, joinedSequence }, deps);
@@ -99,7 +101,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     const isUnknown = isCode(error, "not_found");
     const isHidden = isUnknown && deps.session.covers?.(membership) === false;
     if (isUnknown && !isHidden) return; // the relay had forgotten us already
-    committer.reopen();
+    commits.depart("staying");
     if (!isBlocked) caretaker.start();
     throw isHidden ? hiddenError(membership.name) : error;
   }

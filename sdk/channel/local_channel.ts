@@ -60,7 +60,7 @@ export class LocalChannel implements ChannelPort {
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "An agent cannot remove itself; use leave()");
       }
-      await this.#live.committer.commit({ is: "remove", agentId: wanted });
+      await this.#live.commits.commit({ is: "remove", agentId: wanted });
     });
   }
 
@@ -86,7 +86,7 @@ export class LocalChannel implements ChannelPort {
 
   async rotate(): Promise<void> {
     await translating("Cannot change the keys", async () => {
-      await rotate(this.#live.committer);
+      await rotate(this.#live.commits);
       await this.#agent.keyPackages.replace();
     });
   }

@@ -14,21 +14,21 @@ import { createError, invalidArgument, type StaticError } from "../base/errors.t
 import { signerOf } from "../mls/owners_chain.ts";
 import { policyExtension } from "../mls/leaf.ts";
 import { lacking, policyOf } from "../mls/policy_rules.ts";
-import type { Committer } from "./commits.ts";
 import type { Membership } from "./membership.ts";
 import type { Planned, Promotion } from "./plan.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 export interface OwnershipParts {
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
 }
 
 /** Makes a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
-export async function promote(agentId: string, to: Promotion, { committer }: OwnershipParts): Promise<void> {
+export async function promote(agentId: string, to: Promotion, { commits }: OwnershipParts): Promise<void> {
   const wanted = parseAgentId(agentId);
   if (to !== "owner" && to !== "member") {
     throw invalidArgument(`A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`);
   }
-  await committer.commit({ is: "promote", agentId: wanted, to });
+  await commits.commit({ is: "promote", agentId: wanted, to });
 }
 
 export function promotion(
@@ -61,8 +61,8 @@ function release(membership: Membership, wanted: AgentId): Planned | undefined {
 }
 
 /** The agent stays a member. One that owns nothing stays as it is. */
-export async function demote(agentId: string, { committer }: OwnershipParts): Promise<void> {
-  await committer.commit({ is: "demote", agentId: parseAgentId(agentId) });
+export async function demote(agentId: string, { commits }: OwnershipParts): Promise<void> {
+  await commits.commit({ is: "demote", agentId: parseAgentId(agentId) });
 }
 
 export function demotion(membership: Membership, wanted: AgentId): Planned | undefined {
@@ -76,9 +76,9 @@ export function demotion(membership: Membership, wanted: AgentId): Planned | und
 }
 
 /** Fields that are not given stay as they are. */
-export async function setPolicy(wanted: Partial<ChannelPolicy>, { committer }: OwnershipParts): Promise<void> {
+export async function setPolicy(wanted: Partial<ChannelPolicy>, { commits }: OwnershipParts): Promise<void> {
   for (const scope of [wanted.admission, wanted.posting]) checkScope(scope);
-  await committer.commit({ is: "policy", wanted: { ...wanted } });
+  await commits.commit({ is: "policy", wanted: { ...wanted } });
 }
 
 export function policyChange(membership: Membership, wanted: Partial<ChannelPolicy>): Planned | undefined {

@@ -4,19 +4,19 @@
  * all at once; any other commit does it on its way.
  */
 import { isCode } from "../base/errors.ts";
-import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { isRenewalWanted } from "./plans.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 /** The latest moment for it, after the first one at which it was possible; in a large channel so that no more than six a minute come. */
 const [withinMs, eachMs] = [5 * 60_000, 10_000] as const;
 
 export interface RenewalParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly health: HealthLog;
 }
 
@@ -49,9 +49,9 @@ export class Renewal {
   }
 
   async #renew(): Promise<void> {
-    const { committer, health } = this.#parts;
+    const { commits, health } = this.#parts;
     try {
-      await committer.commit({ is: "renew" });
+      await commits.commit({ is: "renew" });
     } catch (error) {
       if (this.#isActive && !isCode(error, "transport_error", "connection_error")) {
         const why = toStaticError(error, "Cannot commit").message;

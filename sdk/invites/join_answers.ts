@@ -147,9 +147,9 @@ export class JoinAnswers {
   }
 
   async #admit(channel: LiveChannel, admitted: readonly Admitted[]): Promise<void> {
-    const { membership, committer } = channel;
+    const { membership, commits } = channel;
     try {
-      await committer.commit({ is: "admit", admitted, invites: this.#book });
+      await commits.commit({ is: "admit", admitted, invites: this.#book });
     } catch (fault) {
       const error = toStaticError(fault, "Cannot let the agent in");
       if (mustWait(error)) throw error;
