@@ -6,6 +6,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 type SendCommit = RequestBody<"SendCommit">;
@@ -190,6 +191,35 @@ Deno.test("a client that is closed in any state of a commit comes to rest, and t
     await allAgree(alice, bob);
     assertEquals(await issuesOf(alice, bob), [], when);
   }
+});
+
+Deno.test("a generation that begins ends what its member had open or given up, and the plan goes on in it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const kept = keepsBack(carol);
+  await assertRejects(async () => await (await carol.inside()).commit(), StaticError, "Try again later");
+  const waits = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  carol.session.tampering.call = async (operation, _body, forward) => {
+    if (operation !== "SendCommit") return await forward();
+    waits.resolve();
+    await mayGoOn.promise;
+    return await forward();
+  };
+  const committing = (await carol.inside()).commit();
+  await waits.promise;
+  await sendBogus(bob);
+  await until("alice is stopped", async () => (await alice.channel()).health().state === "stopped");
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  mayGoOn.resolve();
+  await committing;
+  await until("carol is in it", async () => (await carol.inside()).group.binding.generation?.generation === 1);
+  await allAgree(alice, carol);
+  assertEquals((await carol.inside()).group.members().length, 2);
+  await assertRejects(() => takesLate(carol, kept[0]), StaticError);
+  await alice.manager.send(name, "still here");
+  assertEquals(await read(await carol.channel(), 1), ["still here"]);
 });
 
 Deno.test("programs that change a channel at once each have their change, in one commit or the next", async () => {
