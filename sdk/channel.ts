@@ -11,7 +11,7 @@ import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
 import type { ChannelMember } from "./channel/member_list.ts";
 import type { Sent } from "./channel/bundling.ts";
 import type { SendOptions } from "./channel/send_options.ts";
-import type { Promotion } from "./channel/ownership.ts";
+import type { Promotion } from "./channel/plan.ts";
 import type { ChannelPort } from "./channel/port.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
 import type { Answers } from "./content/answers.ts";

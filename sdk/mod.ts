@@ -17,7 +17,7 @@ export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/key_ages.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
-export type { Promotion } from "./channel/ownership.ts";
+export type { Promotion } from "./channel/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
   ChannelEvent,

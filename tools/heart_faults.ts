@@ -85,10 +85,10 @@ export const heartFaults: readonly Fault[] = [
     to: "elapsedMs >= patienceMs;",
   },
   {
-    name: "restored-clock-stops-all-commits",
-    path: "sdk/channel/commit_pace.ts",
-    from: "restMs(used) - Math.abs(nowMs - last);",
-    to: "restMs(used) - (nowMs - last);",
+    name: "commit-that-was-given-up-is-forgotten",
+    path: "sdk/channel/commits/fate.ts",
+    from: "if (sends === 1 && !isAgain && !isUnknown) {",
+    to: "if (!isUnknown) {",
   },
   {
     name: "agent-that-came-back-contradicts-its-own-word",

@@ -20,26 +20,16 @@ import { identityHashOf } from "../mls/generation.ts";
 import type { Change } from "../mls/group.ts";
 import { guestsExtension } from "../mls/leaf.ts";
 import { lacking, rightsOf } from "../mls/policy_rules.ts";
-import { checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { checkLifetime, decodeKeyPackageMessage } from "../mls/key_package.ts";
 import type { RelaySession } from "../session/relay_session.ts";
-import type { Committer } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 import { mustUpdate } from "./ownership.ts";
+import type { Applicant } from "./plan.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 const nonceBytes = 16;
-
-/** Somebody whose KeyPackage verifies. */
-export interface Applicant {
-  readonly agentId: AgentId;
-  readonly identity: Uint8Array;
-  readonly keyPackage: KeyPackage;
-  /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
-  readonly replaces?: AgentId | undefined;
-  /** It came by a guest link, or an invite in the place of a guest, as our own record of the invite says. */
-  readonly guest?: boolean;
-}
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
 export function readApplicant(
@@ -187,7 +177,7 @@ export interface AddOptions {
 export async function addMember(
   keyPackage: Uint8Array | string,
   options: AddOptions,
-  { membership, committer }: { readonly membership: Membership; readonly committer: Committer },
+  { membership, commits }: { readonly membership: Membership; readonly commits: CommitRunner },
   deps: AddingDeps,
 ): Promise<Uint8Array> {
   const replaces = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
@@ -202,7 +192,7 @@ export async function addMember(
     throw createError("key_package_invalid", text);
   }
   const named = { ...applicant, replaces: replaces ?? applicant.agentId };
-  const committed = await committer.commit(() => ({ change: changeFor(membership, [named]) }));
+  const committed = await commits.commit({ is: "add", applicant: named });
   const welcome = committed?.prepared.welcome;
   if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
   return welcome;

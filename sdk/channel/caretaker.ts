@@ -4,31 +4,24 @@
  * did not. Members that joined after the asker lost step come last, because the asker does not know them.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import {
-  type AgentId,
-  type JoinRequestId,
-  type NoticeBody,
-  readKeyPackage,
-  verifyKeyPackage,
-  WireError,
-} from "../../proto/mod.ts";
+import { type AgentId, type NoticeBody, readKeyPackage, verifyKeyPackage, WireError } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
 import { MlsFault } from "../mls/codec.ts";
 import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { checkLeaf } from "../mls/leaf.ts";
-import type { Committer, Plan } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import { Healing } from "./healing.ts";
 import type { HealthLog } from "./health.ts";
 import type { KeyAges } from "./key_ages.ts";
 import type { Membership, Moved, RejoinClaim } from "./membership.ts";
+import type { Plan, Returning } from "./plan.ts";
+import { goneAbsent } from "./plans.ts";
 import { Renewal } from "./renewal.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
-interface RejoinRequest extends RejoinClaim {
-  readonly requestId: JoinRequestId;
-  readonly keyPackage: KeyPackage;
+interface RejoinRequest extends RejoinClaim, Returning {
   readonly expiresAtMs: number;
   /** The asker's; a hint. */
   readonly epoch: number;
@@ -37,6 +30,8 @@ interface RejoinRequest extends RejoinClaim {
   /** The asker was told its present leaf. */
   leafSent: boolean;
 }
+
+type Duties = Extract<Plan, { is: "duties" }>;
 
 /** Whether a commit failed because of what it was to do. Anything else passes, and is tried again. */
 function isAboutContent(error: unknown): boolean {
@@ -54,7 +49,7 @@ const maxReturns = 24;
 
 export interface CaretakerParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly health: HealthLog;
   readonly ages: KeyAges;
   /** The channel has ended. */
@@ -207,7 +202,7 @@ export class Caretaker {
   async #work(signal: AbortSignal): Promise<void> {
     try {
       await this.#sendLeaves();
-      await this.#commit(() => this.#waiting("present"));
+      await this.#commit("all");
     } catch (error) {
       if (signal.aborted) return;
       const text = `Members that leave or return are still waiting: ${toStaticError(error, "Cannot commit").message}`;
@@ -224,12 +219,12 @@ export class Caretaker {
   /** One request that cannot be granted must not keep the others waiting: it is found by trying each alone, and dropped. */
   async #oneByOne(signal: AbortSignal): Promise<void> {
     // Those that leave first, who ask for nothing.
-    if (!await this.#isDone(() => [])) return;
+    if (!await this.#isDone("none")) return;
     for (const request of this.#waiting("present")) {
       if (signal.aborted) return;
-      // Asked in every epoch anew: its asker may have another leaf by now.
+      // Its asker may have another leaf by now.
       const isOpen = (): boolean => this.#waiting("present").includes(request);
-      if (await this.#isDone(() => isOpen() ? [request] : []) || !isOpen()) continue;
+      if (await this.#isDone(request.requestId) || !isOpen()) continue;
       this.#rejoins.delete(request.agentId);
       const text = `A request of ${request.agentId} to rejoin cannot be granted; it may ask again`;
       this.#parts.health.report("refused_join", text);
@@ -237,35 +232,22 @@ export class Caretaker {
   }
 
   /** Whether a commit succeeded, or failed for a reason that lies elsewhere. */
-  async #isDone(rejoins: () => readonly RejoinRequest[]): Promise<boolean> {
+  async #isDone(of: Duties["of"]): Promise<boolean> {
     try {
-      await this.#commit(rejoins);
+      await this.#commit(of);
       return true;
     } catch (error) {
       return !isAboutContent(error);
     }
   }
 
-  async #commit(rejoins: () => readonly RejoinRequest[]): Promise<void> {
-    await this.#parts.committer.commit(() => this.#plan(rejoins()));
+  async #commit(of: Duties["of"]): Promise<void> {
+    await this.#parts.commits.commit({ is: "duties", of });
   }
 
-  #plan(rejoins: readonly RejoinRequest[]): Plan | undefined {
-    const { membership } = this.#parts;
-    const { dueLeavers, wantsOwnLeaf } = membership;
-    const gone = this.#goneAbsent();
-    if (rejoins.length + dueLeavers.length + gone.length === 0 && !wantsOwnLeaf) return undefined;
-    return {
-      change: {
-        add: rejoins.map(({ keyPackage }) => keyPackage),
-        remove: [
-          ...rejoins.map(({ agentId }) => agentId).filter((agentId) => membership.leafOf(agentId) !== undefined),
-          ...gone,
-        ],
-        rejoins: rejoins.map(({ agentId, signature }) => ({ agentId, signature })),
-      },
-      answers: rejoins.map(({ requestId }) => requestId),
-    };
+  /** Members whose requests to come back can be granted now. */
+  get returning(): readonly Returning[] {
+    return this.#waiting("present");
   }
 
   /** Tells members that signed about an outdated leaf their present one, so that they ask again. */
@@ -284,17 +266,17 @@ export class Caretaker {
     }
   }
 
-  #hasWork(): boolean {
-    const { dueLeavers, wantsOwnLeaf } = this.#parts.membership;
-    return dueLeavers.length > 0 || wantsOwnLeaf || this.#goneAbsent().length > 0 ||
-      this.#waiting("present").length > 0 ||
-      this.#waiting("other").some(({ leafSent }) => !leafSent);
+  /** Members have left that a commit of ours removes. */
+  get #isLeft(): boolean {
+    const { membership, commits } = this.#parts;
+    return !commits.isWithoutLeavers && membership.leavers.length > 0;
   }
 
-  /** Absent members that have left will not come back by themselves. Only an owner removes them. */
-  #goneAbsent(): AgentId[] {
-    const { group, absentLeavers } = this.#parts.membership;
-    return group.self.owner ? absentLeavers : [];
+  #hasWork(): boolean {
+    const { membership } = this.#parts;
+    return this.#isLeft || membership.wantsOwnLeaf || goneAbsent(membership).length > 0 ||
+      this.#waiting("present").length > 0 ||
+      this.#waiting("other").some(({ leafSent }) => !leafSent);
   }
 
   /** Requests that have not expired, of members that are still in the group and have not left since. */
@@ -315,7 +297,7 @@ export class Caretaker {
     const { membership } = this.#parts;
     const { self } = membership.group;
     const requests = [...this.#rejoins.values()];
-    const alone = requests.length === 0 && membership.dueLeavers.length === 0;
+    const alone = requests.length === 0 && !this.#isLeft;
     if (alone || requests.some(({ named }) => named)) return 0;
     const hint = Math.min(...requests.map(({ epoch }) => epoch));
     const isLate = (agentId: AgentId): number => Number(membership.joinedAfter(agentId, hint));

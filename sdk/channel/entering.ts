@@ -54,6 +54,8 @@ export interface EnteredChannel {
   readonly anchor: Anchor;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
+  /** Those that were given up in this epoch, and that the relay may take yet. */
+  readonly given: readonly PreparedCommit[];
   /** A generation of ours whose fate is not known. */
   readonly founding: FoundingCandidate | undefined;
   /** The commit at which it is stopped. */
@@ -259,5 +261,5 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     returnedMs: undefined,
     foreign: undefined,
   };
-  return { durable, candidate: undefined, founding: undefined, record, trust, anchor, ...rest };
+  return { durable, candidate: undefined, given: [], founding: undefined, record, trust, anchor, ...rest };
 }

@@ -12,7 +12,6 @@ import {
 } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
 import type { Caretaker } from "./caretaker.ts";
-import type { Committer } from "./commits.ts";
 import type { Permit } from "./connection/permit.ts";
 import type { Begun } from "./following.ts";
 import type { HealthLog } from "./health.ts";
@@ -26,7 +25,6 @@ import type { Doubt } from "./store_age.ts";
 
 export interface GenerationsParts {
   readonly membership: Membership;
-  readonly committer: Committer;
   readonly recovery: Recovery;
   readonly rejoiner: Rejoiner;
   readonly reader: LogReader;
@@ -196,11 +194,10 @@ export class Generations {
 
   /** Our group is in the new generation; nothing else has run since. */
   async entered(begun: Begun): Promise<void> {
-    const { rejoiner, recovery, allArrived, committer, reader, progress, caretaker } = this.#parts;
+    const { rejoiner, recovery, allArrived, reader, progress, caretaker } = this.#parts;
     allArrived();
     rejoiner.stop();
     rejoiner.done();
-    committer.forget();
     reader.founded(begun);
     recovery.forgetForeign();
     await progress.flush();

@@ -4,7 +4,6 @@
  * its own leaf, and draws that spread them keep the channel's rate below one commit in ten minutes.
  */
 import { createError, isCode } from "../base/errors.ts";
-import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
@@ -12,6 +11,7 @@ import type { SeenLeaf } from "./key_age_records.ts";
 import { createPace, type HealingPace } from "./healing_pace.ts";
 import type { KeyAges } from "./key_ages.ts";
 import type { Membership } from "./membership.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 const hourMs = 60 * 60_000;
 /** However far away the moment is, it is worked out anew this often. */
@@ -42,7 +42,7 @@ export function healingMs(
 
 export interface HealingParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly health: HealthLog;
   readonly ages: KeyAges;
 }
@@ -69,7 +69,7 @@ export class Healing {
 
   /** The keys of a commit from before lay on disk: as if this process had found them. */
   #ownMoved(): void {
-    if (this.#parts.committer.isOfBefore) this.#startLeaf = undefined;
+    if (this.#parts.commits.isOfBefore) this.#startLeaf = undefined;
     if (this.#isActive) this.look();
   }
 
@@ -123,11 +123,11 @@ export class Healing {
   }
 
   async #heal(): Promise<void> {
-    const { committer, health, ages } = this.#parts;
+    const { commits, health, ages } = this.#parts;
     const { leaf } = ages.own;
     try {
       // Any commit of ours with a path does it.
-      await committer.commit(() => this.#isActive && ages.own.leaf === leaf ? { change: {} } : undefined);
+      await commits.commit({ is: "heal", leaf });
       if (this.#isActive) this.look();
     } catch (error) {
       if (!this.#isActive) return;
@@ -141,7 +141,7 @@ export class Healing {
 }
 
 /** Fresh keys at once. Throws `StaticError`. */
-export async function rotate(committer: Committer): Promise<void> {
-  const committed = await committer.commit(() => ({ change: {} }));
+export async function rotate(commits: Pick<CommitRunner, "commit">): Promise<void> {
+  const committed = await commits.commit({ is: "rotate" });
   if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
 }

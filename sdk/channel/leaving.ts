@@ -1,20 +1,17 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, type ChannelEndReason, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
+import { type AgentId, type ChannelEndReason, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
-import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
-import type { Committer, Plan } from "./commits.ts";
-import type { Confirmations } from "./confirmations.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
-import { isHeardLately } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
-import { successorNeeded } from "./ownership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 import type { StoreAge } from "./store_age.ts";
+import { isLastOwner, isOnlyOwner } from "./succession.ts";
 
 /** How long the only owner of a channel that leaves waits for its way back. */
 const successionMs = 15_000;
@@ -26,12 +23,11 @@ export type Asked = Extract<ChannelEndReason, "left" | "closed">;
 
 export interface LeavingParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly caretaker: Caretaker;
   readonly rejoiner: Rejoiner;
   readonly recovery: Recovery;
   readonly storeAge: StoreAge;
-  readonly confirmations: Pick<Confirmations, "lastHeardMs">;
   /** The relay is asked for this end of the channel. It may tell it before it answers. */
   readonly asks: (end: Asked, call: () => Promise<void>) => Promise<void>;
   /** The channel has ended. */
@@ -90,12 +86,6 @@ export function wayOut(membership: Membership): "close" | "leave" | "kept_out" {
   return isOnlyOwner(membership) || (isAlone && membership.group.self.owner) ? "kept_out" : "leave";
 }
 
-/** Others stay, and none of them is an owner. */
-function isOnlyOwner(membership: Membership): boolean {
-  const going = goingFrom(membership);
-  return isLastOwner(membership) && membership.group.members().some(({ agentId }) => !going.has(agentId));
-}
-
 interface Going {
   readonly isBlocked: boolean;
   /** The relay is told which membership is meant. */
@@ -105,20 +95,21 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, confirmations, asks, ended } = parts;
-  const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
+  const { membership, commits, caretaker, asks, ended } = parts;
   caretaker.stop();
+  commits.depart(isBlocked ? "goodbye" : "leaving");
+  const ofDeparture = { isOfDeparture: true };
   try {
-    // It may be what makes us the last member.
-    if (!isBlocked) await committer.settle();
+    // An open commit may be what makes us the last member.
+    if (!isBlocked) await commits.commit({ is: "settle" }, ofDeparture);
     ended.throwIfAborted();
     const isAlone = membership.group.members().length === 1;
     if (isAlone && membership.absent.length === 0 && await close(parts, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
-      await committer.commit(() => successionPlan(membership, successor, isHeard));
+      await commits.commit({ is: "succession", successor }, ofDeparture);
       // The statement is about our leaf: a commit that is taken after it would make it void.
-      await committer.close();
+      commits.depart("goodbye");
     }
     ended.throwIfAborted();
     await asks("left", () => sayLeave(parts, { isNamed }, deps));
@@ -127,7 +118,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
     const isHidden = isUnknown && deps.session.covers?.(membership) === false;
     if (isUnknown && !isHidden) return; // the relay had forgotten us already
     if (ended.aborted) throw error;
-    committer.reopen();
+    commits.depart("staying");
     if (!isBlocked) caretaker.start();
     throw isHidden ? hiddenError(membership.name) : error;
   }
@@ -154,61 +145,6 @@ function checkNobodyWaits({ absent, group }: Membership): void {
     `Cannot leave: ${absent.join(", ")} belong to the channel and are not back yet, and nobody else could let ` +
     "them in; wait for them, or remove them first";
   throw createError("not_allowed", text);
-}
-
-function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {
-  return new Set([group.self.agentId, ...leavers.map(({ agentId }) => agentId), ...absentLeavers]);
-}
-
-function isLastOwner(membership: Membership): boolean {
-  const { self, binding } = membership.group;
-  const going = goingFrom(membership);
-  return self.owner && !binding.owners.some((owner) => !going.has(owner));
-}
-
-type IsHeard = (agentId: AgentId) => boolean;
-
-/**
- * Before an owner leaves that has heard of no other owner lately, it makes another member an owner: the one that it names, or the
- * member with the lowest leaf of those that it has heard of, but no guest. Where there are other owners, owners have rights that others lack, or
- * nobody was heard of, the caller has to name one. Throws `StaticError`.
- */
-function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
-  const { group } = membership;
-  const going = goingFrom(membership);
-  const staying = group.members().filter(({ agentId }) => !going.has(agentId));
-  if (named !== undefined) {
-    if (staying.some(({ agentId }) => agentId === named)) return named;
-    throw createError(
-      "invalid_request",
-      `Cannot leave: ${named} is not a member, or is leaving too; name another successor`,
-    );
-  }
-  const owners = staying.filter(({ owner }) => owner);
-  // An absent owner has no keys to sign with before it is back; it stays an owner.
-  const isOwned = group.binding.owners.some((owner) => !going.has(owner) && membership.absent.includes(owner));
-  if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
-  const [heir] = staying.filter(({ agentId, guest }) => isHeard(agentId) && !guest).sort((a, b) =>
-    a.leafIndex - b.leafIndex
-  );
-  const isOpen = owners.length === 0 && samePolicy(policyOf(group.binding), openPolicy);
-  if (heir !== undefined && isOpen) return heir.agentId;
-  const who = owners.length > 0
-    ? "no other owner"
-    : heir === undefined
-    ? "no other member that is no guest"
-    : undefined;
-  const why = who === undefined ? "" : `: this agent has heard of ${who} for 7 days`;
-  throw successorNeeded(membership, `Cannot leave${why}`, "name one with leave({ successor })");
-}
-
-function successionPlan(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): Plan | undefined {
-  const { owners } = membership.group.binding;
-  const successor = membership.group.self.owner ? successorOf(membership, named, isHeard) : undefined;
-  if (successor === undefined || owners.includes(successor)) return undefined;
-  // The commit also removes those that have left.
-  const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
-  return { change: { owners: [...owners.filter((owner) => !leaving.has(owner)), successor] } };
 }
 
 /** Throws `StaticError` with `state_conflict` when the agent was brought in anew meanwhile: then its leaf is another one. */

@@ -22,7 +22,6 @@ import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
-import { Committer } from "./commits.ts";
 import type { Doubt as LinkDoubt, Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
 import { Confirmations } from "./confirmations.ts";
@@ -39,12 +38,15 @@ import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
 import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
+import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
 import { Outbox } from "./outbox.ts";
+import type { PlanFacts } from "./plan.ts";
+import { planOf } from "./plans.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { Recovery } from "./recovery.ts";
@@ -52,6 +54,7 @@ import { type LeaveProof, putLog } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { type Doubt, StoreAge } from "./store_age.ts";
+import { CommitRunner } from "./runner/commit_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
@@ -84,8 +87,6 @@ interface End {
 const lastWordsMs = 2000;
 /** For a generation of ours that the log holds. */
 const ownGenerationMs = 30_000;
-/** Before a commit is sent again about which a busy relay did not say anything. */
-const openMs = 5_000;
 /** For handlers that run then. */
 const handlersMs = 5000;
 /** Made in one call, when the relay refuses them. */
@@ -96,7 +97,7 @@ const maxArrivals = 5;
 export class LiveChannel {
   readonly number: number;
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   readonly health: HealthLog;
@@ -126,8 +127,6 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
-  /** An open commit is going to be sent again. */
-  #isResuming = false;
   /** Calls to leave. As long as there are some, our leaf must stay as it is. */
   #leaving: number[] = [];
   /** The end that the relay is asked for. */
@@ -151,11 +150,11 @@ export class LiveChannel {
     const onFault = (fault: unknown): void => this.die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
-    this.committer = this.#createCommitter(parts);
+    this.commits = this.#createCommits(parts);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
-    const { confirmations, committer, ages } = this;
+    const { confirmations, commits, ages } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
@@ -172,7 +171,7 @@ export class LiveChannel {
     const { position, landmarks, record: { joinedEpoch } } = parts;
     this.#reader = new LogReader({ position, landmarks, joinedEpoch }, {
       membership,
-      committer,
+      commits,
       senders: this.senders,
       inbox: this.inbox,
       health,
@@ -187,7 +186,7 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#caretaker = new Caretaker({ membership, committer, health, ages, ended: this.#stop.signal }, deps);
+    this.#caretaker = new Caretaker({ membership, commits, health, ages, ended: this.#stop.signal }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
       health,
@@ -217,7 +216,6 @@ export class LiveChannel {
   #createGenerations(): Generations {
     return new Generations({
       membership: this.membership,
-      committer: this.committer,
       recovery: this.#recovery,
       rejoiner: this.#rejoiner,
       reader: this.#reader,
@@ -235,23 +233,43 @@ export class LiveChannel {
     });
   }
 
-  #createCommitter({ candidate }: Pick<LiveChannelParts, "candidate">): Committer {
-    return new Committer({
+  #createCommits({ candidate, given }: Pick<LiveChannelParts, "candidate" | "given">): CommitRunner {
+    return new CommitRunner({
       membership: this.membership,
       health: this.health,
       candidate,
-      cleared: () => this.#cleared(),
+      given,
+      work: () => this.#link.work,
+      stopped: () => this.#stopped,
+      planOf: (plan, leavers) => planOf(plan, this.#planFacts(leavers)),
       isKeyOld: () => this.ages.isOld,
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
-      onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
-      onOpen: () => void this.#resumeLater().catch((fault) => this.die(fault)),
-      onForked: (reason) => this.#comeBack({ reason }),
-      onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
+      onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
+      onOutside: (reason, named) => this.#comeBack({ reason, named }),
+      onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
 
+  /** Stays so until an owner acts: nobody waits for that. */
+  get #stopped(): StaticError | undefined {
+    const stopped = this.#recovery.stopped && this.#recovery.condition;
+    return stopped && createError("mls_error", `${stopped.problem}. ${stopped.action}`);
+  }
+
+  #planFacts(leavers: readonly LeaveProof[]): PlanFacts {
+    const { membership, confirmations, ages } = this;
+    const nowMs = this.#deps.runtime.nowMs();
+    return {
+      membership,
+      leavers,
+      ownLeaf: ages.own.leaf,
+      returning: this.#caretaker.returning,
+      isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
+    };
+  }
+
   #createLink(log: Uint8Array | undefined): LinkRunner {
-    const { membership, committer } = this;
+    const { membership, commits } = this;
     return new LinkRunner({
       channelId: membership.channelId,
       log,
@@ -260,7 +278,7 @@ export class LiveChannel {
       facts: this.#createFacts(),
       received: () => this.#reader.received,
       settleStop: () => this.#settleStop(),
-      settleCommit: () => committer.recover(),
+      settleCommit: () => commits.fate(),
       noteAnchor: (anchor) => this.#storeAge.noted(anchor),
       putBack: (epoch) => this.#kept.putBack(epoch),
       findCommit: (epoch) => membership.findCommit(epoch),
@@ -286,7 +304,7 @@ export class LiveChannel {
   #createFacts(): Facts {
     const place = (): Place => this.#place;
     const store = (): StoreFacts => this.#storeFacts;
-    const { membership, committer } = this;
+    const { membership } = this;
     const [reader, progress, recovery] = [this.#reader, this.#progress, this.#recovery];
     return {
       get place() {
@@ -307,9 +325,6 @@ export class LiveChannel {
       },
       get own() {
         return reader.ownCommit;
-      },
-      get hasOpenCommit() {
-        return committer.candidate !== undefined;
       },
       get foreign() {
         return recovery.foreignGeneration;
@@ -336,7 +351,7 @@ export class LiveChannel {
       counter,
       usedKeys,
       reached: this.#progress.reached,
-      candidate: this.committer.candidate?.hash,
+      commits: this.commits.ours.map(({ hash }) => hash),
     };
   }
 
@@ -379,7 +394,7 @@ export class LiveChannel {
 
   #comeBackBy({ by, reason, sent }: LinkDoubt): void {
     const doubt = by === "store"
-      ? this.#storeAge.behind(reason, sent, this.committer.candidate)
+      ? this.#storeAge.behind(reason, sent, this.commits.ours.length > 0)
       : this.#storeAge.byWord(reason);
     this.#comeBack(doubt, by !== "lapse");
     this.#rejoiner.hurry();
@@ -537,9 +552,8 @@ export class LiveChannel {
 
   async #depart(successor: AgentId | undefined): Promise<void> {
     if (this.#recovery.stopped !== undefined) await this.#ownGeneration();
-    const { committer, confirmations } = this;
     const [caretaker, recovery, ended] = [this.#caretaker, this.#recovery, this.#stop.signal];
-    const parts = { ...this.#left, committer, caretaker, recovery, confirmations, ended };
+    const parts = { ...this.#left, commits: this.commits, caretaker, recovery, ended };
     const asks: LeavingParts["asks"] = async (end, call) => {
       this.#asked = end;
       await call().finally(() => this.#asked = undefined);
@@ -634,37 +648,6 @@ export class LiveChannel {
     if (ready) this.confirmations.confirm();
   }
 
-  /** A channel that is stopped stays so until an owner acts: nobody waits for that. */
-  async #cleared(): Promise<void> {
-    const stopped = this.#recovery.stopped && this.#recovery.condition;
-    if (stopped !== undefined) throw createError("mls_error", `${stopped.problem}. ${stopped.action}`);
-    const waited = await this.#link.mayWork();
-    if (waited === "now") return;
-    if (this.#over !== undefined) throw this.#over;
-    const { kind } = this.#deps.session.state;
-    if (kind === "ended") throw createError("transport_error", "The client was closed");
-    throw kind === "online"
-      ? createError("mls_error", "This agent is not in step with the channel; see health(), then try again")
-      : createError("connection_error", "The relay cannot be reached; try again later");
-  }
-
-  /** Nobody delivers our own commits to us: without this, one that was taken would be known with the next connection only. */
-  async #resumeLater(): Promise<void> {
-    const { runtime } = this.#deps;
-    if (this.#isResuming) return;
-    this.#isResuming = true;
-    try {
-      await pause(runtime, jitter(runtime, openMs), this.#stop.signal);
-      await this.#cleared();
-    } catch (error) {
-      if (error instanceof StaticError) return; // when it is given again
-      throw error;
-    } finally {
-      this.#isResuming = false;
-    }
-    if (!this.#stop.signal.aborted) await this.committer.resume();
-  }
-
   /** Returns what was read of the log. */
   async #process(notice: NoticeEnvelope, permit: Permit | undefined): Promise<Taken | undefined> {
     if (this.#ended !== undefined) return undefined;
@@ -727,7 +710,9 @@ export class LiveChannel {
         const leave = leaveOf(notice.body);
         const verdict = await this.#reader.about(leave.agentId, notice.body.sequence);
         if (verdict !== undefined) return await this.#follow(verdict);
-        if (await this.#noteLeave(leave) !== "unsigned") this.#caretaker.left(leave.agentId);
+        const worth = await this.#noteLeave(leave);
+        if (worth === "taken") this.commits.left();
+        if (worth !== "unsigned") this.#caretaker.left(leave.agentId);
         return;
       }
       case "DeliverLapse": {
@@ -782,6 +767,7 @@ export class LiveChannel {
 
   #suspend(): void {
     this.outbox.suspend();
+    this.commits.look();
   }
 
   /** From here on the channel works as before. */
@@ -789,7 +775,7 @@ export class LiveChannel {
     // With a permit of a connection that is over, or out of step, nothing goes on: the next connection does.
     if (this.#link.permit !== permit || this.#place.at !== "in_step") return;
     this.#link.push({ type: "moved" });
-    this.committer.resume().catch((fault) => this.die(fault));
+    this.commits.look();
     this.outbox.resume();
     this.#caretaker.look();
     this.#tellReady();
@@ -837,7 +823,7 @@ export class LiveChannel {
     this.membership.replace(entered);
     this.lookAlikes.look();
     this.newcomers.look(this.membership.agentIds);
-    this.committer.forget();
+    this.commits.replaced();
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
@@ -914,6 +900,7 @@ export class LiveChannel {
     this.requester.end(over);
     this.inbox.end(error);
     this.outbox.end(over);
+    this.commits.end(over);
     this.membership.end(over);
     this.#link.end();
     this.tell({ type: "ended", error });

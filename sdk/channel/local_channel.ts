@@ -21,7 +21,8 @@ import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
-import { checkOwner, demote, promote, type Promotion, setPolicy } from "./ownership.ts";
+import { demote, promote, setPolicy } from "./ownership.ts";
+import type { Promotion } from "./plan.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 import { waitForMember } from "./waiting_for_member.ts";
@@ -56,15 +57,10 @@ export class LocalChannel implements ChannelPort {
   async removeMember(agentId: string): Promise<void> {
     await translating("Cannot remove the member", async () => {
       const wanted = this.#find(agentId);
-      const { membership, committer } = this.#live;
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "An agent cannot remove itself; use leave()");
       }
-      await committer.commit(() => {
-        // For every attempt: another owner may have demoted this agent meanwhile.
-        checkOwner(membership, "remove the member");
-        return membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined;
-      });
+      await this.#live.commits.commit({ is: "remove", agentId: wanted });
     });
   }
 
@@ -90,7 +86,7 @@ export class LocalChannel implements ChannelPort {
 
   async rotate(): Promise<void> {
     await translating("Cannot change the keys", async () => {
-      await rotate(this.#live.committer);
+      await rotate(this.#live.commits);
       await this.#agent.keyPackages.replace();
     });
   }

@@ -16,29 +16,30 @@ import {
 import { StaticError } from "../base/errors.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
-import type { Committer } from "./commits.ts";
 import { type Ending, Endings } from "./endings.ts";
 import type { FetchBudget } from "./fetch_budget.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import { Lookahead } from "./lookahead.ts";
-import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
-import type { CommitPlace, Membership } from "./membership.ts";
+import { type EpochVerdict, LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
+import type { CommitPlace, Followed, Membership } from "./membership.ts";
 import type { Noted } from "./progress.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 import type { Senders } from "./senders.ts";
 import { fetchAgain, ok, type Verdict } from "./verdict.ts";
 
 type DeliverMessage = NoticeBody<"DeliverMessage">;
 type DeliverCommit = NoticeBody<"DeliverCommit">;
+type NotFollowed = "forked" | "own" | "refused" | "undecryptable";
 type Refusal = Outcome & { readonly kind: "refused" | "undecryptable" };
 
 const forged: Refusal = { kind: "undecryptable", reason: "It claims to be a commit of this agent" };
 
 export interface LogReaderParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: Pick<CommitRunner, "explain" | "adds">;
   readonly senders: Senders;
   readonly inbox: Inbox;
   readonly health: HealthLog;
@@ -160,12 +161,9 @@ export class LogReader {
   /** A statement about a member. Returns undefined when it may be looked at. */
   async about(agentId: AgentId, sequence: number): Promise<Verdict | undefined> {
     if (!this.#rises({ sequence })) return ok;
-    const { committer, budget } = this.#parts;
-    const isOurs = (): boolean => committer.candidate?.summary.added.includes(agentId) === true;
-    // The relay may have taken it though nobody has told us yet: then the statement is about a leaf that we do not know.
-    if (isOurs()) await this.#ownCommitSettled();
-    // Nobody could tell. The statement comes again.
-    if (isOurs()) return fetchAgain(budget.reserve());
+    const { commits } = this.#parts;
+    // The relay may have taken a commit of ours though nobody has told us yet: then the statement is about a leaf that we do not know.
+    if (commits.adds(agentId) && await commits.explain() === "unknown") return this.#unexplained();
     this.#pass({ sequence });
     return undefined;
   }
@@ -189,6 +187,7 @@ export class LogReader {
   async message(entry: DeliverMessage): Promise<Verdict> {
     if (!this.#rises(entry)) return this.#backwards();
     const verdict = await this.#epochOf(entry);
+    if (verdict === "unknown") return this.#unexplained();
     if (verdict === "ahead") return await this.#ahead(entry);
     const header = headerOf(entry.ciphertext);
     if (verdict === "over") {
@@ -233,6 +232,7 @@ export class LogReader {
       const own = this.#place.ownCommitOf(entry.epoch);
       if (own !== undefined) return await this.#contradicts(entry, own);
       const verdict = await this.#epochOf(entry);
+      if (verdict === "unknown") return this.#unexplained();
       if (verdict === "ahead") return await this.#ahead(entry);
       if (verdict === "over") return this.#over(entry, "a commit");
       // We have followed it before, as far as the relay can be believed.
@@ -251,20 +251,25 @@ export class LogReader {
         case "misattributed":
           return await this.#misattributed(entry);
         case "forked":
-          if (await this.#ownCommitSettled()) continue;
-          return this.#forked(entry);
         case "own":
-          if (await this.#ownCommitSettled()) continue;
-          if (entry.sender !== this.#parts.agentId) return this.#refused(entry, forged);
-          return { kind: "out_of_step", reason: "a commit of ours was taken that this agent no longer knows" };
         case "refused":
-        case "undecryptable":
-          if (await this.#ownCommitSettled()) continue;
-          return this.#refused(entry, outcome);
+        case "undecryptable": {
+          const as = await this.#parts.commits.explain();
+          if (as === "settled") continue;
+          return as === "unknown" ? this.#unexplained() : this.#notFollowed(entry, outcome);
+        }
         default:
           return await this.#misattributed(entry);
       }
     }
+  }
+
+  /** No commit of ours is why. */
+  #notFollowed(entry: DeliverCommit, outcome: Extract<Followed, { kind: NotFollowed }>): Verdict {
+    if (outcome.kind === "forked") return this.#forked(entry);
+    if (outcome.kind !== "own") return this.#refused(entry, outcome);
+    if (entry.sender !== this.#parts.agentId) return this.#refused(entry, forged);
+    return { kind: "out_of_step", reason: "a commit of ours was taken that this agent no longer knows" };
   }
 
   /** Read from the clear header, before any key is used: the entry will come again in order. */
@@ -335,11 +340,9 @@ export class LogReader {
     return this.#fetchedAgainFor !== undefined && sequence <= this.#fetchedAgainFor;
   }
 
-  async #ownCommitSettled(): Promise<boolean> {
-    const { committer, membership } = this.#parts;
-    const [{ underWay, candidate }, { epoch }] = [committer, membership];
-    await (underWay ?? committer.recover().catch(unlessRefused));
-    return underWay !== undefined || committer.candidate !== candidate || membership.epoch !== epoch;
+  /** Nobody could tell whether a commit of ours is why: the entry comes again, and this was no first time. */
+  #unexplained(): Verdict {
+    return fetchAgain(this.#parts.budget.reserve());
   }
 
   #rises({ sequence }: { readonly sequence: number }): boolean {
@@ -354,12 +357,13 @@ export class LogReader {
     return this.#parts.budget.take() ? fetchAgain() : ok;
   }
 
-  async #epochOf(entry: DeliverMessage | DeliverCommit): Promise<"here" | "over" | "ahead"> {
-    const { membership } = this.#parts;
+  async #epochOf(entry: DeliverMessage | DeliverCommit): Promise<EpochVerdict | "unknown"> {
+    const { membership, commits } = this.#parts;
     const verdict = this.#place.judge(entry, membership.epoch);
+    if (verdict !== "ahead") return verdict;
     // A commit of ours may have been taken though nobody has told us yet.
-    if (verdict !== "ahead" || !await this.#ownCommitSettled()) return verdict;
-    return this.#place.judge(entry, membership.epoch);
+    const as = await commits.explain();
+    return as === "unknown" ? as : this.#place.judge(entry, membership.epoch);
   }
 
   /** An entry of an epoch that has not begun there: a commit is missing before it, or the relay made it up. */
@@ -504,11 +508,6 @@ export class LogReader {
     // As they are when they are written: a commit of ours may be accepted before that, and writes them itself.
     this.#parts.onDone(settled ? [() => this.#landmarks()] : []);
   }
-}
-
-/** Without an answer nothing is known: the entry comes again. */
-function unlessRefused(error: unknown): void {
-  if (!(error instanceof StaticError)) throw error;
 }
 
 function headerOf(message: Uint8Array): PrivateMessageHeader | undefined {

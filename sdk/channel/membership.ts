@@ -139,8 +139,6 @@ export class Membership {
   #left: readonly AgentId[] = [];
   /** Members that signed, about whichever leaf of theirs, that they leave, since this process began. */
   readonly #goodbyes = new Set<AgentId>();
-  /** In this epoch the relay lets us remove nobody that left. */
-  #asideIn: Epoch | undefined;
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
@@ -264,22 +262,6 @@ export class Membership {
     });
   }
 
-  /** Of these, the ones that a commit of ours removes. */
-  get dueLeavers(): LeaveProof[] {
-    return this.#asideIn === this.group.current ? [] : this.leavers;
-  }
-
-  /**
-   * The relay refused a commit of ours. A log that was set back may not know that members have left, and then only owners may remove
-   * them: another member commits without them until the next epoch. Returns whether that is another commit than the one before.
-   */
-  setLeaversAside(): boolean {
-    const { current, self } = this.group;
-    const isOther = this.#asideIn !== current && !self.owner && this.leavers.length > 0;
-    this.#asideIn = isOther ? current : undefined;
-    return isOther;
-  }
-
   /** Members that the relay has given up, by its word alone. They may come back by themselves. */
   get lapsed(): AgentId[] {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
@@ -298,7 +280,6 @@ export class Membership {
     this.#goodbyes.add(proof.agentId);
     if (this.judgeLeaf(proof) !== "present") return "void";
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
-    this.#asideIn = undefined;
     return "taken";
   }
 
@@ -479,13 +460,14 @@ export class Membership {
     return outcome;
   }
 
-  /** The relay took our commit, and says where it stands. */
-  async accept(prepared: PreparedCommit, sequence: number, signed: KeptCommit): Promise<void> {
+  /** The relay took our commit, and says where it stands. Resolves with false when the group had left its epoch before. */
+  async accept(prepared: PreparedCommit, sequence: number, signed: KeptCommit): Promise<boolean> {
     const { epoch, hash } = prepared;
     const place = { own: true, hash, epoch, sequence, signed };
-    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place));
+    if (!await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place))) return false;
     this.#lastCommit = { epoch, hash };
     this.#moved(prepared.summary);
+    return true;
   }
 
   /** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */

@@ -14,92 +14,84 @@ import { createError, invalidArgument, type StaticError } from "../base/errors.t
 import { signerOf } from "../mls/owners_chain.ts";
 import { policyExtension } from "../mls/leaf.ts";
 import { lacking, policyOf } from "../mls/policy_rules.ts";
-import type { Committer, Plan } from "./commits.ts";
 import type { Membership } from "./membership.ts";
+import type { Planned, Promotion } from "./plan.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 export interface OwnershipParts {
-  readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
 }
-
-/** The new rank of a member: an owner, or of a guest a member like the others. */
-export type Promotion = "owner" | "member";
 
 /** Makes a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
-export async function promote(
-  agentId: string,
-  to: Promotion,
-  { membership, committer }: OwnershipParts,
-): Promise<void> {
+export async function promote(agentId: string, to: Promotion, { commits }: OwnershipParts): Promise<void> {
   const wanted = parseAgentId(agentId);
-  if (to === "member") return await release(wanted, { membership, committer });
-  if (to !== "owner") {
+  if (to !== "owner" && to !== "member") {
     throw invalidArgument(`A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`);
   }
-  await committer.commit((): Plan | undefined => {
-    checkOwner(membership, "promote a member");
-    const owners = stayingOwners(membership);
-    if (owners.includes(wanted)) return undefined;
-    if (membership.memberOf(wanted) === undefined || isLeaving(membership, wanted)) {
-      throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel, or is leaving it`);
-    }
-    if (owners.length >= limits.ownersPerChannel) {
-      throw createError(
-        "not_allowed",
-        `Cannot promote ${wanted}: a channel has at most ${limits.ownersPerChannel} owners`,
-      );
-    }
-    return { change: { owners: [...owners, wanted] } };
-  });
+  await commits.commit({ is: "promote", agentId: wanted, to });
 }
 
-async function release(wanted: AgentId, { membership, committer }: OwnershipParts): Promise<void> {
-  await committer.commit((): Plan | undefined => {
-    checkOwner(membership, "promote a guest");
-    if (!membership.isMember(wanted)) {
-      throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel`);
-    }
-    const { guests = [] } = membership.group.binding;
-    return guests.includes(wanted) ? { change: { released: [wanted] } } : undefined;
-  });
+export function promotion(
+  membership: Membership,
+  { agentId: wanted, to }: { readonly agentId: AgentId; readonly to: Promotion },
+): Planned | undefined {
+  if (to === "member") return release(membership, wanted);
+  checkOwner(membership, "promote a member");
+  const owners = stayingOwners(membership);
+  if (owners.includes(wanted)) return undefined;
+  if (membership.memberOf(wanted) === undefined || isLeaving(membership, wanted)) {
+    throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel, or is leaving it`);
+  }
+  if (owners.length >= limits.ownersPerChannel) {
+    throw createError(
+      "not_allowed",
+      `Cannot promote ${wanted}: a channel has at most ${limits.ownersPerChannel} owners`,
+    );
+  }
+  return { change: { owners: [...owners, wanted] } };
+}
+
+function release(membership: Membership, wanted: AgentId): Planned | undefined {
+  checkOwner(membership, "promote a guest");
+  if (!membership.isMember(wanted)) {
+    throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel`);
+  }
+  const { guests = [] } = membership.group.binding;
+  return guests.includes(wanted) ? { change: { released: [wanted] } } : undefined;
 }
 
 /** The agent stays a member. One that owns nothing stays as it is. */
-export async function demote(agentId: string, { membership, committer }: OwnershipParts): Promise<void> {
-  const wanted = parseAgentId(agentId);
-  await committer.commit((): Plan | undefined => {
-    if (!membership.group.binding.owners.includes(wanted)) return undefined;
-    checkOwner(membership, "demote an owner");
-    const owners = stayingOwners(membership).filter((owner) => owner !== wanted);
-    if (owners.length === 0) {
-      throw successorNeeded(membership, "Cannot demote the last owner", "promote another member first");
-    }
-    return { change: { owners } };
-  });
+export async function demote(agentId: string, { commits }: OwnershipParts): Promise<void> {
+  await commits.commit({ is: "demote", agentId: parseAgentId(agentId) });
+}
+
+export function demotion(membership: Membership, wanted: AgentId): Planned | undefined {
+  if (!membership.group.binding.owners.includes(wanted)) return undefined;
+  checkOwner(membership, "demote an owner");
+  const owners = stayingOwners(membership).filter((owner) => owner !== wanted);
+  if (owners.length === 0) {
+    throw successorNeeded(membership, "Cannot demote the last owner", "promote another member first");
+  }
+  return { change: { owners } };
 }
 
 /** Fields that are not given stay as they are. */
-export async function setPolicy(
-  wanted: Partial<ChannelPolicy>,
-  { membership, committer }: OwnershipParts,
-): Promise<void> {
+export async function setPolicy(wanted: Partial<ChannelPolicy>, { commits }: OwnershipParts): Promise<void> {
   for (const scope of [wanted.admission, wanted.posting]) checkScope(scope);
-  const next = (): ChannelPolicy | undefined => {
-    checkOwner(membership, "change the policy");
-    const before = policyOf(membership.group.binding);
-    // Programs without types give a part as undefined that they do not mean to change.
-    const { admission = before.admission, posting = before.posting } = wanted;
-    const policy = { admission, posting };
-    return samePolicy(before, policy) ? undefined : policy;
-  };
-  await committer.commit((): Plan | undefined => {
-    const policy = next();
-    if (policy === undefined) return undefined;
-    const { current } = membership.group;
-    const members = lacking(policyExtension, current, membership.leavers.map((leaver) => leaver.agentId));
-    if (members.length > 0) throw mustUpdate(members, "change the policy", "policies");
-    return { change: { policy } };
-  });
+  await commits.commit({ is: "policy", wanted: { ...wanted } });
+}
+
+export function policyChange(membership: Membership, wanted: Partial<ChannelPolicy>): Planned | undefined {
+  checkOwner(membership, "change the policy");
+  const before = policyOf(membership.group.binding);
+  // Programs without types give a part as undefined that they do not mean to change.
+  const { admission = before.admission, posting = before.posting } = wanted;
+  const policy = { admission, posting };
+  if (samePolicy(before, policy)) return undefined;
+  const { current } = membership.group;
+  const members = lacking(policyExtension, current, membership.leavers.map((leaver) => leaver.agentId));
+  if (members.length > 0) throw mustUpdate(members, "change the policy", "policies");
+  return { change: { policy } };
 }
 
 /** The last owner of a channel in which others stay names one of them. */

@@ -16,7 +16,7 @@ import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { ChannelMember } from "./member_list.ts";
 import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
-import type { Promotion } from "./ownership.ts";
+import type { Promotion } from "./plan.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */

@@ -3,21 +3,20 @@
  * what this version is capable of renews it. It does so at a random moment, so that the members of a large channel do not commit
  * all at once; any other commit does it on its way.
  */
-import { leafExtensions } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
-import { listsExtension } from "../mls/leaf.ts";
-import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import { isRenewalWanted } from "./plans.ts";
+import type { CommitRunner } from "./runner/commit_runner.ts";
 
 /** The latest moment for it, after the first one at which it was possible; in a large channel so that no more than six a minute come. */
 const [withinMs, eachMs] = [5 * 60_000, 10_000] as const;
 
 export interface RenewalParts {
   readonly membership: Membership;
-  readonly committer: Committer;
+  readonly commits: CommitRunner;
   readonly health: HealthLog;
 }
 
@@ -36,7 +35,7 @@ export class Renewal {
   /** From now on, until `stop`. */
   look(): void {
     this.#isActive = true;
-    if (this.#cancel !== undefined || !this.#isWanted()) return;
+    if (this.#cancel !== undefined || !isRenewalWanted(this.#parts.membership)) return;
     const [high = 0, low = 0] = this.#deps.runtime.randomBytes(2);
     const spreadMs = Math.max(withinMs, eachMs * this.#parts.membership.group.members().length);
     const ms = spreadMs * (high * 256 + low) / 0xffff;
@@ -50,9 +49,9 @@ export class Renewal {
   }
 
   async #renew(): Promise<void> {
-    const { committer, health } = this.#parts;
+    const { commits, health } = this.#parts;
     try {
-      await committer.commit(() => this.#isActive && this.#isWanted() ? { change: {} } : undefined);
+      await commits.commit({ is: "renew" });
     } catch (error) {
       if (this.#isActive && !isCode(error, "transport_error", "connection_error")) {
         const why = toStaticError(error, "Cannot commit").message;
@@ -61,11 +60,5 @@ export class Renewal {
     }
     this.#cancel = undefined;
     if (this.#isActive) this.look();
-  }
-
-  #isWanted(): boolean {
-    const { current } = this.#parts.membership.group;
-    const own = current.tree.leaf(current.ownLeaf);
-    return own !== undefined && !leafExtensions.every((type) => listsExtension(own.node, type));
   }
 }

@@ -134,13 +134,13 @@ export class StoreAge {
     return this.#isProven;
   }
 
-  /** The relay knows more of us than this store. `sent`: the last of it. `candidate`: our commit under way. */
-  behind(reason: string, sent: Sent | undefined, candidate: PreparedCommit | undefined): Doubt {
+  /** The relay knows more of us than this store. `sent`: the last of it. `isOpen`: it may have taken a commit that we know. */
+  behind(reason: string, sent: Sent | undefined, isOpen: boolean): Doubt {
     if (this.#isProven) return { reason };
     const settle = async (signal: AbortSignal): Promise<void> => {
       const entry = sent === undefined ? {} : await this.#readOwn(sent.sequence, signal);
       if (signal.aborted) return;
-      this.#isProven = await this.#isUnknownOwn(entry, candidate);
+      this.#isProven = await this.#isUnknownOwn(entry, isOpen);
       if (this.#isProven) this.#health.report("store_rolled_back", rolledBack);
       else this.#reportUnproven(reason);
       await this.#limitByWord(signal);
@@ -217,12 +217,12 @@ export class StoreAge {
    * Of a commit only its epoch tells: in ours there must be none of ours whose fate we do not know, and in earlier memberships
    * we have been in no such epoch.
    */
-  async #isUnknownOwn({ message, commit }: OwnEntry, candidate: PreparedCommit | undefined): Promise<boolean> {
+  async #isUnknownOwn({ message, commit }: OwnEntry, isOpen: boolean): Promise<boolean> {
     const { channelId, durable, epoch } = this.#membership;
     if (message !== undefined) return await durable.isUnknownOwn(message.ciphertext);
     if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;
-    const isOpen = candidate !== undefined || this.#anchor.discarded.some((known) => known.epoch === epoch);
-    if (commit.epoch === epoch && isOpen) return false;
+    const isKnown = isOpen || this.#anchor.discarded.some((known) => known.epoch === epoch);
+    if (commit.epoch === epoch && isKnown) return false;
     const { signatures, identity } = this.#deps;
     const commitHash = sha256(commit.commit);
     const statement = commitStatement({ ...commit, channelId, commitHash, owners: commit.owners?.agentIds });

@@ -58,7 +58,7 @@ Deno.test("a commit of our own from an earlier membership does not prove that th
     const anchor = newAnchor(5, { formerEpoch: 7 });
     const age = new StoreAge({ anchor, membership, health }, deps as unknown as StoreAgeDeps); // cast: no more is asked here
     const sent = { sequence: 6, counter: 0, epoch, commitHash: sha256(commit) };
-    await age.behind("test", sent, undefined).settle?.(new AbortController().signal);
+    await age.behind("test", sent, false).settle?.(new AbortController().signal);
     await store.close();
     return health.issues.map(({ kind }) => kind);
   };

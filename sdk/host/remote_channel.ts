@@ -22,7 +22,7 @@ import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
 import { Newcomers } from "../channel/newcomers.ts";
 import type { Sent } from "../channel/bundling.ts";
-import type { Promotion } from "../channel/ownership.ts";
+import type { Promotion } from "../channel/plan.ts";
 import type { SendOptions } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { ReceiveOptions } from "../channel/receiver.ts";

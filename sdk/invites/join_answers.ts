@@ -5,22 +5,16 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
+import { judgeApplicant, readApplicant } from "../channel/adding.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
+import type { Admitted, Applicant } from "../channel/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
 import type { InviteBook, RequestNote } from "./invite_book.ts";
 
 type JoinRequest = NoticeBody<"DeliverJoinRequest">;
-
-interface Admitted {
-  readonly request: JoinRequest;
-  readonly applicant: Applicant;
-  /** The channel's epoch when the request was admitted. */
-  readonly epoch: number;
-}
 
 interface Judged {
   readonly request: JoinRequest;
@@ -153,20 +147,9 @@ export class JoinAnswers {
   }
 
   async #admit(channel: LiveChannel, admitted: readonly Admitted[]): Promise<void> {
-    const { membership, committer } = channel;
+    const { membership, commits } = channel;
     try {
-      await committer.commit(() => {
-        // An applicant that was added while we tried has its Welcome: adding it again would remove the present member,
-        // or bring back one that was removed.
-        const open = admitted.filter(({ request, applicant, epoch }) =>
-          !membership.mayHaveComeSince(applicant.agentId, epoch) && !this.#book.whyEnded(request, membership)
-        );
-        const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
-        return open.length === 0 ? undefined : {
-          change: changeFor(membership, [...applicants.values()]),
-          answers: open.map(({ request }) => request.requestId),
-        };
-      });
+      await commits.commit({ is: "admit", admitted, invites: this.#book });
     } catch (fault) {
       const error = toStaticError(fault, "Cannot let the agent in");
       if (mustWait(error)) throw error;

@@ -41,7 +41,7 @@ const nothing: Alongside = () => [];
 export type { Receipt, Received };
 export { maxPastEpochs, reservedGenerations } from "./recorded_group.ts";
 
-export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "founding"> {
+export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" | "founding"> {
   readonly durable: DurableGroup;
 }
 
@@ -134,32 +134,58 @@ export class DurableGroup {
   }
 
   /** A commit of ours that is safe to send: its candidate state is durable. */
-  prepare(change: Change): Promise<PreparedCommit> {
-    return this.#exclusive(() => this.#prepare(change));
+  async prepare(change: Change): Promise<PreparedCommit> {
+    const prepared = await this.prepareIn(this.group.epoch, change);
+    if (prepared === undefined || !await this.keep(prepared)) throw new MlsFault("The group has left this epoch");
+    return prepared;
   }
 
-  /** The same for a change that was planned in this epoch. Undefined when the group has left it meanwhile. */
+  /** Of a change that was planned in this epoch; it may be sent when it is kept. Undefined when the group has left the epoch meanwhile. */
   prepareIn(epoch: number, change: Change): Promise<PreparedCommit | undefined> {
-    return this.#exclusive(() => epoch === this.group.epoch ? this.#prepare(change) : Promise.resolve(undefined));
+    return this.#exclusive(() =>
+      Promise.resolve(epoch === this.group.epoch ? this.#recorded.prepare(change) : undefined)
+    );
   }
 
-  async #prepare(change: Change): Promise<PreparedCommit> {
-    const step = this.#recorded.prepare(change);
-    await this.#keep(step);
-    return step.result;
-  }
-
-  /** The relay took our commit. */
-  accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
-    return this.#exclusive(async () => {
-      const step = this.#recorded.accept(prepared);
-      await this.#keep(step, () => alongside(prepared.summary));
+  /** Resolves when the commit is safe to send; with false when the group has left its epoch meanwhile. */
+  keep(prepared: PreparedCommit): Promise<boolean> {
+    return this.#inEpochOf(prepared, () => {
+      const changes = this.#recorded.keep(prepared);
+      return this.#write(() => changes);
     });
   }
 
-  /** Our commit lost its race: the candidate goes, the group stays. `alongside` is asked when it is written. */
+  /** The relay took our commit. Resolves with false when the group has left its epoch meanwhile. */
+  accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<boolean> {
+    return this.#inEpochOf(prepared, () => {
+      const step = this.#recorded.accept(prepared);
+      return this.#keep(step, () => alongside(prepared.summary));
+    });
+  }
+
+  /** The relay does not take our commit: the candidate goes, the group stays. `alongside` is asked when it is written. */
   discard(alongside: () => readonly RecordChange[] = () => []): Promise<void> {
     return this.#exclusive(() => this.#write(() => [...this.#recorded.discard(), ...alongside()]));
+  }
+
+  /** Our commits lost their race; see `RecordedGroup`. */
+  discardAll(alongside: () => readonly RecordChange[]): Promise<void> {
+    return this.#exclusive(() => this.#write(() => [...this.#recorded.discardAll(), ...alongside()]));
+  }
+
+  /** The candidate is sent no more, and stays; see `RecordedGroup`. Nothing when the group has left its epoch meanwhile. */
+  async give(prepared: PreparedCommit, dropped?: PreparedCommit, alongside?: () => RecordChange): Promise<void> {
+    const changes =
+      (): RecordChange[] => [...this.#recorded.give(prepared, dropped), ...alongside ? [alongside()] : []];
+    await this.#inEpochOf(prepared, () => this.#write(changes));
+  }
+
+  #inEpochOf({ epoch }: PreparedCommit, act: () => Promise<void>): Promise<boolean> {
+    return this.#exclusive(async () => {
+      if (epoch !== this.group.epoch) return false;
+      await act();
+      return true;
+    });
   }
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */

@@ -37,6 +37,7 @@ import {
   epochId,
   foundingId,
   frontierId,
+  givenId,
   kindOf,
   parentId,
   pastId,
@@ -79,6 +80,8 @@ export interface LoadedRecords {
   readonly recorded: RecordedGroup;
   /** A commit, or a generation, of ours whose fate is unknown: the log says whether it was taken. */
   readonly candidate: PreparedCommit | undefined;
+  /** Commits of ours that were given up, and that the relay may take yet. */
+  readonly given: readonly PreparedCommit[];
   readonly founding: FoundingCandidate | undefined;
 }
 
@@ -103,17 +106,22 @@ export class RecordedGroup {
   readonly #kind: string;
   /** Generation up to which the disk allows us to send in the current epoch. */
   #reservedUntil: number;
-  /** A commit of ours was prepared and neither accepted nor discarded. */
+  /** A commit of ours is kept, and neither accepted nor discarded. */
   #candidate: boolean;
+  /** Of those given up: the names of their records. */
+  readonly #given: Set<string>;
   #received = 0;
   readonly #consumption = new Consumption();
   /** References of the proposals that are on disk. */
   readonly #proposals: Set<string>;
   /** Of epochs whose size was looked at before they began. */
   readonly #encoded = new WeakMap<Epoch, Uint8Array>();
+  /** The same of commits of ours. */
+  readonly #candidates = new WeakMap<PreparedCommit, Uint8Array>();
 
-  private constructor(group: Group, limits: RecordLimits, candidate: boolean) {
+  private constructor(group: Group, limits: RecordLimits, candidate: boolean, given: readonly PreparedCommit[]) {
     this.#candidate = candidate;
+    this.#given = new Set(given.map(({ hash }) => givenId(hash)));
     this.group = group;
     this.#limits = limits;
     this.#kind = kindOf(channelIdOf(group.current.context));
@@ -127,7 +135,7 @@ export class RecordedGroup {
    * entered by a KeyPackage that is used once.
    */
   static save(group: Group, stored: readonly StoredRecord[], limits: RecordLimits): SavedRecords {
-    const recorded = new RecordedGroup(group, limits, false);
+    const recorded = new RecordedGroup(group, limits, false, []);
     const epoch = stored.find(({ id }) => id === epochId);
     const known = epoch && decodeEpoch(epoch.value);
     if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
@@ -150,9 +158,9 @@ export class RecordedGroup {
   static load(stored: readonly StoredRecord[], limits: RecordLimits, deps: MemberDeps): LoadedRecords | undefined {
     const read = readGroup(stored);
     if (read === undefined) return undefined;
-    const { current, candidate, founding, ...rest } = read;
+    const { current, candidate, given, founding, ...rest } = read;
     const group = Group.restore({ epoch: current, ...rest }, deps);
-    return { recorded: new RecordedGroup(group, limits, candidate !== undefined), candidate, founding };
+    return { recorded: new RecordedGroup(group, limits, candidate !== undefined, given), candidate, given, founding };
   }
 
   /**
@@ -231,15 +239,25 @@ export class RecordedGroup {
     return ratchets === undefined ? [] : [this.#put(id, encodeRatchets(ratchets))];
   }
 
-  /** A commit of ours, which is safe to send once its candidate state is written. */
-  prepare(change: Change): Step<PreparedCommit> {
-    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
-    const result = this.group.prepare(change);
-    const candidate = encodeCandidate(result, this.#encode(result.next));
-    const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(result.next);
+  /** A commit of ours, to be kept before it is sent. One that is not kept has used up a key, and nothing else. */
+  prepare(change: Change): PreparedCommit {
+    const prepared = this.group.prepare(change);
+    const tooLarge = this.#tooLarge(this.#encodeCandidate(prepared).length) ?? this.#tooLargeToFollow(prepared.next);
     if (tooLarge !== undefined) throw new MlsFault(tooLarge);
+    return prepared;
+  }
+
+  /** The commit is safe to send once this is written. */
+  keep(prepared: PreparedCommit): RecordChange[] {
+    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
     this.#candidate = true;
-    return { result, write: [this.#put("candidate", candidate), ...this.#ownChanges(0)], over: [] };
+    return [this.#put("candidate", this.#encodeCandidate(prepared)), ...this.#ownChanges(0)];
+  }
+
+  #encodeCandidate(prepared: PreparedCommit): Uint8Array {
+    const encoded = this.#candidates.get(prepared) ?? encodeCandidate(prepared, this.#encode(prepared.next));
+    this.#candidates.set(prepared, encoded);
+    return encoded;
   }
 
   /** The relay took our commit. */
@@ -249,10 +267,30 @@ export class RecordedGroup {
     return this.#moved(before);
   }
 
-  /** Our commit lost its race: the candidate goes, the group stays. */
+  /** The relay does not take our commit: the candidate goes, the group stays. */
   discard(): RecordChange[] {
     this.#candidate = false;
     return [this.#delete("candidate")];
+  }
+
+  /** Our commits lost their race: nothing of ours is left of this epoch. */
+  discardAll(): RecordChange[] {
+    return [...this.discard(), ...this.#forgetGiven()];
+  }
+
+  /** The candidate is sent no more, and stays: the relay may take it yet. `dropped`: an earlier one that has no room any more. */
+  give(prepared: PreparedCommit, dropped?: PreparedCommit): RecordChange[] {
+    const [id, gone] = [givenId(prepared.hash), dropped && givenId(dropped.hash)];
+    this.#given.add(id);
+    if (gone !== undefined) this.#given.delete(gone);
+    const changes = [...this.discard(), this.#put(id, this.#encodeCandidate(prepared))];
+    return gone === undefined ? changes : [...changes, this.#delete(gone)];
+  }
+
+  #forgetGiven(): RecordChange[] {
+    const changes = Array.from(this.#given, (id) => this.#delete(id));
+    this.#given.clear();
+    return changes;
   }
 
   /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
@@ -312,6 +350,7 @@ export class RecordedGroup {
       ...this.#epochChanges(current),
       ...this.#ownersChanges(before.changes),
       this.#delete("candidate"),
+      ...this.#forgetGiven(),
       this.#delete(foundingId),
       parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
       ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { createRandom } from "../../tests/support/mod.ts";
 import type { RecordChange, StoredRecord } from "../store/mod.ts";
 import { encodeEpoch } from "./state_codec.ts";
@@ -148,15 +149,36 @@ Deno.test("what an operation returns to be written is all that a restart needs",
   disk.write(recorded.consume(again.receipt));
   assertEquals((await perform(disk.load(b).beginReceive(newest(world), anything))).result.outcome.kind, "duplicate");
 
-  const prepared = disk.keep(recorded.prepare({}));
-  assertThrows(() => recorded.prepare({}), Error, "under way");
+  const prepared = recorded.prepare({});
+  disk.write(recorded.keep(prepared));
+  const other = recorded.prepare({});
+  assertThrows(() => recorded.keep(other), Error, "under way");
   const reloaded = RecordedGroup.load(disk.stored, {}, b.deps);
   assertEquals(reloaded?.candidate?.hash, prepared.hash);
   disk.write(recorded.discard());
   assertEquals(RecordedGroup.load(disk.stored, {}, b.deps)?.candidate, undefined);
 
-  disk.keep(recorded.accept(disk.keep(recorded.prepare({ forcePath: true }))));
+  // Those that are given up are found again, until the group moves.
+  const given = [prepared, other];
+  for (const each of given) {
+    if (each !== prepared) disk.write(recorded.keep(each));
+    disk.write(recorded.give(each));
+  }
+  const hashesOf = (): string[] => {
+    const loaded = RecordedGroup.load(disk.stored, {}, b.deps)?.given ?? [];
+    return loaded.map(({ hash }) => bytesToHex(hash)).sort();
+  };
+  assertEquals(hashesOf(), given.map(({ hash }) => bytesToHex(hash)).sort());
+  const last = recorded.prepare({ forcePath: true });
+  disk.write(recorded.keep(last));
+  disk.write(recorded.give(last, prepared));
+  assertEquals(hashesOf(), [other, last].map(({ hash }) => bytesToHex(hash)).sort());
+
+  const taken = recorded.prepare({ forcePath: true });
+  disk.write(recorded.keep(taken));
+  disk.keep(recorded.accept(taken));
   assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));
+  assertEquals([hashesOf(), disk.stored.some(({ id }) => id.startsWith("given/"))], [[], false]);
 });
 
 Deno.test("a trial says where a commit leads, adopts nothing and uses up no key: afterwards it, or another one, is followed", async () => {

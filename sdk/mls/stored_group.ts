@@ -57,6 +57,11 @@ export function proposalId(reference: string): string {
   return `proposal/${reference}`;
 }
 
+/** A commit of ours that was given up, and that the relay may take yet. */
+export function givenId(hash: Uint8Array): string {
+  return `given/${bytesToHex(hash)}`;
+}
+
 /**
  * Records of epochs that are over, in an order in which they can be deleted, and those of the current one. Without a current
  * epoch nothing can be loaded: then all are over.
@@ -88,6 +93,8 @@ export interface StoredGroup {
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
   readonly candidate: PreparedCommit | undefined;
+  /** Those that were given up in this epoch, and that the relay may take yet. In no order. */
+  readonly given: readonly PreparedCommit[];
   /** A generation of ours whose fate is unknown. */
   readonly founding: FoundingCandidate | undefined;
   readonly parent: Parent | undefined;
@@ -119,6 +126,7 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     ),
     proposals: new Map(under(stored, "proposal/").map(([reference, value]) => [reference, decodeProposalFrom(value)])),
     candidate: candidate && decodeCandidate(candidate),
+    given: under(stored, "given/").map(([, value]) => decodeCandidate(value)),
   };
 }
 

@@ -12,8 +12,13 @@ import { createPace } from "../channel/healing_pace.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
+import type { Plan, Planned } from "../channel/plan.ts";
 import type { PostOptions } from "../channel/send_options.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
+
+/** Plans that no call of the product makes, and those that may be asked for them. */
+const changes = new WeakMap<Plan, () => Planned | undefined>();
+const changed = new WeakSet<LiveChannel["commits"]>();
 
 export class Inside {
   readonly #live: LiveChannel;
@@ -118,37 +123,49 @@ export class Inside {
   commit(
     plan: () => Change | undefined = () => ({}),
     answers: readonly JoinRequestId[] = [],
-  ): ReturnType<LiveChannel["committer"]["commit"]> {
-    return this.#live.committer.commit(() => {
+  ): ReturnType<LiveChannel["commits"]["commit"]> {
+    const { commits } = this.#live;
+    if (!changed.has(commits)) {
+      changed.add(commits);
+      const planOf = commits.planOf.bind(commits);
+      commits.planOf = (each, leavers) => {
+        const change = changes.get(each);
+        return change === undefined ? planOf(each, leavers) : change();
+      };
+    }
+    const wanted: Plan = { is: "settle" };
+    changes.set(wanted, () => {
       const change = plan();
       return change && { change, answers };
     });
+    return commits.commit(wanted);
   }
 
   /** A commit of ours whose fate is open. */
   get openCommit(): PreparedCommit | undefined {
-    return this.#live.committer.candidate;
+    return this.#live.commits.candidate;
   }
 
   /** It is from before a crash or a lost connection. */
   get isCommitOfBefore(): boolean {
-    return this.#live.committer.isOfBefore;
+    return this.#live.commits.isOfBefore;
   }
 
   /** No commit is made or sent any more until `reopenCommits`, as while the agent leaves. */
   closeCommits(): Promise<void> {
-    return this.#live.committer.close();
+    this.#live.commits.depart("goodbye");
+    return Promise.resolve();
   }
 
   reopenCommits(): void {
-    this.#live.committer.reopen();
+    this.#live.commits.depart("staying");
   }
 
-  /** From now on an open commit is sent again by `act`. */
+  /** From now on `act` decides what becomes of it when the time of an open commit has come. */
   replaceResume(act: (resume: () => Promise<void>) => Promise<void>): void {
-    const { committer } = this.#live;
-    const resume = committer.resume.bind(committer);
-    committer.resume = () => act(resume);
+    const { commits } = this.#live;
+    const wake = commits.wake.bind(commits);
+    commits.wake = (timer) => void act(() => Promise.resolve(wake(timer)));
   }
 
   /** From now on our commits are made by `act`. */
@@ -164,7 +181,7 @@ export class Inside {
     const accept = membership.accept.bind(membership);
     membership.accept = async (...parts) => {
       await wait();
-      await accept(...parts);
+      return await accept(...parts);
     };
   }
 

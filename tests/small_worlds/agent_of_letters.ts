@@ -114,7 +114,7 @@ export interface Rejoin {
 export interface Operation {
   readonly operation: number;
   readonly what: "recover" | "commit";
-  at: "find" | "arrival" | "queued" | "following" | "work" | "sent";
+  at: "find" | "arrival" | "queued" | "following" | "sent";
   waits: number;
   readonly until: number;
 }
@@ -227,7 +227,6 @@ export function factsOf(agent: Agent): Facts {
     received,
     durable: position,
     own,
-    hasOpenCommit: candidate !== undefined,
     foreign: undefined,
     store: {
       anchor,
@@ -235,7 +234,7 @@ export function factsOf(agent: Agent): Facts {
       counter,
       usedKeys,
       reached: isVoid ? Infinity : position,
-      candidate: candidate === undefined ? undefined : bytesOf(candidate.hash),
+      commits: candidate === undefined ? [] : [bytesOf(candidate.hash)],
     },
     jitter: (ms) => ms,
   };

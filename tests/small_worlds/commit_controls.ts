@@ -30,10 +30,11 @@ const oldAnswer: Step = (state, event, facts) => {
   return done;
 };
 
-/** A plan behind an open commit has no moment. */
+/** A plan behind an open commit, or of one that is held back, has no moment. */
 const plansWithoutMoment: Step = (state, event, facts) => {
   const done = step(state, event, facts);
-  if (state.commit.at === "open") { for (const plan of state.plans) plan.timer = undefined; }
+  const { at } = state.commit;
+  if (at === "open" || at === "asking") { for (const plan of state.plans) plan.timer = undefined; }
   return done;
 };
 

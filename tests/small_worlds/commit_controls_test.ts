@@ -32,8 +32,9 @@ finds("statementDoesNotWait", "S3", { left: { adds: 1, leaves: 1 } });
 finds("discardedUnasked", "L1");
 finds("oldAnswer", "L1");
 finds("oldAnswer", "S3", { left: { adds: 1, leaves: 1, lost: 1, late: 1 } });
-finds("plansWithoutMoment", "L2");
-finds("assumed", "S5");
+finds("plansWithoutMoment", "L2", { left: { changes: 2, kill: 1 } });
+finds("plansWithoutMoment", "L2", { left: { changes: 1, broken: 1 } });
+finds("assumed", "S5", { left: { changes: 2, kill: 1 } });
 finds("besideAnOpenOne", "S7", { left: { changes: 2, kill: 1 } });
 if (inCampaign) {
   const states = 100_000;

@@ -191,7 +191,7 @@ export class Host {
       case "acknowledge":
         return this.#acknowledge(effect.consumed);
       case "settle":
-        return this.#waited(effect.operation, effect.result);
+        return this.#waited(effect.operation);
       case "wake":
         return;
       case "report":
@@ -861,12 +861,11 @@ export class Host {
     if (waiting === undefined) return;
     if (refusal !== undefined) return this.#return(operation);
     waiting.at = "arrival";
-    this.push({ type: "wait", operation, until: "arrival" });
+    this.push({ type: "wait", operation });
   }
 
-  #waited(operation: number, result: "now" | "late"): void {
+  #waited(operation: number): void {
     const waiting = this.#operation(operation);
-    if (waiting?.at === "work") return result === "now" ? this.#commit(waiting) : this.#return(operation);
     if (waiting?.at !== "arrival") return;
     if (!isAllHere(this.#agent) && this.#agent.connection === 0) return this.#return(operation);
     this.#queueFounding(operation, isAllHere(this.#agent));
@@ -993,20 +992,16 @@ export class Host {
     this.#call({ by: "message", group }, { op: "SendMessage", epoch: group.epoch, id, counter, keyNumber });
   }
 
-  /** The program wants to change the channel. */
+  /** The program wants to change the channel. Without a permit, or beside an open commit, it is told so: world 2 has those that wait. */
   change(): void {
-    const operation = ++this.#world.operations;
-    this.#agent.operations.push({ operation, what: "commit", at: "work", waits: 0, until: 0 });
-    this.push({ type: "wait", operation, until: "work" });
-    this.run();
-  }
-
-  #commit(waiting: Operation): void {
-    const { disk, isUnderWay, name } = this.#agent;
+    const agent = this.#agent;
+    const { disk, isUnderWay, name } = agent;
+    const mayWork = permit(agent) !== undefined && placeOf(agent).at === "in_step";
+    if (!mayWork || disk.candidate !== undefined || isUnderWay) return;
     this.#checkCompared("committed");
-    if (disk.candidate !== undefined || isUnderWay) return this.#return(waiting.operation);
-    waiting.at = "sent";
-    disk.candidate = { epoch: disk.group.epoch, hash: `commit ${waiting.operation} of ${name} in ${disk.group.epoch}` };
+    const operation = ++this.#world.operations;
+    agent.operations.push({ operation, what: "commit", at: "sent", waits: 0, until: 0 });
+    disk.candidate = { epoch: disk.group.epoch, hash: `commit ${operation} of ${name} in ${disk.group.epoch}` };
     this.#sendCommitAgain();
   }
 

@@ -134,7 +134,6 @@ export function linkFacts(member: RecoveringMember): Facts {
     received,
     durable: disk.position,
     own: disk.own,
-    hasOpenCommit: false,
     foreign: place.at === "apart" ? place.foreign.generation : undefined,
     store: {
       anchor: disk.anchor,
@@ -142,7 +141,7 @@ export function linkFacts(member: RecoveringMember): Facts {
       counter: 0,
       usedKeys: 0,
       reached: disk.position,
-      candidate: undefined,
+      commits: [],
     },
     jitter: (ms) => ms,
   };

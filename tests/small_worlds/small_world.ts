@@ -162,7 +162,7 @@ function view(state: SmallState): unknown {
  * Calls of the program and what they wait for, in an order that does not depend on which came first: nothing looks at it. A call whose loss
  * changes nothing else may stand anywhere too.
  */
-function operationsOf({ operations, calls, link: { arrival, waiting }, tasks }: Agent): Partial<Agent> {
+function operationsOf({ operations, calls, link: { arrival }, tasks }: Agent): Partial<Agent> {
   const isOfProgram = ({ asker: { by } }: Agent["calls"][number]): boolean => by === "recover" || by === "message";
   const ofProgram = calls.filter(isOfProgram);
   if (operations.length === 0 && ofProgram.length < 2) return {};
@@ -171,7 +171,7 @@ function operationsOf({ operations, calls, link: { arrival, waiting }, tasks }: 
   const sortedCalls = ofProgram.map((call) => ({ call, text: textOf(call) })).sort(by(({ text }) => text));
   const rankOf = ({ operation }: Agent["operations"][number]): number => ranks.get(operation) ?? operations.length;
   for (const { call: { asker } } of sortedCalls) if (asker.by === "recover") rank(asker.operation);
-  for (const { operation } of [...arrival.waiting, ...waiting]) rank(operation);
+  for (const { operation } of arrival.waiting) rank(operation);
   for (const task of tasks) if (task.kind === "found") rank(task.operation);
   return {
     calls: [...calls.filter((call) => !isOfProgram(call)), ...sortedCalls.map(({ call }) => call)],
@@ -371,7 +371,7 @@ class Moves {
 
   #passingTime(): void {
     const { agent, relay } = this.#state;
-    const { link, window, calm, waiting, arrival } = agent.link;
+    const { link, window, calm, arrival } = agent.link;
     const wake = (name: string, timer: number | undefined, budget?: "late"): void => {
       if (timer === undefined) return;
       this.#add(name, "time", (state) => {
@@ -391,7 +391,6 @@ class Moves {
     }
     wake("time to acknowledge", window.timer);
     wake("asked back: time has passed", calm);
-    for (const { timer } of waiting) wake("a change has waited for too long", timer);
     arrival.waiting.forEach(({ timer }, at) => {
       wake("recover() has waited for an entry", timer);
       // How often it has waited decides nothing before the last time, and nothing else changes with it: any time may be the last.

@@ -6,7 +6,17 @@ import { equalBytes } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
 import { maxSkippedGenerations } from "../../mls/secret_tree.ts";
 import { restMs } from "../commit_pace.ts";
-import { explain, isOfPlan, numberOf, type Run, settleFirst, tellFate, wake } from "./own_commit_run.ts";
+import {
+  explain,
+  isHeldBack,
+  isLost,
+  isOfPlan,
+  numberOf,
+  type Run,
+  settleFirst,
+  tellFate,
+  wake,
+} from "./own_commit_run.ts";
 import {
   type Candidate,
   candidateOf,
@@ -21,7 +31,8 @@ type Sent = Extract<OwnCommit, { at: "sent" | "asking" }>;
 
 /** Further ones: of the oldest its hash alone is kept. */
 const maxGiven = 8;
-const openMs = 5000;
+/** Before an open commit is sent again. */
+export const openMs = 5000;
 /** In one call, of a log that is behind us: as after a restored backup, until the next connection mends it. */
 const maxBehind = 3;
 /** With ten members that commit at once the last one wins in its tenth try, usually much earlier. */
@@ -79,17 +90,23 @@ export function heldOf(
 }
 
 function notHeld<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>): void {
-  const { state, facts } = run;
+  const { facts } = run;
   const { candidate, next, sends } = asking;
   if (next === "send") {
-    if (facts.work === undefined) return leaveOpen(run, candidate, { code: "connection_error" });
-    return send(run, { ...asking, sends: sends + 1 });
+    if (!isHeldBack(run)) return send(run, { ...asking, sends: sends + 1 });
+    return asking.isAgain ? leaveOpen(run, candidate, { code: "connection_error" }) : undefined;
   }
   if (next === "give_up") return giveUp(run, asking);
   const { conflict } = next;
-  const isBehind = conflict <= facts.epoch;
-  if (candidate.isLast && isBehind) return leaveOpen(run, candidate, undefined, conflict);
+  if (candidate.isLast && conflict <= facts.epoch) return leaveOpen(run, candidate, undefined, conflict);
   giveUp(run, asking);
+  loseConflict(run, asking, conflict);
+}
+
+/** The relay says that another commit was first, or that its log is behind us. */
+function loseConflict<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>, conflict: number): void {
+  const { state, facts } = run;
+  const isBehind = conflict <= facts.epoch;
   const [plan] = state.plans;
   if (asking.isAgain || plan === undefined) return;
   if (isBehind && ++plan.behind >= maxBehind) {
@@ -114,10 +131,10 @@ function lose<P>(run: Run<P>): void {
 }
 
 /** The relay may take it yet, unless it has refused the only copy. */
-export function giveUp<P>(run: Run<P>, { candidate, sends, isAgain }: Sent, isBusy = false): void {
+export function giveUp<P>(run: Run<P>, { candidate, sends, isAgain }: Sent, isUnknown = false): void {
   const { state } = run;
   state.commit = { at: "none" };
-  if (sends === 1 && !isAgain && !isBusy) {
+  if (sends === 1 && !isAgain && !isUnknown) {
     run.write = { type: "refused", candidate };
     return;
   }
@@ -190,7 +207,12 @@ export function notHeard<P>(run: Run<P>, why: Refused): void {
   explain(run, "unknown");
   tellFate(run, why);
   const { commit } = state;
-  if (commit.at === "asking") leaveOpen(run, commit.candidate, why);
+  if (isHeldBack(run) && isOfPlan(commit) && isLost(why)) return;
+  if (commit.at === "asking" && typeof commit.next === "object" && !commit.candidate.isLast) {
+    // The relay has refused it, and perhaps taken it: the winner will show.
+    giveUp(run, commit, true);
+    loseConflict(run, commit, commit.next.conflict);
+  } else if (commit.at === "asking") leaveOpen(run, commit.candidate, why);
   else if (commit.at === "checking") {
     state.commit = { at: "none" };
     settleFirst(run, { is: "refused", why });

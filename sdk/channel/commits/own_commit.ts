@@ -5,8 +5,19 @@
  */
 import type { Found } from "../connection/link_state.ts";
 import { restMs } from "../commit_pace.ts";
-import { begin, enter, found, giveUp, heldOf, leaveOpen, notHeard, pause, send } from "./fate.ts";
-import { explain, isOfPlan, numberOf, type Run, settle, settleFirst, tellFate, wake } from "./own_commit_run.ts";
+import { begin, enter, found, giveUp, heldOf, leaveOpen, notHeard, openMs, pause, send } from "./fate.ts";
+import {
+  explain,
+  isHeldBack,
+  isLost,
+  isOfPlan,
+  numberOf,
+  type Run,
+  settle,
+  settleFirst,
+  tellFate,
+  wake,
+} from "./own_commit_run.ts";
 import {
   type Candidate,
   candidateOf,
@@ -27,8 +38,10 @@ const permitMs = 30_000;
 const maxSends = 5;
 
 export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, known: CommitFacts<P>): CommitStep<P> {
-  // A goodbye is about our leaf, which a commit would change.
-  const facts = known.departure === "goodbye" ? { ...known, work: undefined } : known;
+  // A goodbye is about our leaf, which a commit would change. Another generation or membership has no stop.
+  const isBegun = event.type === "moved" && (event.by === "generation" || event.by === "membership");
+  const heard = known.departure === "goodbye" ? { ...known, work: undefined } : known;
+  const facts = isBegun ? { ...heard, isStopped: false } : heard;
   const run: Run<P> = { state, facts, effects: [], write: undefined };
   happen(run, event);
   holdPlans(run);
@@ -83,17 +96,29 @@ function change<P>(run: Run<P>, event: Extract<CommitEvent<P>, { type: "change" 
 /** Without permission to work no plan goes on, and each one has its time. One whose commit is on its way ends with that. */
 function holdPlans<P>(run: Run<P>): void {
   const { state, facts: { work, isStopped, departure } } = run;
-  const { commit: { at } } = state;
+  const { commit } = state;
+  const { at } = commit;
   const isHeld = work === undefined;
-  if (isHeld && (at === "preparing" || at === "checking" || at === "resting")) state.commit = { at: "none" };
+  // A stop may be what it lost against, and be over with the next generation.
+  const isResting = at === "resting" && !(isStopped && commit.until === "epoch");
+  if (isHeld && (at === "preparing" || at === "checking" || isResting)) state.commit = { at: "none" };
   const [first] = state.plans;
-  const underWay = isOfPlan(state.commit) ? first : undefined;
+  const underWay = isOfPlan(state.commit) && !isHeldBack(run) ? first : undefined;
   if (isStopped) rejectAll(run, "stopped", underWay);
   if (departure === "goodbye") rejectAll(run, "leaving", underWay);
+  if (state.plans[0] !== first) letGo(run);
   for (const plan of state.plans) {
     if (!isHeld || plan === underWay) plan.timer = undefined;
     else plan.timer ??= wake(run, permitMs);
   }
+}
+
+/** The plan is over whose commit was held back. */
+function letGo<P>(run: Run<P>): void {
+  const { state, facts } = run;
+  if (!isHeldBack(run) || state.commit.at !== "asking") return;
+  state.commit = { at: "open", candidate: state.commit.candidate };
+  state.again ??= wake(run, facts.jitter(openMs));
 }
 
 function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving" | "over", but?: Plan<P>): void {
@@ -135,7 +160,8 @@ function askLog<P>(run: Run<P>): void {
     explain(run, "not_ours");
     tellFate(run);
   }
-  const isWanted = at === "asking" || at === "checking" || state.entry !== undefined || state.fate !== undefined;
+  const isAsking = (at === "asking" && !isHeldBack(run)) || at === "checking";
+  const isWanted = isAsking || state.entry !== undefined || state.fate !== undefined;
   if (!isWanted || state.question !== undefined) return;
   const call = numberOf(run);
   state.question = call;
@@ -200,7 +226,7 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
   }
   if (isLost(why)) {
     // As after an answer that was lost: the relay knows the same bytes again if it has taken them.
-    if (facts.work === undefined || sends >= maxSends) return leaveOpen(run, candidate, why);
+    if (sends >= maxSends || (isAgain && facts.work === undefined)) return leaveOpen(run, candidate, why);
     state.commit = { ...asked, next: "send" };
     return;
   }
@@ -215,11 +241,6 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
   if (why.code === "state_conflict") {
     run.effects.push({ type: "finding", finding: { is: "outside", why: "other_keys" } });
   }
-}
-
-/** Nobody says whether the relay has acted on it. */
-function isLost({ code }: Refused): boolean {
-  return code === "transport_error" || code === "connection_error" || code === "internal";
 }
 
 function moved<P>(run: Run<P>, by: Extract<CommitEvent<P>, { type: "moved" }>["by"]): void {
@@ -252,13 +273,17 @@ function overtake<P>(run: Run<P>, ours: readonly Candidate[]): void {
 
 function time<P>(run: Run<P>, timer: number): void {
   const { state, facts } = run;
-  if (state.again === timer) state.again = undefined;
+  if (state.again === timer) {
+    const isGoodbye = state.commit.at === "open" && facts.departure === "goodbye";
+    state.again = isGoodbye ? wake(run, facts.jitter(openMs)) : undefined;
+  }
   if (state.rest?.timer === timer) state.rest = undefined;
   const late = state.plans.findIndex((plan) => plan.timer === timer);
   if (late >= 0) {
     const [plan] = state.plans.splice(late, 1);
     if (plan !== undefined) {
       settle(run, plan, { is: "failed", why: { by: facts.isOnline ? "out_of_step" : "offline" } });
+      if (late === 0) letGo(run);
     }
   }
   if (state.commit.at !== "resting" || state.commit.timer !== timer) return;

@@ -39,6 +39,16 @@ export function isOfPlan(commit: OwnCommit): boolean {
   }
 }
 
+/** Its copy was lost with the connection: it is asked for and sent again with a permit, and not before. */
+export function isHeldBack<P>({ state: { commit }, facts: { work } }: Run<P>): boolean {
+  return commit.at === "asking" && commit.next === "send" && work === undefined;
+}
+
+/** Nobody says whether the relay has acted on it. */
+export function isLost({ code }: Refused): boolean {
+  return code === "transport_error" || code === "connection_error" || code === "internal";
+}
+
 /** The first plan is over. */
 export function settleFirst<P>(run: Run<P>, result: Settled): void {
   const plan = run.state.plans.shift();

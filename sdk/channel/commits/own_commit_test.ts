@@ -204,8 +204,33 @@ Deno.test("own commits: an answer that is lost is asked for, and the same bytes 
   for (let sends = 1; sends < 5; sends++) assertEquals(agent.refused("transport_error").found().at, "sent");
   agent.refused("transport_error");
   assertEquals([agent.at, agent.count("send"), agent.settled], ["open", 5, ["transport_error"]]);
-  assertEquals(sent().know(offline).refused("connection_error").at, "open");
   assertEquals(sent().refused("transport_error").refused("connection_error").at, "open", "the log is not heard");
+});
+
+Deno.test("own commits: a plan that lost against the commit at which we stop waits for the next generation", () => {
+  const agent = sent().refused("epoch_conflict", { epoch: 4 }).found(2).know({ isStopped: true, work: undefined });
+  assertEquals([agent.step({ type: "look" }).at, agent.settled], ["resting", []]);
+  const begun = agent.know({ epoch: 9 }).step({ type: "moved", by: "generation" });
+  assertEquals([begun.at, begun.settled], ["none", []]);
+  assertEquals([begun.know({ ...calm, epoch: 9 }).step({ type: "look" }).at, begun.settled], ["preparing", []]);
+  const late = sent().refused("epoch_conflict", { epoch: 4 }).found(2).know({ isStopped: true, work: undefined });
+  assertEquals(late.time().settled, ["stopped"]);
+});
+
+Deno.test("own commits: one that is lost with its connection waits half a minute for a permit, and goes again", () => {
+  const held = sent().know(offline).refused("connection_error");
+  assertEquals([held.at, held.count("find"), held.settled], ["asking", 0, []]);
+  assertEquals(held.step({ type: "fate", call: 9 }).refused("transport_error").at, "asking", "lost once more");
+  assertEquals(held.know(calm).step({ type: "look" }).found().at, "sent");
+  const found = sent().know(offline).refused("connection_error").step({ type: "fate", call: 9 });
+  assertEquals([found.found(1).at, found.settled], ["entering", ["made"]], "the connection's question tells");
+  const late = sent().know(offline).refused("connection_error");
+  late.step({ type: "time", timer: late.state.plans[0]?.timer ?? 0 });
+  assertEquals([late.at, late.settled], ["open", ["offline"]]);
+  const stopped = sent().know(offline).refused("connection_error").know({ isStopped: true }).step({ type: "look" });
+  assertEquals([stopped.at, stopped.settled], ["open", ["stopped"]]);
+  const busy = sent().know(offline).refused("connection_error").step({ type: "fate", call: 9 });
+  assertEquals([busy.refused("overloaded").at, busy.settled], ["open", ["overloaded"]]);
 });
 
 Deno.test("own commits: a refusal gives up: without a trace but its hash, or as one that the relay may take yet", () => {

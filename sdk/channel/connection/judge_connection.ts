@@ -138,7 +138,7 @@ function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement 
   if (found === undefined) return { ask: "epoch_ended", epoch };
   if (found.commit === undefined || found.commit.sequence > received) return undefined;
   // A late copy of our own commit was taken between two questions.
-  if (store.candidate !== undefined && equalBytes(found.commit.commitHash, store.candidate)) return { again: "later" };
+  if (isOurs(found.commit.commitHash, store)) return { again: "later" };
   const text = withheld(epoch, found.commit);
   return { doubt: { by: "log", reason: text }, report: { kind: "withheld_commit", text } };
 }
@@ -192,9 +192,13 @@ function unknown({ joinedSequence, sent, acknowledged }: Subscribed, { epoch, st
   // The keys of an earlier epoch seal nothing any more.
   const keyNumber = sent.epoch === epoch ? sent.keyNumber ?? 0 : 0;
   if (keyNumber > store.usedKeys) return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
-  const isOther = sent.commitHash !== undefined && sent.epoch === epoch &&
-    !(store.candidate !== undefined && equalBytes(store.candidate, sent.commitHash));
+  const isOther = sent.commitHash !== undefined && sent.epoch === epoch && !isOurs(sent.commitHash, store);
   return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
+}
+
+/** It may be taken at any time, and is no proof of anything. */
+function isOurs(hash: Uint8Array, { commits }: Facts["store"]): boolean {
+  return commits.some((each) => equalBytes(each, hash));
 }
 
 function relaySays(what: string): string {

@@ -36,7 +36,11 @@ Deno.test("each thing that the relay knows of us and our store does not is a dou
   assertEquals(of({ sent: { ...sent, counter: 4 } }), "doubt by store", "a message");
   assertEquals(of({ acknowledged: 8 }), "doubt by store", "an acknowledgement");
   assertEquals(of({ sent: { ...sent, commitHash: hash(1) } }), "doubt by store", "a commit");
-  assertEquals(of({ sent: { ...sent, commitHash: hash(1) } }, { candidate: hash(1) }), "permit", "a commit under way");
+  assertEquals(
+    of({ sent: { ...sent, commitHash: hash(1) } }, { commits: [hash(2), hash(1)] }),
+    "permit",
+    "a commit under way",
+  );
   const anchor = { ...newAnchor(5), discarded: [{ epoch: 3, hash: hash(1) }] };
   assertEquals(of({ sent: { ...sent, commitHash: hash(1) } }, { anchor }), "doubt by word", "one that was given up");
   assertEquals(of({ joinedSequence: 8 }), "doubt by word", "a membership in which nothing was done");
@@ -70,7 +74,7 @@ Deno.test("the log is asked about our commits, and what it holds is judged", () 
   assertEquals(judged({ subscribe: later }), "ask epoch_ended 3");
   assertEquals(judged({ subscribe: { ...later, head: 10 } }), "permit", "entries to come show it");
   assertEquals(judged({ subscribe: later, epoch_ended: found(2) }), "doubt by log");
-  const candidate = { store: { ...store, candidate: hash(2) } };
+  const candidate = { store: { ...store, commits: [hash(2)] } };
   assertEquals(judged({ subscribe: later, epoch_ended: found(2) }, candidate), "later", "our own, taken meanwhile");
   const earlier = { ...reply, epoch: 2 };
   assertEquals(judged({ subscribe: earlier }), "ask put_back 2");

@@ -4,7 +4,7 @@
  * docs/channel_machine.md: what is not in it changes nothing.
  */
 import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
-import { numberOf, permitOf, type Run, wake, workOf } from "./link_run.ts";
+import { numberOf, permitOf, type Run, wake } from "./link_run.ts";
 import type {
   About,
   Answer,
@@ -21,7 +21,7 @@ import type {
 import type { Permit } from "./permit.ts";
 import { delivered, dropEntries, readNext, started } from "./notices.ts";
 import { acknowledge, doneWith, durable, subscribed, taken } from "./window.ts";
-import { arriving, endArrival, settleWaiters, startArrival, wait, waitedLong } from "./waiters.ts";
+import { arriving, endArrival, startArrival, wait, waitedLong } from "./waiters.ts";
 
 /** An honest relay says at once where the entries begin. */
 const startMs = 10_000;
@@ -48,7 +48,6 @@ export function newLink<N>(log: Uint8Array | undefined): LinkState<N> {
     calm: undefined,
     window: { consumed: 0, received: 0, bytesSince: 0, timer: undefined },
     arrival: { isOver: false, events: 0, waiting: [] },
-    waiting: [],
   };
 }
 
@@ -57,7 +56,6 @@ export function stepLink<N>(state: LinkState<N>, event: LinkEvent<N>, facts: Fac
   const before = permitOf(state);
   happen(run, event);
   if (before !== undefined && permitOf(state) === undefined) run.effects.push({ type: "rest" });
-  settleWaiters(run, workOf(state, facts) !== undefined);
   readNext(run);
   return run;
 }
@@ -128,7 +126,7 @@ function askFromStart<N>(run: Run<N>, tries: number): void {
   // checked again, because it may have been wrong.
   if (facts.place.at === "stopped") return ask(run, { tries, question: "stop", answers: {}, stream: undefined });
   if (facts.place.at === "outside" && !facts.place.isByWord) return;
-  const question = facts.hasOpenCommit ? "open_commit" : "subscribe";
+  const question = facts.store.commits.length > 0 ? "open_commit" : "subscribe";
   ask(run, { tries, question, answers: {}, stream: undefined });
 }
 
@@ -183,10 +181,10 @@ function answered<N>(run: Run<N>, call: number, answer: Answer): void {
 
 /** Open matters are settled as far as they can be: the stop may have gone, and our group may have moved. */
 function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
-  const { place, hasOpenCommit } = run.facts;
+  const { place, store: { commits } } = run.facts;
   const asks = { tries, answers: {}, stream: undefined };
   if (place.at === "outside" && !place.isByWord) return goTo(run, { at: "idle" });
-  const isNext = question === "stop" && place.at !== "stopped" && hasOpenCommit;
+  const isNext = question === "stop" && place.at !== "stopped" && commits.length > 0;
   ask(run, { ...asks, question: isNext ? "open_commit" : "subscribe" });
 }
 

@@ -81,12 +81,6 @@ export interface Notice<N> {
   readonly bytes: number;
 }
 
-/** Somebody waits until this agent may work; `timer` ends that. */
-export interface Waiter {
-  readonly operation: number;
-  readonly timer: number;
-}
-
 /** `recover()` waits for what stands in front of the commit at which the channel is stopped. */
 export interface ArrivalWaiter {
   readonly operation: number;
@@ -122,8 +116,6 @@ export interface LinkState<N> {
   window: Window;
   /** Of what stands in front of the stop: all of it is here; and how much has come. */
   arrival: { isOver: boolean; events: number; readonly waiting: ArrivalWaiter[] };
-  /** They wait for a permit to work. */
-  readonly waiting: Waiter[];
 }
 
 /** The positions that the relay is told. */
@@ -152,8 +144,8 @@ export interface StoreFacts {
   readonly usedKeys: number;
   /** The last entry that it may have acknowledged. */
   readonly reached: number;
-  /** The hash of its commit under way. */
-  readonly candidate: Uint8Array | undefined;
+  /** Hashes of its commits that may be taken: the one under way, and those that it has given up. */
+  readonly commits: readonly Uint8Array[];
 }
 
 /** Knowledge of the other rooms at the moment of a step. */
@@ -168,7 +160,6 @@ export interface Facts {
   readonly durable: number;
   /** Our latest commit that is kept. */
   readonly own: OwnCommit | undefined;
-  readonly hasOpenCommit: boolean;
   /** The earliest generation that we refuse. */
   readonly foreign: number | undefined;
   readonly store: StoreFacts;
@@ -193,8 +184,8 @@ export type LinkEvent<N> =
   | { readonly type: "durable" }
   /** Everything in front of the stop is here, or we are not stopped any more. */
   | { readonly type: "all_arrived" }
-  /** The program waits until it may work, or until what is in front of the stop is here. */
-  | { readonly type: "wait"; readonly operation: number; readonly until: "work" | "arrival" }
+  /** The program waits until what is in front of the stop is here. */
+  | { readonly type: "wait"; readonly operation: number }
   /** A generation has begun that may not be entered here: nothing behind it is read before there is a permit. */
   | { readonly type: "hold" }
   /** The relay did not answer something that has to be known before we go on. */

@@ -88,8 +88,9 @@ function doubted(): Agent {
 }
 
 Deno.test("link: a connection begins with what was left open, and outside by commits with nothing", () => {
-  const first = (place: Place, hasOpenCommit = false): string | undefined =>
-    new Agent().know({ place, hasOpenCommit }).step({ type: "connected" }).asked;
+  const open = { ...facts.store, commits: [new Uint8Array(32)] };
+  const first = (place: Place, isOpen = false): string | undefined =>
+    new Agent().know({ place, ...(isOpen && { store: open }) }).step({ type: "connected" }).asked;
   assertEquals(first({ at: "in_step" }), "subscribe");
   assertEquals(first({ at: "in_step" }, true), "open_commit");
   assertEquals(first({ at: "stopped", sequence: 4 }, true), "stop");
@@ -97,7 +98,7 @@ Deno.test("link: a connection begins with what was left open, and outside by com
   assertEquals(first({ at: "outside", isByWord: false }), undefined);
   const stopped = new Agent().know({ place: { at: "stopped", sequence: 4 } }).step({ type: "connected" });
   assertEquals(stopped.answer({ question: "stop" }).asked, "subscribe", "still stopped");
-  const freed = new Agent().know({ place: { at: "stopped", sequence: 4 }, hasOpenCommit: true }).step({
+  const freed = new Agent().know({ place: { at: "stopped", sequence: 4 }, store: open }).step({
     type: "connected",
   });
   assertEquals(
@@ -241,29 +242,15 @@ Deno.test("link: somebody that asks to come back makes us ask again, once in fiv
   assertEquals(agent.step({ type: "time", timer: agent.state.calm ?? 0 }, { type: "asked_back" }).at, "settling");
 });
 
-Deno.test("link: work waits for a permit in step, half a minute", () => {
-  const waiting = new Agent().step({ type: "wait", operation: 1, until: "work" }, { type: "connected" }).answer();
-  assertEquals(waiting.effects.filter(({ type }) => type === "settle"), [{
-    type: "settle",
-    operation: 1,
-    result: "now",
-  }]);
-  const stopped = reading().know({ place: { at: "stopped", sequence: 4 } });
-  stopped.step({ type: "wait", operation: 2, until: "work" });
-  assert(!stopped.has("settle"), "a permit is not enough");
-  stopped.step({ type: "time", timer: stopped.state.waiting[0]?.timer ?? 0 });
-  assertEquals(stopped.effects, [{ type: "settle", operation: 2, result: "late" }]);
-});
-
 Deno.test("link: recover() waits for what stands in front of the stop while something comes", () => {
   const agent = new Agent().know({ place: { at: "stopped", sequence: 12 } });
   agent.step({ type: "connected" }).answer({ question: "stop" }).answer().begin();
-  agent.step({ type: "wait", operation: 1, until: "arrival" });
+  agent.step({ type: "wait", operation: 1 });
   const late = (): Agent => agent.step({ type: "time", timer: agent.state.arrival.waiting[0]?.timer ?? 0 });
   agent.deliver("one").step({ type: "read", reading: agent.state.reading ?? 0, took: { sequence: 10, bytes: 10 } });
   assert(!late().has("settle"), "one has come");
   assertEquals(late().effects, [{ type: "settle", operation: 1, result: "late" }]);
-  agent.step({ type: "wait", operation: 2, until: "arrival" }, { type: "all_arrived" });
+  agent.step({ type: "wait", operation: 2 }, { type: "all_arrived" });
   assertEquals(agent.effects, [{ type: "settle", operation: 2, result: "now" }]);
 });
 

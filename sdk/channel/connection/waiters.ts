@@ -1,31 +1,19 @@
 /**
- * Those that wait for the connection: changes of the channel until this agent may work, and `recover()` until the entries in front of the
- * commit at which the channel is stopped are here. An agent that comes back is given those once more, and a founding passes over what has not
- * arrived.
+ * `recover()` waits until the entries in front of the commit at which the channel is stopped are here. An agent that comes back is
+ * given those once more, and a founding passes over what has not arrived.
  */
-import { isAsking, type Run, wake, workOf } from "./link_run.ts";
+import { isAsking, type Run, wake } from "./link_run.ts";
 import type { LinkEvent } from "./link_state.ts";
 
-/** For a permit. */
-const workMs = 30_000;
 /** For the next entry. */
 const entryMs = 30_000;
 /** A relay that hands them out one by one must not keep the channel stopped. */
 const maxWaits = 10;
 
-export function wait<N>(run: Run<N>, { operation, until }: Extract<LinkEvent<N>, { type: "wait" }>): void {
-  const { state, facts, effects } = run;
-  const isNow = until === "work" ? workOf(state, facts) !== undefined : state.arrival.isOver;
-  if (isNow) return void effects.push({ type: "settle", operation, result: "now" });
-  if (until === "work") state.waiting.push({ operation, timer: wake(run, workMs) });
-  else {
-    state.arrival.waiting.push({ operation, timer: wake(run, entryMs), seen: state.arrival.events, waits: 1 });
-  }
-}
-
-export function settleWaiters<N>({ state, effects }: Run<N>, mayWork: boolean): void {
-  if (!mayWork) return;
-  for (const { operation } of state.waiting.splice(0)) effects.push({ type: "settle", operation, result: "now" });
+export function wait<N>(run: Run<N>, { operation }: Extract<LinkEvent<N>, { type: "wait" }>): void {
+  const { state: { arrival }, effects } = run;
+  if (arrival.isOver) return void effects.push({ type: "settle", operation, result: "now" });
+  arrival.waiting.push({ operation, timer: wake(run, entryMs), seen: arrival.events, waits: 1 });
 }
 
 /** The log is to be read anew, and may be another one: entries come again. Without a stop nothing stands in front of it. */
@@ -49,14 +37,10 @@ export function endArrival<N>({ state: { arrival }, effects }: Run<N>): void {
 
 /** Returns whether it was the timer of somebody that waits. */
 export function waitedLong<N>(run: Run<N>, timer: number): boolean {
-  const { state: { waiting, arrival }, effects } = run;
-  const late = waiting.findIndex((waiter) => waiter.timer === timer);
-  for (const { operation } of late < 0 ? [] : waiting.splice(late, 1)) {
-    effects.push({ type: "settle", operation, result: "late" });
-  }
+  const { state: { arrival }, effects } = run;
   const at = arrival.waiting.findIndex((waiter) => waiter.timer === timer);
   const waiter = arrival.waiting[at];
-  if (waiter === undefined) return late >= 0;
+  if (waiter === undefined) return false;
   const isOver = waiter.waits >= maxWaits || (waiter.seen === arrival.events && !isAsking(run.state));
   if (isOver) {
     arrival.waiting.splice(at, 1);

@@ -115,6 +115,11 @@ export class LinkRunner {
     return this.#isOver || this.#unstepped > 0 ? undefined : permitOf(this.#state);
   }
 
+  /** Permission to send and to commit, in step. */
+  get work(): Permit | undefined {
+    return this.permit === undefined ? undefined : workOf(this.#state, this.#facts);
+  }
+
   /** Everything in front of the commit at which we are stopped is here. */
   get isAllHere(): boolean {
     return this.#state.arrival.isOver;
@@ -136,20 +141,9 @@ export class LinkRunner {
     this.push({ type: "fetch", afterMs });
   }
 
-  /** Resolves while this agent may work, when it has waited too long, or when the channel is over. */
-  async mayWork(): Promise<Waited> {
-    for (;;) {
-      const waited = await this.#wait("work");
-      // It may be over again when its caller goes on.
-      if (waited !== "now" || (this.permit !== undefined && workOf(this.#state, this.#facts) !== undefined)) {
-        return waited;
-      }
-    }
-  }
-
   /** Resolves when what stands in front of the stop is here, or when nothing comes any more. */
   allHere(): Promise<Waited> {
-    return this.#wait("arrival");
+    return this.#wait();
   }
 
   /** Nothing waits to be acknowledged any more. */
@@ -177,14 +171,14 @@ export class LinkRunner {
     if (!this.#isStepping) this.#run();
   }
 
-  #wait(until: "work" | "arrival"): Promise<Waited> {
+  #wait(): Promise<Waited> {
     if (this.#isOver) return Promise.resolve("over");
     // No connection comes any more.
     if (this.#deps.session.state.kind === "ended") return Promise.resolve("late");
     const waiting = createDeferred<Waited>();
     const operation = ++this.#operation;
     this.#operations.set(operation, waiting);
-    this.push({ type: "wait", operation, until });
+    this.push({ type: "wait", operation });
     return waiting.promise;
   }
 
@@ -372,9 +366,9 @@ function isWaiting(link: Link): link is Extract<Link, { at: "settling" | "fetchi
 }
 
 function timersOf(
-  { link, window, calm, waiting, arrival }: LinkState<NoticeEnvelope>,
+  { link, window, calm, arrival }: LinkState<NoticeEnvelope>,
 ): ReadonlySet<number | undefined> {
   const of = "timer" in link ? link.timer : undefined;
-  const waits = [...waiting, ...arrival.waiting].map(({ timer }) => timer);
+  const waits = arrival.waiting.map(({ timer }) => timer);
   return new Set([of, window.timer, calm, ...waits]);
 }

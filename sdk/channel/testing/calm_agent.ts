@@ -11,7 +11,7 @@ export const store: StoreFacts = {
   counter: 3,
   usedKeys: 64,
   reached: 7,
-  candidate: undefined,
+  commits: [],
 };
 
 export const facts: Facts = {
@@ -21,7 +21,6 @@ export const facts: Facts = {
   received: 9,
   durable: 7,
   own: undefined,
-  hasOpenCommit: false,
   foreign: undefined,
   store,
   jitter: (ms) => ms,

@@ -1,0 +1,487 @@
+/**
+ * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its next events. One step is over,
+ * and durable, before the next begins. Promises of our own commits are here alone.
+ * Long because each effect, and the end of each, is here.
+ */
+import { type AgentId, generationOf } from "../../../proto/mod.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { isCode, StaticError, UnavailableError } from "../../base/errors.ts";
+import { jitter } from "../../base/runtime.ts";
+import type { PreparedCommit } from "../../mls/group.ts";
+import { failureOf, mayNotAdd, tookTwo, unreachable } from "../commit_errors.ts";
+import { stepCommits } from "../commits/own_commit.ts";
+import {
+  type Candidate,
+  candidateOf,
+  type CommitEffect,
+  type CommitEvent,
+  type CommitFacts,
+  type CommitsState,
+  type CommitStep,
+  type CommitWrite,
+  oursOf,
+  type Refused,
+  restoreCommits,
+  type Settled,
+} from "../commits/own_commit_state.ts";
+import type { Permit } from "../connection/permit.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { toStaticError } from "../faults.ts";
+import type { HealthLog } from "../health.ts";
+import { channelFull, type LastHeard } from "../last_heard.ts";
+import type { Membership, Moved } from "../membership.ts";
+import { type Plan, type Planned, withLeavers } from "../plan.ts";
+import type { LeaveProof } from "../records.ts";
+import { KeptOwnCommits, type Made, type OwnCommitParts, type Written } from "./kept_own_commits.ts";
+
+type Event = CommitEvent<Plan>;
+type Effect = CommitEffect<Plan>;
+/** To an entry that waited. */
+export type Explained = Extract<Effect, { type: "explained" }>["as"];
+
+export interface Committed {
+  readonly prepared: PreparedCommit;
+  /** Place in the log. */
+  readonly sequence: number;
+}
+
+export interface CommitRunnerParts extends OwnCommitParts {
+  readonly membership: Membership;
+  readonly health: HealthLog;
+  /** A commit of before whose fate is not known, and those that were given up in this epoch. */
+  readonly candidate: PreparedCommit | undefined;
+  readonly given: readonly PreparedCommit[];
+  /** Permission to work, of this moment. */
+  readonly work: () => Permit | undefined;
+  /** Why the channel is stopped, if it is. */
+  readonly stopped: () => StaticError | undefined;
+  /** A plan in the present epoch; undefined when there is nothing to do. Throws `StaticError`. */
+  readonly planOf: (plan: Plan, leavers: readonly LeaveProof[]) => Planned | undefined;
+  /** Our keys are so old that any commit of ours changes them. */
+  readonly isKeyOld: () => boolean;
+  readonly lastHeard: LastHeard;
+  /** Our group is of no use any more. `named`: an answer to all let this agent in with wrong keys. */
+  readonly onOutside: (reason: string, named: boolean) => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+interface Operation extends Deferred<Committed | undefined> {
+  readonly plan: Plan;
+  readonly isOfDeparture: boolean;
+}
+
+export class CommitRunner {
+  readonly #parts: CommitRunnerParts;
+  readonly #deps: ChannelDeps;
+  readonly #facts: CommitFacts<Plan>;
+  readonly #state: CommitsState<Plan>;
+  readonly #queue: Event[] = [];
+  readonly #timers = new Map<number, () => void>();
+  readonly #operations = new Map<number, Operation>();
+  readonly #entries = new Map<number, (as: Explained) => void>();
+  readonly #fates = new Map<number, Deferred<void>>();
+  readonly #kept: KeptOwnCommits;
+  /** As the machine was told: keys are at work for exactly that. */
+  #planned = new WeakMap<Plan, Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }>();
+  #numbers = 0;
+  #isStepping = false;
+  #departure: CommitFacts<Plan>["departure"] = "staying";
+  /** Its write is under way. */
+  #entering: { readonly made: Made; readonly isOfBefore: boolean } | undefined;
+  #generation: number;
+  #otherKeys = "";
+  #over: StaticError | undefined;
+
+  constructor({ candidate, given, ...parts }: CommitRunnerParts, deps: ChannelDeps) {
+    this.#parts = { candidate, given, ...parts };
+    this.#deps = deps;
+    const { membership } = parts;
+    this.#kept = new KeptOwnCommits(parts, deps);
+    for (const prepared of candidate === undefined ? given : [candidate, ...given]) this.#kept.keep(prepared);
+    this.#state = restoreCommits({
+      candidate: candidate && shownOf(candidate),
+      given: given.map((each) => shownOf(each)),
+    });
+    this.#facts = this.#createFacts();
+    this.#generation = generationOf(membership.epoch);
+    membership.onMoved((moved) => this.#moved(moved));
+  }
+
+  /** Each is of the moment in which it is read. */
+  #createFacts(): CommitFacts<Plan> {
+    const { membership, work, stopped } = this.#parts;
+    const { session, runtime } = this.#deps;
+    const departure = (): CommitFacts<Plan>["departure"] => this.#departure;
+    return {
+      get work() {
+        return work();
+      },
+      get isStopped() {
+        return stopped() !== undefined;
+      },
+      get isOnline() {
+        return session.state.kind === "online";
+      },
+      get departure() {
+        return departure();
+      },
+      get epoch() {
+        return membership.epoch;
+      },
+      get made() {
+        const { secretTree, ownLeaf } = membership.group.current;
+        return secretTree.generation(ownLeaf, "handshake");
+      },
+      get isAlone() {
+        return membership.group.current.tree.memberCount === 1;
+      },
+      get isOwner() {
+        return membership.group.self.owner;
+      },
+      planOf: (plan, isWithoutLeavers) => this.#plan(plan, isWithoutLeavers),
+      jitter: (ms) => jitter(runtime, ms),
+    };
+  }
+
+  /** Made, and not known to be taken or not. */
+  get candidate(): PreparedCommit | undefined {
+    const candidate = candidateOf(this.#state.commit);
+    return candidate && this.#kept.of(candidate).prepared;
+  }
+
+  /** Commits that the relay may have taken, or may take yet. */
+  get ours(): readonly PreparedCommit[] {
+    const entering = this.#entering === undefined ? [] : [this.#entering.made.prepared];
+    return [
+      ...entering,
+      ...oursOf(this.#state).map((each) => this.#kept.of(each).prepared),
+    ];
+  }
+
+  /** A commit is settled that was made before, perhaps by an earlier process. */
+  get isOfBefore(): boolean {
+    const { commit } = this.#state;
+    return this.#entering?.isOfBefore === true || ("isAgain" in commit && commit.isAgain);
+  }
+
+  /** In this epoch the relay lets us remove nobody that left. */
+  get isWithoutLeavers(): boolean {
+    return this.#state.withoutLeaversIn === this.#parts.membership.epoch;
+  }
+
+  planOf(plan: Plan, leavers: readonly LeaveProof[]): Planned | undefined {
+    return this.#parts.planOf(plan, leavers);
+  }
+
+  /**
+   * Commits what is planned, and members that are leaving on the way. It is worked out again in every epoch that another commit
+   * began first. Resolves with undefined when there is nothing left to do; rejects with `StaticError`.
+   */
+  commit(plan: Plan, { isOfDeparture = false } = {}): Promise<Committed | undefined> {
+    if (this.#over !== undefined) return Promise.reject(this.#over);
+    const operation = ++this.#numbers;
+    const waiting = createDeferred<Committed | undefined>();
+    this.#operations.set(operation, { ...waiting, plan, isOfDeparture });
+    this.#push({ type: "change", operation, plan, isOfDeparture });
+    return waiting.promise;
+  }
+
+  /** An entry cannot be read, and a commit of ours may be why. */
+  explain(): Promise<Explained> {
+    if (this.#over !== undefined) return Promise.resolve("unknown");
+    const { promise, resolve } = createDeferred<Explained>();
+    const reading = ++this.#numbers;
+    this.#entries.set(reading, resolve);
+    this.#push({ type: "entry", reading });
+    return promise;
+  }
+
+  /** Whether a commit of ours that may be taken adds this agent. */
+  adds(agentId: AgentId): boolean {
+    return this.ours.some(({ summary }) => summary.added.includes(agentId));
+  }
+
+  /** Resolves when the relay has said what became of our commits, or one is under way. Throws `StaticError` when it does not say. */
+  fate(): Promise<void> {
+    if (this.#over !== undefined) return Promise.resolve();
+    const waiting = createDeferred<void>();
+    const call = ++this.#numbers;
+    this.#fates.set(call, waiting);
+    this.#push({ type: "fate", call });
+    return waiting.promise;
+  }
+
+  /** The permit, the place, or something that plans are about has changed. */
+  look(): void {
+    this.#push({ type: "look" });
+    // No connection comes any more, and nobody waits for one.
+    if (!this.#isClosed) return;
+    for (const { timer } of [...this.#state.plans]) if (timer !== undefined) this.wake(timer);
+  }
+
+  get #isClosed(): boolean {
+    return this.#deps.session.state.kind === "ended";
+  }
+
+  /** A member has said that it leaves. */
+  left(): void {
+    this.#push({ type: "left" });
+  }
+
+  /** `leaving`: changes are refused, but those of leaving itself. `goodbye`: our leaf must stay as it is. */
+  depart(departure: CommitFacts<Plan>["departure"]): void {
+    this.#departure = departure;
+    this.look();
+  }
+
+  /** This agent was let in anew, and the membership before is over. */
+  replaced(): void {
+    this.#generation = generationOf(this.#parts.membership.epoch);
+    this.#push({ type: "moved", by: "membership" });
+  }
+
+  end(error: StaticError): void {
+    if (this.#over !== undefined) return;
+    this.#over = error;
+    this.#queue.length = 0;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    for (const { reject } of this.#operations.values()) reject(error);
+    this.#operations.clear();
+    for (const tell of this.#entries.values()) tell("unknown");
+    this.#entries.clear();
+    for (const { resolve } of this.#fates.values()) resolve();
+    this.#fates.clear();
+  }
+
+  // Steps
+
+  /** Our group has moved: everything that waits is looked at in the new epoch, also when it came first. */
+  #moved({ committer }: Pick<Moved, "committer">): void {
+    const generation = generationOf(this.#parts.membership.epoch);
+    const isNew = generation !== this.#generation;
+    this.#generation = generation;
+    if (isNew) this.#push({ type: "moved", by: "generation" });
+    // Of our own the write tells.
+    else if (committer !== this.#deps.agentId) this.#push({ type: "moved", by: "commit" });
+  }
+
+  #push(event: Event): void {
+    if (this.#over !== undefined) return;
+    const first = event.type === "moved" ? this.#queue.findIndex(({ type }) => type !== "moved") : -1;
+    this.#queue.splice(first < 0 ? this.#queue.length : first, 0, event);
+    if (!this.#isStepping) this.#run();
+  }
+
+  /** At once, as long as nothing has to be written. A fault ends the channel. */
+  #run(): void {
+    this.#isStepping = true;
+    try {
+      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+        const { write, effects } = stepCommits(this.#state, event, this.#facts);
+        if (write !== undefined) {
+          return void this.#carryOut({ write, effects }).then(() => this.#run(), (fault) => this.#fail(fault));
+        }
+        for (const effect of effects) this.#perform(effect);
+      }
+      this.#isStepping = false;
+      this.#forget();
+    } catch (fault) {
+      this.#fail(fault);
+    }
+  }
+
+  #fail(fault: unknown): void {
+    const why = toStaticError(fault, "Cannot change the channel");
+    for (const { reject } of this.#operations.values()) reject(why);
+    this.#operations.clear();
+    this.#parts.onFault(fault);
+  }
+
+  async #carryOut({ write, effects }: Required<CommitStep<Plan>>): Promise<void> {
+    const written = write === undefined ? "done" : await this.#write(write, effects);
+    for (const effect of written === "done" ? effects : this.#notEntered(written, effects)) this.#perform(effect);
+  }
+
+  /** Timers that no state holds any more, and bytes of commits that have ended. */
+  #forget(): void {
+    const { commit, again, rest, plans } = this.#state;
+    const timers = [
+      again,
+      rest?.timer,
+      "timer" in commit ? commit.timer : undefined,
+      ...plans.map(({ timer }) => timer),
+    ];
+    for (const [timer, cancel] of this.#timers) {
+      if (timers.includes(timer)) continue;
+      cancel();
+      this.#timers.delete(timer);
+    }
+    this.#kept.forgetOthers(oursOf(this.#state));
+  }
+
+  async #write(write: CommitWrite, effects: readonly Effect[]): Promise<Written> {
+    if (write.type !== "entered") return await this.#kept.write(write);
+    const isOfBefore = effects.some((effect) => {
+      return effect.type === "finding" && effect.finding.is === "entered" && effect.finding.isOfBefore;
+    });
+    this.#entering = { made: this.#kept.of(write.candidate), isOfBefore };
+    try {
+      return await this.#kept.write(write);
+    } finally {
+      this.#entering = undefined;
+    }
+  }
+
+  /** The group had moved when the write of our commit had its turn. In another group the plan goes on. */
+  #notEntered(written: Exclude<Written, "done">, effects: readonly Effect[]): Effect[] {
+    return effects.flatMap((effect): Effect[] => {
+      if (effect.type === "settle" && effect.result.is === "made") {
+        if (written === "moved") return [{ ...effect, result: { is: "failed", why: { by: "forked" } } }];
+        const { operation } = effect;
+        const { plan, isOfDeparture } = this.#operations.get(operation) ?? {};
+        if (plan !== undefined) this.#push({ type: "change", operation, plan, isOfDeparture: isOfDeparture === true });
+        return [];
+      }
+      if (effect.type !== "finding" || effect.finding.is !== "entered") return [effect];
+      if (written === "over") return [];
+      return [{ type: "report", what: "took_two" }, { type: "finding", finding: { is: "outside", why: "took_two" } }];
+    });
+  }
+
+  // Effects
+
+  #perform(effect: Effect): void {
+    if (this.#over !== undefined) return;
+    const { membership, health, onOutside } = this.#parts;
+    switch (effect.type) {
+      case "prepare":
+        return void this.#prepare(effect.job, effect.plan).catch((fault) => this.#parts.onFault(fault));
+      case "send":
+        return this.#send(effect.call, effect.candidate);
+      case "find":
+        membership.findCommit(effect.epoch).then(
+          (found) => this.#push({ type: "found", call: effect.call, found }),
+          (error) => this.#refused(effect.call, error),
+        );
+        return;
+      case "wake":
+        return this.#wakeAfter(this.#isClosed ? 0 : effect.afterMs, effect.timer);
+      case "settle":
+        return this.#settle(effect.operation, effect.result);
+      case "explained":
+        this.#entries.get(effect.reading)?.(effect.as);
+        return void this.#entries.delete(effect.reading);
+      case "fate_told": {
+        const waiting = this.#fates.get(effect.call);
+        this.#fates.delete(effect.call);
+        return effect.why === undefined ? waiting?.resolve() : waiting?.reject(effect.why.error ?? unreachable());
+      }
+      case "report":
+        return health.report("relay_lied", effect.what === "took_two" ? tookTwo : conflictWithItself);
+      case "finding": {
+        const { finding } = effect;
+        if (finding.is === "entered") return this.#push({ type: "moved", by: "own" });
+        const isKeys = finding.why === "other_keys";
+        return onOutside(isKeys ? this.#otherKeys : tookTwo, isKeys);
+      }
+    }
+  }
+
+  #wakeAfter(ms: number, timer: number): void {
+    this.#timers.set(timer, this.#deps.runtime.after(ms, () => this.wake(timer)));
+  }
+
+  /** The time of this timer has come. */
+  wake(timer: number): void {
+    this.#timers.delete(timer);
+    this.#push({ type: "time", timer });
+  }
+
+  #settle(operation: number, result: Settled): void {
+    const waiting = this.#operations.get(operation);
+    this.#operations.delete(operation);
+    switch (result.is) {
+      case "made":
+        return waiting?.resolve({ prepared: this.#kept.of(result.candidate).prepared, sequence: result.sequence });
+      case "nothing":
+        return waiting?.resolve(undefined);
+      case "refused":
+        return waiting?.reject(result.why.error ?? unreachable());
+      case "failed": {
+        const { membership: { epoch }, stopped } = this.#parts;
+        const scene = { epoch, stopped: stopped(), over: this.#over, isClosed: this.#isClosed };
+        return waiting?.reject(failureOf(result.why, scene));
+      }
+    }
+  }
+
+  #plan(plan: Plan, isWithoutLeavers: boolean): "change" | "nothing" | Refused {
+    const { membership } = this.#parts;
+    const leavers = isWithoutLeavers ? [] : membership.leavers;
+    try {
+      const planned = this.planOf(plan, leavers);
+      if (planned === undefined) return "nothing";
+      this.#planned.set(plan, { ...planned, leavers, epoch: membership.epoch });
+      return "change";
+    } catch (fault) {
+      return refusalOf(toStaticError(fault, "Cannot change the channel"));
+    }
+  }
+
+  async #prepare(job: number, plan: Plan): Promise<void> {
+    const { membership, isKeyOld } = this.#parts;
+    const { durable, trust, group } = membership;
+    const planned = this.#planned.get(plan);
+    if (planned === undefined) throw new TypeError("A plan is prepared that was not asked for");
+    const { epoch, leavers, answers = [] } = planned;
+    const change = { ...withLeavers(planned.change, leavers), forcePath: isKeyOld() };
+    const removesLeavers = change.leaves !== undefined && change.leaves.length > 0;
+    try {
+      const prepared = await durable.prepareIn(epoch, change);
+      // The group has moved, which is the next event.
+      if (prepared === undefined || prepared.epoch !== membership.epoch || durable.isRetired) return;
+      const why = trust.judge(prepared.summary.added, group.self);
+      if (why !== undefined) throw mayNotAdd(why);
+      this.#kept.keep(prepared, answers);
+      this.#push({ type: "prepared", job, made: shownOf(prepared, removesLeavers) });
+    } catch (fault) {
+      const error = toStaticError(fault, "Cannot change the channel");
+      this.#push({ type: "prepared", job, made: refusalOf(error) });
+    }
+  }
+
+  /** A permit may have been lost, and the group have moved, while the disk was waited for. */
+  #send(call: number, candidate: Candidate): void {
+    const { membership: { epoch }, work } = this.#parts;
+    if (epoch !== candidate.epoch) {
+      return this.#push({ type: "refused", call, why: { code: "epoch_conflict", epoch } });
+    }
+    if (work() === undefined) return this.#push({ type: "refused", call, why: refusalOf(unreachable()) });
+    this.#deps.session.call("SendCommit", this.#kept.of(candidate).request).then(
+      ({ sequence }) => this.#push({ type: "taken", call, sequence }),
+      (error) => this.#refused(call, error),
+    );
+  }
+
+  #refused(call: number, error: unknown): void {
+    if (!(error instanceof StaticError)) return this.#parts.onFault(error);
+    if (isCode(error, "state_conflict")) this.#otherKeys = error.message;
+    const { membership, lastHeard } = this.#parts;
+    const nowMs = this.#deps.runtime.nowMs();
+    const isFull = isCode(error, "member_limit_reached");
+    const shown = isFull ? channelFull(error, membership, { lastHeard, nowMs }) : error;
+    this.#push({ type: "refused", call, why: { ...refusalOf(error), error: shown } });
+  }
+}
+
+const conflictWithItself = "The relay accepted a commit of ours, but reported a conflict";
+
+function shownOf({ epoch, hash, summary, next }: PreparedCommit, removesLeavers = false): Candidate {
+  return { epoch, hash, adds: summary.added.length > 0, isLast: next.tree.memberCount === 1, removesLeavers };
+}
+
+function refusalOf(error: StaticError): Refused {
+  const { code, epoch } = error;
+  return { code, error, isBusy: error instanceof UnavailableError, ...(epoch !== undefined && { epoch }) };
+}
