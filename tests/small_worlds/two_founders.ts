@@ -29,8 +29,8 @@ export function twoFounders(
     Story & Pick<RecoverySetting, "step" | "present">
   > = {},
 ): World<RecoveringState> {
-  const relay = newRelay(first);
-  append(relay, { kind: "commit", sender: first, epoch: 0, hash: "commit a", added: [second, third, blamed] });
+  const relay = newRelay(blamed);
+  append(relay, { kind: "commit", sender: blamed, epoch: 0, hash: "commit a", added: [first, second, third] });
   append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: `bad but for ${following.join(" ")}` });
   relay.former = {};
   relay.owners = Object.freeze([...founders]);
@@ -57,11 +57,12 @@ export function twoFounders(
     reason: "bad",
     sinceMs: 0,
   };
+  const alike = founders.filter((name) => !following.includes(name));
   const members = names.map((name) => {
-    const anchor = { joinedSequence: name === first ? 0 : 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
+    const anchor = { joinedSequence: 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
     const stopped = isUnread || following.includes(name) ? undefined : bad;
     const records = { stopped, foreign: undefined, foundings: [], returnedMs: undefined, cameBackMs: [] };
     return newMember(name, { group, position: 1, anchor, records });
   });
-  return recoveringWorld({ relay, members, groups: { "commit a": group }, left, ...setting });
+  return recoveringWorld({ relay, members, groups: { "commit a": group }, left, alike, ...setting });
 }

@@ -182,8 +182,10 @@ function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
   if (state.own !== undefined && (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)) {
     spend(run);
   }
-  change(run, { attempt: { ...attempt, signed: [...attempt.signed, leaf] } });
-  const work = { of: "request", own: state.own?.reference, leaf: leafToSign(run), generation } as const;
+  const signed = leafToSign(run);
+  // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where it was signed about.
+  change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
+  const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
 }
 
