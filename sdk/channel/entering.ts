@@ -54,8 +54,8 @@ export interface EnteredChannel {
   readonly anchor: Anchor;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
-  /** A generation of ours whose fate is not known. */
-  readonly founding: FoundingCandidate | undefined;
+  /** Generations of ours that the relay may have taken. */
+  readonly foundings: readonly FoundingCandidate[];
   /** The commit at which it is stopped. */
   readonly bad: BadCommit | undefined;
   /** When it was last let in again after it was stopped. */
@@ -191,12 +191,14 @@ export interface Entrance {
   readonly formerly?: number;
   /** Agents that it knew to be removed, and that are not in the group. */
   readonly removed?: readonly AgentId[];
+  /** Generations of ours that the relay may take yet, by their hashes. */
+  readonly foundings?: readonly string[];
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [] }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], foundings = [] }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = channelIdOf(group.current.context);
@@ -222,7 +224,7 @@ export async function writeEntered(
     ...await forgetSenders(store, channelId),
     ...await replaceStates(store, channelId, { epoch, state: stateOf(group.current) }),
     ...used,
-  ]);
+  ], foundings);
   return { durable, record, anchor, changed };
 }
 
@@ -241,5 +243,5 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     returnedMs: undefined,
     foreign: undefined,
   };
-  return { durable, candidate: undefined, founding: undefined, record, trust, anchor, ...rest };
+  return { durable, candidate: undefined, foundings: [], record, trust, anchor, ...rest };
 }

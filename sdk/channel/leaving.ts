@@ -12,8 +12,7 @@ import { hiddenError } from "./end_errors.ts";
 import { isHeardLately } from "./last_heard.ts";
 import type { Membership } from "./membership.ts";
 import { successorNeeded } from "./ownership.ts";
-import type { Recovery } from "./recovery.ts";
-import type { Rejoiner } from "./rejoin.ts";
+import type { RecoveryRunner } from "./runner/recovery_runner.ts";
 import type { StoreAge } from "./store_age.ts";
 
 /** How long the only owner of a channel that leaves waits for its way back. */
@@ -26,8 +25,7 @@ export interface LeavingParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly caretaker: Caretaker;
-  readonly rejoiner: Rejoiner;
-  readonly recovery: Recovery;
+  readonly recovery: RecoveryRunner;
   readonly storeAge: StoreAge;
   readonly confirmations: Pick<Confirmations, "lastHeardMs">;
   /** The channel has ended. */
@@ -40,29 +38,29 @@ export async function sayGoodbye(
   successor: AgentId | undefined,
   deps: ChannelDeps,
 ): Promise<void> {
-  const { membership, rejoiner, recovery, ended } = parts;
+  const { membership, recovery, ended } = parts;
   // The only owner hands the channel on, which it can do once it is back.
-  if (rejoiner.reason !== undefined && isLastOwner(membership)) {
-    await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+  if (recovery.reason !== undefined && isLastOwner(membership)) {
+    await Promise.race([recovery.over, pause(deps.runtime, successionMs, ended)]);
   }
   for (let tries = 1;; tries++) {
     // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
     // end.
-    await rejoiner.halt();
+    await recovery.halt();
     // Stopped or out of step, it cannot commit; it may still go.
-    const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
-    if (rejoiner.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
+    const isBlocked = recovery.stopped !== undefined || recovery.reason !== undefined;
+    if (recovery.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
     // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
-    const isNamed = tries < maxTries && !rejoiner.isUnwelcome;
+    const isNamed = tries < maxTries && !recovery.isUnwelcome;
     try {
       return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
-      if (!ended.aborted) rejoiner.resume();
+      if (!ended.aborted) recovery.resume();
       // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf. A channel that has ended
       // hears of nothing, and must not leave a membership that is not its own.
       if (!isNamed || ended.aborted || !isCode(error, "state_conflict")) throw error;
       await pause(deps.runtime, retryMs, ended);
-      await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+      await Promise.race([recovery.over, pause(deps.runtime, successionMs, ended)]);
     }
   }
 }
@@ -90,7 +88,7 @@ interface Going {
 }
 
 async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner, storeAge, confirmations } = parts;
+  const { membership, committer, caretaker, recovery, storeAge, confirmations } = parts;
   const isHeard: IsHeard = (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), deps.runtime.nowMs());
   caretaker.stop();
   try {
@@ -104,8 +102,8 @@ async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going,
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: rejoiner.isLeafTold }) : undefined;
-    await leave(membership, { leaf: rejoiner.presentLeaf, joinedSequence }, deps);
+    const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: recovery.isLeafTold }) : undefined;
+    await leave(membership, { leaf: recovery.presentLeaf, joinedSequence }, deps);
   } catch (error) {
     const isUnknown = isCode(error, "not_found");
     const isHidden = isUnknown && deps.session.covers?.(membership) === false;

@@ -171,7 +171,7 @@ export class RecoveringHost {
     const member = this.#member;
     member.disk = Object.freeze({ ...member.disk, records: applied(member.disk.records, changes) });
     for (const change of changes) {
-      if (change.type === "generation") this.#enterGeneration(change.own);
+      if (change.type === "generation") this.#enterGeneration(change.own?.hash);
       if (change.type === "membership") this.#enterMembership(change.welcome);
     }
   }

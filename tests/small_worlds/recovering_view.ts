@@ -1,12 +1,12 @@
 /**
- * What tells states of a world of recovering members apart, and which moves meet nobody. As long as nothing is taken out of the log,
- * everybody agrees on what all have read: that part of it, and what follows from it, is left out.
+ * The differences between states of a world of recovering members, and the moves that meet nobody. As long as nothing is taken out of the
+ * log, everybody agrees on what all have read: that part of it, and what follows from it, is left out.
  */
 import { backOf, badOf } from "../../sdk/channel/testing/recovery.ts";
 import type { Move } from "./explore.ts";
 import { Renaming } from "./plain_state.ts";
 import { type LetterCall, type MemberDisk, permitOf, type RecoveringMember } from "./recovering_member.ts";
-import type { RecoveringState } from "./recovering_world.ts";
+import type { RecoveringState } from "./recovering_state.ts";
 import type { Note, Relay } from "./relay_of_letters.ts";
 
 /** `isForGood`: nothing is taken out of the log. */

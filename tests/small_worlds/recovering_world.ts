@@ -5,29 +5,12 @@
 import { generationOf } from "../../proto/mod.ts";
 import { backOf, stepRecovery } from "../../sdk/channel/testing/recovery.ts";
 import type { Move, World } from "./explore.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
 import { copyOf } from "./plain_state.ts";
 import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
 import { isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
 import { alone, renamingsOf, viewOf } from "./recovering_view.ts";
 import { callRelay, connect, disconnect, type Note, type Refused, type Relay, type Reply } from "./relay_of_letters.ts";
-
-export interface RecoveryBudgets {
-  recover: number;
-  broken: number;
-  kill: number;
-  /** The relay takes a founding after its connection has ended. */
-  late: number;
-  busy: number;
-  /** Of no use, from a member that lies: Welcomes, leaves that are told. */
-  welcome: number;
-  leaf: number;
-  /** Somebody else begins the channel anew. */
-  begin: number;
-  /** The log is set back. */
-  setBack: number;
-  /** Of members that are in step. */
-  commit: number;
-}
 
 const none: RecoveryBudgets = {
   recover: 0,
@@ -41,14 +24,6 @@ const none: RecoveryBudgets = {
   setBack: 0,
   commit: 0,
 };
-
-export interface RecoveringState extends HostWorld {
-  readonly members: RecoveringMember[];
-  readonly left: RecoveryBudgets;
-  /** Foundings that are on their way although nobody waits for an answer. */
-  late: { readonly name: string; readonly request: LetterCall["request"] }[];
-  connections: number;
-}
 
 export interface RecoverySetting {
   readonly relay: Relay;

@@ -6,12 +6,8 @@ import type { World } from "./explore.ts";
 import { copyOf } from "./plain_state.ts";
 import { afterLetterCommit } from "./recovering_host.ts";
 import { agent, type LetterGroup, newMember } from "./recovering_member.ts";
-import {
-  type RecoveringState,
-  recoveringWorld,
-  type RecoveryBudgets,
-  type RecoverySetting,
-} from "./recovering_world.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
+import { recoveringWorld, type RecoverySetting } from "./recovering_world.ts";
 import { append, newRelay } from "./relay_of_letters.ts";
 
 const [owner, member, blamed] = ["alice", "bob", "mallory"] as const;

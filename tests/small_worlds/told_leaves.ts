@@ -6,12 +6,8 @@ import { foundingEpoch } from "../../proto/mod.ts";
 import type { Move, World } from "./explore.ts";
 import { afterLetterCommit, type LetterFounding, RecoveringHost } from "./recovering_host.ts";
 import { agent, type LetterGroup, newMember } from "./recovering_member.ts";
-import {
-  type RecoveringState,
-  recoveringWorld,
-  type RecoveryBudgets,
-  type RecoverySetting,
-} from "./recovering_world.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
+import { recoveringWorld, type RecoverySetting } from "./recovering_world.ts";
 import { append, callRelay, newRelay, type Note } from "./relay_of_letters.ts";
 
 const [member, helper, liar, owner] = ["alice", "bob", "mallory", "dave"] as const;

@@ -5,12 +5,8 @@
 import { agent, newMember } from "./recovering_member.ts";
 import type { LetterGroup } from "./recovering_member.ts";
 import type { World } from "./explore.ts";
-import {
-  type RecoveringState,
-  recoveringWorld,
-  type RecoveryBudgets,
-  type RecoverySetting,
-} from "./recovering_world.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
+import { recoveringWorld, type RecoverySetting } from "./recovering_world.ts";
 import { append, newRelay } from "./relay_of_letters.ts";
 
 const [first, second, third, blamed] = ["alice", "carol", "bob", "mallory"] as const;
