@@ -80,9 +80,9 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "restored-clock-keeps-an-owner-from-recovering",
-    path: "sdk/channel/recovery.ts",
-    from: "elapsedMs < 0 ||\n      elapsedMs >= patienceMs;",
-    to: "elapsedMs >= patienceMs;",
+    path: "sdk/channel/recovery/own_founding.ts",
+    from: "elapsedMs < 0 || elapsedMs >= patienceMs ||",
+    to: "elapsedMs >= patienceMs ||",
   },
   {
     name: "commit-that-was-given-up-is-forgotten",
@@ -104,9 +104,9 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "key-of-a-request-stays-on-disk-after-the-channel",
-    path: "sdk/channel/rejoin.ts",
-    from: "if (this.#own !== undefined) this.#spend(this.#own);\n    await this.forgetKeys(held);",
-    to: "await this.forgetKeys(held);",
+    path: "sdk/channel/runner/recovery_runner.ts",
+    from: "own === undefined ? spent : [...spent, own.reference]",
+    to: "spent",
   },
   {
     name: "honest-agent-is-told-that-its-directory-was-restored",

@@ -12,7 +12,7 @@ export interface Anchor {
   readonly joinedSequence: number | undefined;
   /** Commits that the relay may still take, though this agent has given them up. The newest last. */
   readonly discarded: readonly { readonly epoch: number; readonly hash: Uint8Array }[];
-  /** When this agent began to join anew, the latest last: see `StoreAge`. */
+  /** When this agent began to join anew, the latest last: see `recovery/way_back.ts`. */
   readonly cameBackMs: readonly number[];
   /** The latest epoch of earlier memberships: commits up to there may be ours, whatever the log says today. */
   readonly formerEpoch: number;

@@ -135,16 +135,22 @@ export class Caretaker {
     return claim !== undefined && this.#parts.membership.judgeLeaf(claim) === "present";
   }
 
+  /** Whether a member signed that it has left for a generation of the channel, and asks to be let in there. */
+  hasLeftFor(request: NoticeBody<"DeliverRejoinRequest">, generation: number): boolean {
+    return this.#claimOf(request, generation) !== undefined;
+  }
+
   /** As its agent signed it; undefined when it is not genuine. */
   #claimOf(
     request: NoticeBody<"DeliverRejoinRequest">,
+    generation?: number,
   ): RejoinClaim & Pick<RejoinRequest, "keyPackage"> | undefined {
     const { agentId, leafHash, signature } = request;
     const keyPackage = this.#readKeyPackage(request);
     if (keyPackage === undefined) return undefined;
     const signatureKey = keyPackage.leafNode.signaturePublicKey;
     const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
-    return this.#parts.membership.isRejoinOf(claim) ? { ...claim, keyPackage } : undefined;
+    return this.#parts.membership.isRejoinOf(claim, generation) ? { ...claim, keyPackage } : undefined;
   }
 
   /**

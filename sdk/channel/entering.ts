@@ -56,8 +56,8 @@ export interface EnteredChannel {
   readonly candidate: PreparedCommit | undefined;
   /** Those that were given up in this epoch, and that the relay may take yet. */
   readonly given: readonly PreparedCommit[];
-  /** A generation of ours whose fate is not known. */
-  readonly founding: FoundingCandidate | undefined;
+  /** Generations of ours that the relay may have taken. */
+  readonly foundings: readonly FoundingCandidate[];
   /** The commit at which it is stopped. */
   readonly bad: BadCommit | undefined;
   /** When it was last let in again after it was stopped. */
@@ -202,12 +202,14 @@ export interface Entrance {
   readonly formerly?: number;
   /** Agents that it knew to be removed, and that are not in the group. */
   readonly removed?: readonly AgentId[];
+  /** Generations of ours that the relay may take yet, by their hashes. */
+  readonly foundings?: readonly string[];
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [] }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], foundings = [] }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = channelIdOf(group.current.context);
@@ -232,7 +234,7 @@ export async function writeEntered(
     endErasing(channelId),
     ...await changesOfEntering(channelId, group, { store }),
     ...used,
-  ]);
+  ], foundings);
   return { durable, record, anchor, changed };
 }
 
@@ -261,5 +263,5 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     returnedMs: undefined,
     foreign: undefined,
   };
-  return { durable, candidate: undefined, given: [], founding: undefined, record, trust, anchor, ...rest };
+  return { durable, candidate: undefined, given: [], foundings: [], record, trust, anchor, ...rest };
 }

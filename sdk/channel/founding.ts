@@ -11,7 +11,6 @@ import {
   foundingHash,
   type FoundingStatement,
   foundingStatement,
-  limits,
   type OwnersChange,
   type RequestBody,
 } from "../../proto/mod.ts";
@@ -31,23 +30,26 @@ import type { Membership } from "./membership.ts";
 
 type Request = RequestBody<"FoundGeneration">;
 
-/** Founded on the present epoch. Throws `StaticError` when the relay cannot be asked. */
-export async function createFounding(
+/** Founded on the present epoch, with those of its members whose KeyPackages were claimed. */
+export function createFounding(
   membership: Membership,
   bad: BadCommit,
+  claimed: readonly KeyPackage[],
   deps: ChannelDeps,
-): Promise<FoundingCandidate> {
-  const { group: { current }, leavers } = membership;
+): FoundingCandidate {
+  const { current } = membership.group;
   const blamed = blamedOf(bad);
   const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
-  const left = new Set(leavers.map(({ agentId }) => agentId));
-  const wanted = members.filter((agentId) => agentId !== deps.agentId && !left.has(agentId));
-  const own = createOwnLeaf(deps, current.suiteId);
-  const basis = { members, blamed, bad, own };
-  const claimed = await claimKeyPackages(wanted, membership, deps);
+  const basis = { members, blamed, bad, own: createOwnLeaf(deps, current.suiteId) };
   const { plan } = planFounding(claimed, basis, membership, deps);
   const add = addable(plan, memberDepsOf(deps, membership.trust.policy));
   return withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
+}
+
+/** Members of the present epoch that a founding may be with: all but this agent, and those that leave. */
+export function claimableOf({ group: { current }, leavers }: Membership, self: AgentId): AgentId[] {
+  const left = new Set(leavers.map(({ agentId }) => agentId));
+  return baseMembersOf(current).filter((agentId) => agentId !== self && !left.has(agentId));
 }
 
 /** With as many as it is possible; those with the largest KeyPackages come in later, by themselves. */
@@ -70,27 +72,26 @@ export function requestOf({ request }: FoundingCandidate): Request {
   return envelope.body;
 }
 
-/** One of each member, as far as the relay has one that verifies; members without one are absent at first. */
-async function claimKeyPackages(
-  wanted: readonly AgentId[],
-  { channelId }: Membership,
+/**
+ * One of each, as far as the relay has one that verifies; members without one are absent at first. At most `limits.claimsForFounding`. Throws
+ * `StaticError` when the relay cannot be asked.
+ */
+export async function claimKeyPackages(
+  agentIds: readonly AgentId[],
+  { channelId }: Pick<Membership, "channelId">,
   deps: ChannelDeps,
 ): Promise<KeyPackage[]> {
-  const usable: KeyPackage[] = [];
-  for (let at = 0; at < wanted.length; at += limits.claimsForFounding) {
-    const agentIds = wanted.slice(at, at + limits.claimsForFounding);
-    const nonce = deps.runtime.randomBytes(16);
-    const { keyPackages } = await deps.session.call("ClaimForFounding", { channelId, agentIds, nonce });
-    for (const { agentId, keyPackage: message } of keyPackages) {
-      try {
-        const { keyPackage, agentId: of } = readApplicant(message, deps);
-        if (of === agentId && agentIds.includes(agentId)) usable.push(keyPackage);
-      } catch {
-        // Whatever the relay gave us for it, this member comes in later.
-      }
+  const nonce = deps.runtime.randomBytes(16);
+  const { keyPackages } = await deps.session.call("ClaimForFounding", { channelId, agentIds: [...agentIds], nonce });
+  return keyPackages.flatMap(({ agentId, keyPackage: message }) => {
+    try {
+      const { keyPackage, agentId: of } = readApplicant(message, deps);
+      return of === agentId && agentIds.includes(agentId) ? [keyPackage] : [];
+    } catch {
+      // Whatever the relay gave us for it, this member comes in later.
+      return [];
     }
-  }
-  return usable;
+  });
 }
 
 interface FoundingBasis {

@@ -7,9 +7,8 @@ import type { Caretaker } from "./caretaker.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
 import type { Membership } from "./membership.ts";
-import type { Recovery } from "./recovery.ts";
-import type { Rejoiner } from "./rejoin.ts";
 import type { CommitRunner } from "./runner/commit_runner.ts";
+import type { RecoveryRunner } from "./runner/recovery_runner.ts";
 import type { StoreAge } from "./store_age.ts";
 import { isLastOwner, isOnlyOwner } from "./succession.ts";
 
@@ -25,8 +24,7 @@ export interface LeavingParts {
   readonly membership: Membership;
   readonly commits: CommitRunner;
   readonly caretaker: Caretaker;
-  readonly rejoiner: Rejoiner;
-  readonly recovery: Recovery;
+  readonly recovery: RecoveryRunner;
   readonly storeAge: StoreAge;
   /** The relay is asked for this end of the channel. It may tell it before it answers. */
   readonly asks: (end: Asked, call: () => Promise<void>) => Promise<void>;
@@ -40,30 +38,30 @@ export async function sayGoodbye(
   successor: AgentId | undefined,
   deps: ChannelDeps,
 ): Promise<void> {
-  const { membership, rejoiner, recovery, ended } = parts;
+  const { membership, recovery, ended } = parts;
   // The only owner hands the channel on, which it can do once it is back.
-  if (rejoiner.reason !== undefined && isLastOwner(membership)) {
-    await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+  if (recovery.reason !== undefined && isLastOwner(membership)) {
+    await Promise.race([recovery.over, pause(deps.runtime, successionMs, ended)]);
   }
   for (let tries = 1;; tries++) {
     ended.throwIfAborted();
     // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
     // end.
-    await rejoiner.halt();
+    await recovery.halt();
     // Stopped or out of step, it cannot commit; it may still go.
-    const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
-    if (rejoiner.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
+    const isBlocked = recovery.stopped !== undefined || recovery.reason !== undefined;
+    if (recovery.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
     // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
-    const isNamed = tries < maxTries && !rejoiner.isUnwelcome;
+    const isNamed = tries < maxTries && !recovery.isUnwelcome;
     try {
       return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
-      if (!ended.aborted) rejoiner.resume();
+      if (!ended.aborted) recovery.resume();
       // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf. A channel that has ended
       // hears of nothing, and must not leave a membership that is not its own.
       if (!isNamed || ended.aborted || !isCode(error, "state_conflict")) throw error;
       await pause(deps.runtime, retryMs, ended);
-      await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+      await Promise.race([recovery.over, pause(deps.runtime, successionMs, ended)]);
     }
   }
 }
@@ -149,12 +147,12 @@ function checkNobodyWaits({ absent, group }: Membership): void {
 
 /** Throws `StaticError` with `state_conflict` when the agent was brought in anew meanwhile: then its leaf is another one. */
 export async function sayLeave(
-  { membership, rejoiner, storeAge }: Pick<LeavingParts, "membership" | "rejoiner" | "storeAge">,
+  { membership, recovery, storeAge }: Pick<LeavingParts, "membership" | "recovery" | "storeAge">,
   { isNamed }: Pick<Going, "isNamed">,
   { agentId, signatures, identity, session }: ChannelDeps,
 ): Promise<void> {
   const { channelId, groupId } = membership;
-  const { presentLeaf: leaf, isLeafTold: isTold } = rejoiner;
+  const { presentLeaf: leaf, isLeafTold: isTold } = recovery;
   // Where its membership began, if that is known.
   const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold }) : undefined;
   if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");

@@ -3,17 +3,21 @@
  * The parts do not know each other's state; this file says who hears what and in which order.
  * Long because it is the one place where all of them meet.
  */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
+  equalBytes,
+  foundingEpoch,
+  foundingHash,
   generationOf,
   limits,
   type NoticeBody,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
-import { createError, isCode, StaticError } from "../base/errors.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
@@ -22,17 +26,17 @@ import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
-import type { Doubt as LinkDoubt, Permit } from "./connection/permit.ts";
+import type { Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
 import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
+import { type Begun, judgeFounding } from "./following.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
-import { Generations } from "./generations.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
@@ -49,13 +53,12 @@ import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
-import { Recovery } from "./recovery.ts";
 import { type LeaveProof, putLog } from "./records.ts";
-import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
-import { type Doubt, StoreAge } from "./store_age.ts";
+import { StoreAge } from "./store_age.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
+import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -85,14 +88,8 @@ interface End {
 
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
-/** For a generation of ours that the log holds. */
-const ownGenerationMs = 30_000;
 /** For handlers that run then. */
 const handlersMs = 5000;
-/** Made in one call, when the relay refuses them. */
-const maxFoundings = 3;
-/** Times that one call waits for messages that come once more. */
-const maxArrivals = 5;
 
 export class LiveChannel {
   readonly number: number;
@@ -114,16 +111,12 @@ export class LiveChannel {
   readonly #reader: LogReader;
   readonly #progress: Progress;
   readonly #caretaker: Caretaker;
-  readonly #rejoiner: Rejoiner;
-  readonly #recovery: Recovery;
-  readonly #generations: Generations;
+  readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
   readonly #storeAge: StoreAge;
   readonly #entries = new Serial();
   readonly #stop = new AbortController();
-  /** We are on our way back by nothing but the relay's word. */
-  #isByWord = false;
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
@@ -133,8 +126,11 @@ export class LiveChannel {
   #asked: Asked | undefined;
   /** The names know of the end. */
   #hasSaidEnd = false;
-  #recovering: Promise<void> | undefined;
   #ended: { readonly error: StaticError | undefined } | undefined;
+  /** As the relay said last. */
+  #endReason: Exclude<ChannelEndReason, "lapsed"> | "unknown" = "unknown";
+  /** The commit that removed us. */
+  #removedBy: NoticeBody<"DeliverCommit"> | undefined;
   /** The error for callers after the end. */
   #over: StaticError | undefined;
   #receiver: Receiver | undefined;
@@ -149,7 +145,7 @@ export class LiveChannel {
     this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
     this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
-    this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
+    this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     this.commits = this.#createCommits(parts);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
@@ -187,15 +183,7 @@ export class LiveChannel {
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
     this.#caretaker = new Caretaker({ membership, commits, health, ages, ended: this.#stop.signal }, deps);
-    this.#rejoiner = new Rejoiner({
-      membership,
-      health,
-      onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
-      recovery: () => this.#recovery,
-      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.die(fault),
-    }, deps);
-    this.#recovery = new Recovery({ ...parts, membership, health, onEntering: () => this.#storeAge.begunAnew() }, deps);
-    this.#generations = this.#createGenerations();
+    this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
@@ -213,24 +201,88 @@ export class LiveChannel {
     });
   }
 
-  #createGenerations(): Generations {
-    return new Generations({
+  #createRecovery(parts: LiveChannelParts): RecoveryRunner {
+    const { bad, returnedMs, foreign, foundings } = parts;
+    return new RecoveryRunner({
+      ...{ bad, returnedMs, foreign, foundings },
       membership: this.membership,
-      recovery: this.#recovery,
-      rejoiner: this.#rejoiner,
-      reader: this.#reader,
-      progress: this.#progress,
-      caretaker: this.#caretaker,
-      inbox: this.inbox,
       health: this.health,
-      suspend: () => this.#suspend(),
-      allArrived: () => this.#link.push({ type: "all_arrived" }),
-      isAllHere: () => this.#link.isAllHere,
-      fetchAgain: () => this.#link.fetchAgain(),
-      hold: () => this.#link.push({ type: "hold" }),
-      goOn: (permit) => this.#goOn(permit),
-      comeBack: (doubt) => this.#comeBack(doubt),
-    });
+      storeAge: this.#storeAge,
+      entries: this.#entries,
+      sight: this.#createSight(),
+      allHere: () => this.#link.allHere(),
+      onEntering: () => this.#storeAge.begunAnew(),
+      onMembership: (entered, joinedSequence) => this.#rejoined(entered, joinedSequence),
+      onRejoined: () => this.#goOnRejoined(),
+      onGeneration: (begun, isOwn) => this.#begun(begun, isOwn),
+      onFinding: (finding) => this.#found(finding),
+      over: () => this.#over,
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  #createSight(): RecoverySight {
+    const link = (): LinkRunner => this.#link;
+    const isLeaving = (): boolean => this.#leaving.length > 0;
+    const [reader, inbox, commits] = [this.#reader, this.inbox, this.commits];
+    return {
+      get permit() {
+        return link().permit;
+      },
+      get relayEpoch() {
+        return link().relayEpoch;
+      },
+      get isAllHere() {
+        return link().isAllHere;
+      },
+      get received() {
+        return reader.received;
+      },
+      get isAllShown() {
+        return !reader.isPassingOver && inbox.unread === 0;
+      },
+      get isLeaving() {
+        return isLeaving();
+      },
+      get hasOpenCommit() {
+        return commits.ours.length > 0;
+      },
+    };
+  }
+
+  /** News of the place of this agent. */
+  #found(finding: ChannelFinding): void {
+    switch (finding.type) {
+      case "stopped":
+        this.#suspend();
+        return this.#caretaker.stop();
+      case "in_step":
+        return this.#caretaker.start();
+      case "outside":
+        // Nothing is read before we are in again.
+        if (!finding.hears) this.#link.push({ type: "out_of_step" });
+        this.#suspend();
+        return this.#caretaker.stop();
+      case "all_arrived":
+      case "hold":
+      case "retry":
+        return this.#link.push({ type: finding.type });
+      case "gone":
+        return this.#end(removedError(this.name, this.#removedBy), { how: "gone" });
+      case "over":
+        return this.#endFor(this.#endReason);
+    }
+  }
+
+  /** Our group is in a new generation. Of ours, entries from before it may still be under way: they are none of it. */
+  async #begun(begun: Begun, isOwn: boolean): Promise<void> {
+    this.#link.push({ type: "all_arrived" });
+    this.#reader.founded(begun);
+    await this.#progress.flush();
+    this.#caretaker.start();
+    if (isOwn) return this.#link.fetchAgain();
+    const { permit } = this.#link;
+    if (permit !== undefined) this.#goOn(permit);
   }
 
   #createCommits({ candidate, given }: Pick<LiveChannelParts, "candidate" | "given">): CommitRunner {
@@ -245,7 +297,7 @@ export class LiveChannel {
       isKeyOld: () => this.ages.isOld,
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
-      onOutside: (reason, named) => this.#comeBack({ reason, named }),
+      onOutside: (reason, named) => this.#recovery.push({ type: "out_of_step", reason, isNamed: named }),
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
@@ -284,7 +336,7 @@ export class LiveChannel {
       findCommit: (epoch) => membership.findCommit(epoch),
       onSubscribed: async ({ epoch, joinedSequence }) => {
         this.#storeAge.told(joinedSequence);
-        await this.#recovery.takeBackForeign(generationOf(epoch));
+        await this.#recovery.tell({ type: "log_at", generation: generationOf(epoch) });
       },
       read: (notice, permit) => this.#process(notice, permit),
       loseLog: () => {
@@ -294,7 +346,8 @@ export class LiveChannel {
       onCleared: (permit, begins) => this.#linkCleared(permit, begins),
       onResumed: (permit) => this.#goOn(permit),
       onRest: () => this.#rest(),
-      comeBack: (doubt) => this.#comeBackBy(doubt),
+      comeBack: ({ by, reason, sent }) =>
+        this.#recovery.push({ type: "doubt", by, reason, ...(sent !== undefined && { sent: sent.sequence }) }),
       onUnknown: () => this.#endedBy("unknown"),
       onFault: (fault) => this.die(fault),
     }, this.#deps);
@@ -339,15 +392,16 @@ export class LiveChannel {
   get #place(): Place {
     const { stopped } = this.#recovery;
     if (stopped !== undefined) return { at: "stopped", sequence: stopped.sequence };
-    return this.#rejoiner.reason === undefined ? { at: "in_step" } : { at: "outside", isByWord: this.#isByWord };
+    const { reason, isByWord } = this.#recovery;
+    return reason === undefined ? { at: "in_step" } : { at: "outside", isByWord };
   }
 
   get #storeFacts(): StoreFacts {
     const { counter, usedKeys } = this.outbox.sent;
-    const { anchor, isProven } = this.#storeAge;
+    const { anchor } = this.#storeAge;
     return {
       anchor,
-      isProven,
+      isProven: this.#recovery.isProven,
       counter,
       usedKeys,
       reached: this.#progress.reached,
@@ -357,32 +411,23 @@ export class LiveChannel {
 
   /** Once for each connection, and before anything comes: the log may not hold the commit any more at which we are stopped. */
   async #settleStop(): Promise<void> {
-    const isGone = await this.#recovery.isGone();
-    const text = isGone ? await this.#generations.takeBackStop() : undefined;
-    if (text !== undefined) this.health.report("log_set_back", text);
-    if (this.#recovery.stopped === undefined) this.#rejoiner.hurry();
+    const { stopped } = this.#recovery;
+    if (stopped === undefined) return;
+    const { epoch, commit } = await this.membership.findCommit(stopped.declared.epoch);
+    const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
+    await this.#recovery.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }
 
   /** The relay says nothing any more that would make us come back, and what stands behind our place is on its way. */
   async #linkCleared(permit: Permit, { after, head, isLost, log }: Begins): Promise<void> {
-    this.#stay();
     if (isLost) await this.#progress.lose(after);
     this.#reader.begin(after, head);
     this.service.connected(head);
     this.requester.connected();
     this.#progress.note(log === undefined ? [] : [putLog(this.channelId, log)]);
-    // Unread messages before the commit come first; the agent asks when it reaches the commit itself.
-    const { stopped } = this.#recovery;
-    if (stopped === undefined) return this.#goOn(permit);
-    // Nothing is left to read before it, so that it may not come at all any more. A founding of ours that is in the log comes first.
-    const isAllRead = (): boolean => (this.#reader.received ?? after) >= stopped.sequence - 1;
-    const isDue = (): boolean => this.#link.permit === permit && isAllRead();
-    const settled = this.#entries.run(() => isDue() ? this.#generations.settle(permit) : Promise.resolve());
-    const retry = (error: unknown): void => {
-      if (!(error instanceof StaticError)) throw error;
-      this.#link.push({ type: "retry" });
-    };
-    settled.then(() => this.#rejoiner.hurry(), retry).catch((fault) => this.die(fault));
+    // Unread messages before a stop come first. If nothing is left there, a founding of ours that is in the log does.
+    await this.#recovery.tell({ type: "permit" });
+    if (this.#recovery.stopped === undefined) this.#goOn(permit);
   }
 
   /** The connection has not shown, or does not show any more, that we may act. */
@@ -390,14 +435,6 @@ export class LiveChannel {
     this.#isReady = false;
     this.#suspend();
     this.confirmations.connection(this.#deps.session.state.kind === "online");
-  }
-
-  #comeBackBy({ by, reason, sent }: LinkDoubt): void {
-    const doubt = by === "store"
-      ? this.#storeAge.behind(reason, sent, this.commits.ours.length > 0)
-      : this.#storeAge.byWord(reason);
-    this.#comeBack(doubt, by !== "lapse");
-    this.#rejoiner.hurry();
   }
 
   /** How long the relay keeps messages; as long as any may, while it cannot be asked. */
@@ -418,9 +455,9 @@ export class LiveChannel {
     return {
       ended: this.#ended,
       stopped: this.#recovery.condition,
-      rejoining: this.#rejoiner.reason,
-      unwelcome: this.#rejoiner.isUnwelcome,
-      pausesUntilMs: this.#storeAge.pausesUntilMs,
+      rejoining: this.#recovery.reason,
+      unwelcome: this.#recovery.isUnwelcome,
+      pausesUntilMs: this.#recovery.pausesUntilMs,
       caughtUp: this.#link.isUp && this.membership.epoch >= this.#link.relayEpoch,
       relayEpoch: Math.max(this.#link.relayEpoch, this.membership.epoch),
       unacknowledged: this.inbox.unread + this.#progress.ahead,
@@ -466,7 +503,7 @@ export class LiveChannel {
     if (state.kind === "ended" && state.error !== undefined) this.#end(state.error);
     this.confirmations.connection(online);
     this.#link.connection(online);
-    if (online && this.#recovery.stopped === undefined) this.#rejoiner.hurry();
+    if (online) this.#recovery.push({ type: "connected" });
   }
 
   /**
@@ -476,66 +513,7 @@ export class LiveChannel {
    */
   async recover(): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
-    this.#recovery.checkOffered();
-    await (this.#recovering ??= this.#recover().finally(() => this.#recovering = undefined));
-  }
-
-  async #recover(): Promise<void> {
-    for (let [tries, waits] = [1, 1];;) {
-      const mayWait = await this.#arrived() && waits < maxArrivals;
-      try {
-        const founded = await this.#entries.run(() => this.#found(mayWait));
-        if (founded === "founded") return;
-        if (founded === "late") return await this.#recovery.followed();
-        waits++;
-      } catch (error) {
-        // For example, a member that it welcomes has left meanwhile. That part of the log is read before the next
-        // founding is made.
-        if (tries++ < maxFoundings && isCode(error, "invalid_request")) continue;
-        // Nothing can be written any more when the channel has ended meanwhile.
-        throw error instanceof StaticError ? error : this.#over ?? error;
-      }
-    }
-  }
-
-  /** Returns whether entries in front of the commit are here; else the relay keeps them back. */
-  async #arrived(): Promise<boolean> {
-    if (this.#link.isAllHere) return true;
-    await this.membership.findCommit(this.membership.epoch); // when there is a connection
-    await this.#link.allHere();
-    if (this.#link.isAllHere || this.#deps.session.state.kind === "online") return this.#link.isAllHere;
-    const text =
-      "Cannot recover: the connection was lost before all messages in front of the commit were here; try again";
-    throw createError("connection_error", text);
-  }
-
-  /** `late`: another owner was faster. `early`: messages in front of the commit come once more. */
-  async #found(mayWait: boolean): Promise<"founded" | "late" | "early"> {
-    if (this.#over !== undefined) throw this.#over;
-    if (this.#leaving.length > 0) {
-      throw createError("not_allowed", "Cannot recover: this agent is leaving the channel");
-    }
-    // Somebody founded it or let us in meanwhile, or the commit is gone. A founding may be without us, and we ask.
-    if (this.#recovery.condition === undefined) return this.#rejoiner.reason === undefined ? "founded" : "late";
-    if (mayWait && !this.#link.isAllHere) return "early";
-    if (this.#isByWord && await this.#isFounded()) return "late";
-    const { permit } = this.#link;
-    if (permit === undefined) {
-      throw createError(
-        "connection_error",
-        "Cannot recover: the relay has not shown yet that this agent's data directory is the latest; try again",
-      );
-    }
-    const begun = await this.#recovery.found(permit);
-    if (begun === undefined) return "late";
-    await this.#generations.begin(begun);
-    return "founded";
-  }
-
-  /** Whether members of a generation of ours can let us in: our store may be older than what it sent there. */
-  async #isFounded(): Promise<boolean> {
-    const own = await this.#recovery.findOwn();
-    return own !== undefined && own.founding.next.tree.memberCount > 1;
+    await this.#recovery.recover();
   }
 
   /** Leaves the channel for good. The last member closes it, the last owner has a successor: that of the first call. */
@@ -551,9 +529,13 @@ export class LiveChannel {
   }
 
   async #depart(successor: AgentId | undefined): Promise<void> {
-    if (this.#recovery.stopped !== undefined) await this.#ownGeneration();
-    const [caretaker, recovery, ended] = [this.#caretaker, this.#recovery, this.#stop.signal];
-    const parts = { ...this.#left, commits: this.commits, caretaker, recovery, ended };
+    if (this.#recovery.stopped !== undefined) {
+      // A generation of ours that is on its way, or in the log, gives us another leaf.
+      await this.#entries.idle();
+      await this.#recovery.settleFoundings();
+      await this.#entries.idle();
+    }
+    const parts = { ...this.#left, commits: this.commits, caretaker: this.#caretaker, ended: this.#stop.signal };
     const asks: LeavingParts["asks"] = async (end, call) => {
       this.#asked = end;
       await call().finally(() => this.#asked = undefined);
@@ -561,8 +543,8 @@ export class LiveChannel {
     await sayGoodbye({ ...parts, asks }, successor, this.#deps);
   }
 
-  get #left(): Pick<LeavingParts, "membership" | "rejoiner" | "storeAge"> {
-    return { membership: this.membership, rejoiner: this.#rejoiner, storeAge: this.#storeAge };
+  get #left(): Pick<LeavingParts, "membership" | "recovery" | "storeAge"> {
+    return { membership: this.membership, recovery: this.#recovery, storeAge: this.#storeAge };
   }
 
   /** Of one that is over. */
@@ -572,26 +554,7 @@ export class LiveChannel {
 
   /** For one that is over: the relay is told. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
-    await sayLeave(this.#left, { isNamed: !this.#rejoiner.isUnwelcome }, this.#deps);
-  }
-
-  /**
-   * A generation of ours that is on its way, or in the log, gives us another leaf: resolves when we are in it, if there is one that
-   * we can enter.
-   */
-  async #ownGeneration(): Promise<void> {
-    await this.#entries.idle();
-    try {
-      const own = await this.#recovery.findOwn();
-      if (own === undefined) return;
-      // Nobody delivers it to us; what is left open is settled with a connection.
-      if (!this.#link.isAsking) this.connection(this.#deps.session.state.kind === "online");
-      await this.membership.waitForEpoch(Number(own.founding.next.context.epoch), ownGenerationMs);
-      await this.#entries.idle();
-    } catch (error) {
-      // The relay has no place for us, or our store is too old for it: the statement may be void then, and an owner removes us.
-      if (!isCode(error, "not_found", "membership_lapsed", "mls_error")) throw error;
-    }
+    await sayLeave(this.#left, { isNamed: !this.#recovery.isUnwelcome }, this.#deps);
   }
 
   /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
@@ -602,7 +565,7 @@ export class LiveChannel {
 
   /** Deletes the KeyPackages that it has asked to come back with, but for those that are held. */
   async forgetKeys(held: ReadonlySet<string>): Promise<void> {
-    await this.#rejoiner.erase(held);
+    await this.#recovery.erase(held);
   }
 
   /** Writes pending changes; the channel can be opened again. Its open calls to the relay end with the session. */
@@ -634,14 +597,14 @@ export class LiveChannel {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
-    await this.#rejoiner.halt();
+    await this.#recovery.halt();
     await this.#entries.idle();
     await this.membership.durable.close();
   }
 
   /** Once for each time that it becomes so. */
   #tellReady(): void {
-    const ready = this.state.caughtUp && this.#rejoiner.reason === undefined;
+    const ready = this.state.caughtUp && this.#recovery.reason === undefined;
     const isNews = ready && !this.#isReady;
     this.#isReady = ready;
     if (isNews) this.tell({ type: "ready" });
@@ -660,10 +623,10 @@ export class LiveChannel {
         this.#hear(notice);
         return undefined;
       case "DeliverFounding":
-        await this.#generations.founded(notice.body, permit);
+        await this.#readFounding(notice.body, permit);
         return undefined;
     }
-    await this.#readEntry(notice, permit);
+    await this.#readEntry(notice);
     const { body } = notice;
     return "ciphertext" in body || "commit" in body ? takenOf(body) : undefined;
   }
@@ -676,27 +639,76 @@ export class LiveChannel {
       case "DeliverUnconfirmed":
         return this.confirmations.unconfirmed(notice.body);
       case "DeliverRejoinRequest":
-        if (this.#recovery.stopped !== undefined) {
-          return this.#caretaker.isStuckHere(notice.body) ? this.#recovery.asked(notice.body.agentId) : undefined;
-        }
-        // The relay takes back what we came back by only while its agent asks for it: now it may.
-        if (this.#isByWord) return this.#link.push({ type: "asked_back" });
-        if (!this.#caretaker.rejoin(notice.body)) {
-          this.health.report(
-            "refused_join",
-            `A request to rejoin that the relay says is of ${notice.body.agentId} is not genuine`,
-          );
-        }
-        return;
+        return this.#askedBack(notice.body);
       case "DeliverLeaf":
-        return this.#rejoiner.leaf(notice.body);
+        return this.#recovery.leaf(notice.body);
       case "DeliverChannelEnd":
         return this.#endedBy(notice.body.reason);
     }
   }
 
-  async #readEntry(notice: NoticeEnvelope, permit: Permit | undefined): Promise<void> {
-    if (await this.#generations.passOver(notice, permit)) {
+  /** A member asks to be let in. */
+  #askedBack(request: NoticeBody<"DeliverRejoinRequest">): void {
+    const { agentId } = request;
+    const generation = generationOf(this.membership.epoch);
+    // Nobody else can tell us that the relay took a generation of ours: it is not delivered to us.
+    if (this.#recovery.hasFoundings && this.#caretaker.hasLeftFor(request, generation + 1)) {
+      return this.#recovery.asked(agentId, generation + 1);
+    }
+    if (this.#recovery.stopped !== undefined) {
+      return this.#caretaker.isStuckHere(request) ? this.#recovery.asked(agentId, generation) : undefined;
+    }
+    // The relay takes back what we came back by only while its agent asks for it: now it may.
+    if (this.#recovery.isByWord) return this.#link.push({ type: "asked_back" });
+    if (this.#caretaker.rejoin(request)) return;
+    const text = `A request to rejoin that the relay says is of ${agentId} is not genuine`;
+    this.health.report("refused_join", text);
+  }
+
+  /** Somebody began a new generation. */
+  async #readFounding(entry: NoticeBody<"DeliverFounding">, permit: Permit | undefined): Promise<void> {
+    const { sequence, founding: { generation } } = entry;
+    if (!this.#reader.rises(sequence)) return;
+    if (generation <= generationOf(this.membership.epoch)) return this.#foundedBefore(entry);
+    // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
+    if (permit === undefined) return this.#link.push({ type: "hold" });
+    const verdict = judgeFounding(entry, this.#recovery.stopped, this.membership, this.#deps);
+    if (verdict.kind !== "forged") return await this.#recovery.founded(entry, verdict);
+    // Something else stands there, or nothing yet.
+    const text = `The relay delivered a false beginning of a new generation: ${verdict.reason}`;
+    this.health.report("relay_lied", text);
+  }
+
+  /** We are in it already, or in a later one, and read the log again. */
+  #foundedBefore({ sequence, epoch, founding }: NoticeBody<"DeliverFounding">): void {
+    const { channelId, group } = this.membership;
+    const hash = foundingHash({ channelId, ...founding });
+    const present = group.binding.generation;
+    const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
+    if (isOurs && epoch === foundingEpoch(founding.generation)) return this.#reader.founded({ sequence, epoch });
+    const text =
+      "The relay delivered a false beginning of a new generation: it is not the generation that this agent is in";
+    this.health.report("relay_lied", text);
+  }
+
+  /**
+   * Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or of a generation that
+   * we do not follow. None of them is acknowledged as done with: that they stand there is the relay's word.
+   */
+  #passOver(notice: NoticeEnvelope): boolean {
+    const recovery = this.#recovery;
+    const isBehind = recovery.isBehind(notice);
+    const isEntry = notice.operation === "DeliverMessage" || notice.operation === "DeliverCommit";
+    if (isBehind) {
+      const isStop = isEntry && notice.body.sequence === recovery.stopped?.sequence;
+      if (isEntry && "ciphertext" in notice.body) recovery.countUnread(notice.body.sequence);
+      recovery.push({ type: "stop_read", isStop });
+    }
+    return isBehind || (isEntry && recovery.isForeign(generationOf(notice.body.epoch)));
+  }
+
+  async #readEntry(notice: NoticeEnvelope): Promise<void> {
+    if (this.#passOver(notice)) {
       // A member that leaves a stopped channel has left: it signed about the leaf that we know.
       if (notice.operation === "DeliverLeave") await this.#noteLeave(leaveOf(notice.body));
       return;
@@ -753,15 +765,21 @@ export class LiveChannel {
       case "fetch_again":
         return this.#link.fetchAgain(verdict.afterMs);
       case "removed":
-        // A commit that answers our request to rejoin removes us first.
-        if (this.#rejoiner.reason !== undefined) return;
-        if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
-        return this.#end(removedError(this.name, commit), { how: "gone" });
-      case "stopped":
-        return await this.#generations.stopAt(verdict.commit, verdict.reason);
-      case "out_of_step":
+        this.#removedBy = commit;
+        return await this.#recovery.tell({
+          type: "removed",
+          isAgain: verdict.again,
+          reason: "it was removed and added again",
+        });
+      case "stopped": {
+        const { commit: bad, reason } = verdict;
+        return await this.#recovery.stopAt(this.membership.badCommitOf(bad, reason), reason);
+      }
+      case "out_of_step": {
         await this.membership.explainFork();
-        this.#comeBack(verdict);
+        const isNamed = verdict.named === undefined ? {} : { isNamed: verdict.named };
+        await this.#recovery.tell({ type: "out_of_step", reason: verdict.reason, ...isNamed });
+      }
     }
   }
 
@@ -781,31 +799,6 @@ export class LiveChannel {
     this.#tellReady();
   }
 
-  /** The relay has taken back why we were to join anew, and nothing was written yet. */
-  #stay(): void {
-    if (!this.#isByWord) return;
-    this.#isByWord = false;
-    if (this.#rejoiner.reason === undefined) return;
-    this.#rejoiner.stop();
-    this.#rejoiner.done();
-    this.#caretaker.start();
-  }
-
-  /** `byWord`: by nothing but what the relay said about its log and us. */
-  #comeBack(doubt: Doubt, byWord = false): void {
-    // Nothing is read before we are in again.
-    if (!byWord) this.#link.push({ type: "out_of_step" });
-    this.#wayBack(doubt, byWord);
-  }
-
-  #wayBack(doubt: Doubt, byWord = false): void {
-    if (this.#ended !== undefined) return;
-    this.#isByWord = byWord && (this.#isByWord || this.#rejoiner.reason === undefined);
-    this.#suspend();
-    this.#caretaker.stop();
-    this.#rejoiner.start(this.#storeAge.counted(doubt));
-  }
-
   #refill(): void {
     if (!this.#reader.isPassingOver) return;
     this.#reader.resumeReading();
@@ -813,13 +806,8 @@ export class LiveChannel {
   }
 
   /** Of the parts none ever sees another's old state: between the write and the last of them nothing else runs. */
-  async #rejoined(joinedSequence: number, write: () => Promise<Entered>): Promise<boolean> {
-    // A new generation may have begun meanwhile, and made this of no use.
-    if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
-    const entered = await write();
+  #rejoined(entered: Entered, joinedSequence: number): void {
     this.#keeper.rejoined();
-    this.#recovery.returned();
-    this.#recovery.forgetForeign();
     this.membership.replace(entered);
     this.lookAlikes.look();
     this.newcomers.look(this.membership.agentIds);
@@ -829,14 +817,12 @@ export class LiveChannel {
     this.senders.clear();
     this.confirmations.restart(entered.anchor.formerEpoch);
     this.#progress.restart(joinedSequence);
-    // Also an attempt that took the place of the one by which we came in.
-    this.#rejoiner.stop();
-    this.#rejoiner.done();
+  }
+
+  async #goOnRejoined(): Promise<void> {
     await this.outbox.restart();
     this.#caretaker.start();
-    this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
     this.connection(this.#deps.session.state.kind === "online");
-    return true;
   }
 
   /**
@@ -847,8 +833,14 @@ export class LiveChannel {
     // It is the relay's answer, which comes a little later.
     if (reason === this.#asked) return this.#end(endError(reason, this.name), { how: "gone" });
     // An owner reads on, and may begin the channel anew: the relay lets it.
-    if (reason === "lapsed") return this.#wayBack(this.#storeAge.byWord("it was absent for too long"));
-    if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
+    if (reason === "lapsed") {
+      return this.#recovery.push({ type: "doubt", by: "lapse", reason: "it was absent for too long" });
+    }
+    this.#endReason = reason;
+    this.#recovery.push({ type: "ended", isRecovered: reason === "recovered" });
+  }
+
+  #endFor(reason: Exclude<ChannelEndReason, "lapsed"> | "unknown"): void {
     const isHidden = reason === "unknown" && this.#deps.session.covers?.(this.membership) === false;
     if (isHidden) return this.#end(hiddenError(this.name));
     this.#end(reason === "removed" ? removedError(this.name) : endError(reason, this.name));
@@ -870,7 +862,7 @@ export class LiveChannel {
     for (const event of memberEvents(moved, membership)) this.tell(event);
     if (isOther) this.lookAlikes.look();
     this.confirmations.moved(moved);
-    if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.die(fault));
+    this.#recovery.moved(moved.committer === this.#deps.agentId);
     this.#tellReady();
   }
 
@@ -891,11 +883,11 @@ export class LiveChannel {
     this.#ended = { error };
     this.#stop.abort();
     this.#caretaker.stop();
-    this.#rejoiner.stop();
     this.#progress.stop();
     this.confirmations.end();
     const over = toOthers ?? leftError(this.name);
     this.#over = over;
+    this.#recovery.end();
     this.service.end();
     this.requester.end(over);
     this.inbox.end(error);
@@ -911,7 +903,7 @@ export class LiveChannel {
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
     const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
-    this.#generations.askWhenRead();
+    if (this.#recovery.place === "stopped") this.#recovery.push({ type: "all_shown" });
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
       this.#entries.run(() => Promise.resolve(this.#refill())).catch((fault) => this.die(fault));
     }

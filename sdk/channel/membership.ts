@@ -359,10 +359,18 @@ export class Membership {
   }
 
   /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
-  isRejoinOf({ agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim): boolean {
+  isRejoinOf(
+    { agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim,
+    generation: number = generationOf(this.epoch),
+  ): boolean {
     const known = this.leafOf(agentId)?.leaf.node.signaturePublicKey ??
       (this.absent.includes(agentId) ? signatureKey : undefined);
-    const statement = rejoinStatement({ channelId: this.groupId, agentId, leafHash, keyPackageHash });
+    const statement = rejoinStatement({
+      channelId: groupIdOf(this.channelId, generation),
+      agentId,
+      leafHash,
+      keyPackageHash,
+    });
     return known !== undefined && this.#deps.signatures.verifyHandshake(known, statement, signature);
   }
 

@@ -23,7 +23,6 @@ import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
-import type { Recovery } from "./recovery.ts";
 import type { Welcome } from "./welcomes.ts";
 
 export interface OpenedWelcome {
@@ -39,7 +38,8 @@ export async function openWelcome(
   { welcome, sender, state }: Welcome,
   { membership, recovery }: {
     readonly membership: Membership;
-    readonly recovery: Pick<Recovery, "stopped" | "isAgain">;
+    /** The commit at which this agent is stopped, and whether that is soon after it was let in. */
+    readonly recovery: { readonly stopped: BadCommit | undefined; readonly isAgain: boolean };
   },
   deps: ChannelDeps,
 ): Promise<OpenedWelcome | string> {
@@ -131,7 +131,11 @@ export function isFor({ welcome }: Welcome, { reference }: OwnKeyPackage): boole
  * was set back, one of them may have been faster than those that removed it. Those that came back under other keys are reported
  * elsewhere.
  */
-export function reportChanges(present: readonly Member[], membership: Membership, health: HealthLog): void {
+export function reportChanges(
+  present: readonly Member[],
+  membership: { readonly group: Pick<Group, "members">; readonly removed: readonly AgentId[] },
+  health: HealthLog,
+): void {
   const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
   for (const { agentId, identity } of membership.group.members()) {
     if (staying.has(bytesToHex(identity))) continue;

@@ -41,7 +41,7 @@ const nothing: Alongside = () => [];
 export type { Receipt, Received };
 export { maxPastEpochs, reservedGenerations } from "./recorded_group.ts";
 
-export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" | "founding"> {
+export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" | "foundings"> {
   readonly durable: DurableGroup;
 }
 
@@ -58,10 +58,18 @@ export class DurableGroup {
     this.#records = records;
   }
 
-  /** Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or nothing. */
-  static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
+  /**
+   * Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or nothing. Of the
+   * earlier one `foundings` stay, by their hashes.
+   */
+  static async save(
+    group: Group,
+    records: Records,
+    alongside: readonly RecordChange[] = [],
+    foundings: readonly string[] = [],
+  ): Promise<DurableGroup> {
     const stored = await records.list(kindOf(channelIdOf(group.current.context)));
-    const { recorded, over, write } = RecordedGroup.save(group, stored, records);
+    const { recorded, over, write } = RecordedGroup.save(group, stored, records, foundings);
     const durable = new DurableGroup(recorded, records);
     // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
     await durable.#writeInParts(over);
@@ -193,12 +201,13 @@ export class DurableGroup {
     return this.#exclusive(async () => await this.#recorded.isUnknownOwn(message));
   }
 
-  /** A generation of ours that is safe to send. It goes when the group moves, and not before: it may be in the log. */
-  prepareFounding(founding: FoundingCandidate): Promise<void> {
-    return this.#exclusive(() => {
-      const changes = this.#recorded.prepareFounding(founding);
-      return this.#write(() => changes);
-    });
+  /** See `RecordedGroup`. */
+  prepareFounding(founding: FoundingCandidate): RecordChange {
+    return this.#recorded.prepareFounding(founding);
+  }
+
+  forgetFounding(hash: string): RecordChange {
+    return this.#recorded.forgetFounding(hash);
   }
 
   /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */

@@ -5,6 +5,7 @@
  * are reserved in blocks, and a block that a crash cut short is skipped, never used again.
  * Long because every record of a group is made here, each with what must go with it.
  */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
 import { channelIdOf } from "./channel_extensions.ts";
@@ -78,11 +79,12 @@ export interface Received {
 
 export interface LoadedRecords {
   readonly recorded: RecordedGroup;
-  /** A commit, or a generation, of ours whose fate is unknown: the log says whether it was taken. */
+  /** A commit of ours whose fate is unknown: the log says whether it was taken. */
   readonly candidate: PreparedCommit | undefined;
   /** Commits of ours that were given up, and that the relay may take yet. */
   readonly given: readonly PreparedCommit[];
-  readonly founding: FoundingCandidate | undefined;
+  /** Generations of ours that the relay may have taken. */
+  readonly foundings: readonly FoundingCandidate[];
 }
 
 /** A new membership in place of an earlier one. */
@@ -132,21 +134,27 @@ export class RecordedGroup {
   /**
    * The records of a group that was just created or joined, in place of those of an earlier membership. Refuses to start the epoch
    * again that is on disk already: its keys may have been used. Whether the new one has a lower number says nothing: it was
-   * entered by a KeyPackage that is used once.
+   * entered by a KeyPackage that is used once. `foundings` are kept, by their hashes: the relay may take them yet.
    */
-  static save(group: Group, stored: readonly StoredRecord[], limits: RecordLimits): SavedRecords {
+  static save(
+    group: Group,
+    stored: readonly StoredRecord[],
+    limits: RecordLimits,
+    foundings: readonly string[] = [],
+  ): SavedRecords {
     const recorded = new RecordedGroup(group, limits, false, []);
     const epoch = stored.find(({ id }) => id === epochId);
     const known = epoch && decodeEpoch(epoch.value);
     if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
       throw new MlsFault("This epoch of the channel is stored already; load it instead");
     }
+    const kept = new Set(foundings.map(foundingId));
     const { over, current } = splitByEpoch(stored.map(({ id }) => id), known?.context.epoch);
     return {
       recorded,
       over: over.map((id) => recorded.#delete(id)),
       write: [
-        ...current.map((id) => recorded.#delete(id)),
+        ...current.filter((id) => !kept.has(id)).map((id) => recorded.#delete(id)),
         ...recorded.#epochChanges(group.current),
         ...recorded.#ownersChanges([]),
         recorded.#put(entryId, encodeEntry(group.entry)),
@@ -158,9 +166,9 @@ export class RecordedGroup {
   static load(stored: readonly StoredRecord[], limits: RecordLimits, deps: MemberDeps): LoadedRecords | undefined {
     const read = readGroup(stored);
     if (read === undefined) return undefined;
-    const { current, candidate, given, founding, ...rest } = read;
+    const { current, candidate, given, foundings, ...rest } = read;
     const group = Group.restore({ epoch: current, ...rest }, deps);
-    return { recorded: new RecordedGroup(group, limits, candidate !== undefined, given), candidate, given, founding };
+    return { recorded: new RecordedGroup(group, limits, candidate !== undefined, given), candidate, given, foundings };
   }
 
   /**
@@ -298,9 +306,14 @@ export class RecordedGroup {
     return this.group.isUnknownOwn(message);
   }
 
-  /** A generation of ours, which is safe to send once it is written. It goes when the group moves, and not before: it may be in the log. */
-  prepareFounding(founding: FoundingCandidate): RecordChange[] {
-    return [this.#put(foundingId, encodeFounding(founding))];
+  /** A generation of ours, which is safe to send once it is written. It stays until `forgetFounding`: the relay may take it. */
+  prepareFounding(founding: FoundingCandidate): RecordChange {
+    return this.#put(foundingId(bytesToHex(founding.hash)), encodeFounding(founding));
+  }
+
+  /** `hash`: in hexadecimal. */
+  forgetFounding(hash: string): RecordChange {
+    return this.#delete(foundingId(hash));
   }
 
   /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
@@ -351,7 +364,6 @@ export class RecordedGroup {
       ...this.#ownersChanges(before.changes),
       this.#delete("candidate"),
       ...this.#forgetGiven(),
-      this.#delete(foundingId),
       parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
       ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [

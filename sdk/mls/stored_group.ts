@@ -39,7 +39,11 @@ export const epochId = "epoch";
 export const changesId = "owners";
 export const entryId = "entry";
 export const parentId = "parent";
-export const foundingId = "founding";
+
+/** `hash`: of a generation of ours, in hexadecimal. */
+export function foundingId(hash: string): string {
+  return `foundings/${hash}`;
+}
 
 export function pastId({ context }: EpochId): string {
   return `past/${context.epoch}`;
@@ -95,8 +99,8 @@ export interface StoredGroup {
   readonly candidate: PreparedCommit | undefined;
   /** Those that were given up in this epoch, and that the relay may take yet. In no order. */
   readonly given: readonly PreparedCommit[];
-  /** A generation of ours whose fate is unknown. */
-  readonly founding: FoundingCandidate | undefined;
+  /** Generations of ours that the relay may have taken. */
+  readonly foundings: readonly FoundingCandidate[];
   readonly parent: Parent | undefined;
 }
 
@@ -113,10 +117,10 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   });
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
   const [candidate, entry] = [stored.get("candidate"), stored.get(entryId)];
-  const [founding, parent] = [stored.get(foundingId), stored.get(parentId)];
+  const parent = stored.get(parentId);
   if (entry === undefined) throw new MlsFault("Stored MLS state is incomplete: how this member came in is missing");
   return {
-    founding: founding && decodeFounding(founding),
+    foundings: under(stored, "foundings/").map(([, value]) => decodeFounding(value)),
     parent: parent && decodeParent(parent),
     changes: changesOf(epoch, stored.get(changesId)),
     entry: decodeEntry(entry),

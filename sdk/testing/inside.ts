@@ -5,9 +5,9 @@
 import type { AgentId, ChannelId, ChannelName, JoinRequestId, NoticeBody, RequestBody } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
-import type { BadCommit } from "../channel/bad_commit.ts";
+import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
 import { Carrier } from "../channel/carrier.ts";
-import { createFounding, requestOf } from "../channel/founding.ts";
+import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
 import { createPace } from "../channel/healing_pace.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
@@ -237,7 +237,10 @@ export class Inside {
       pace: createPace(),
     };
     const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
-    return requestOf(await createFounding(this.#membership, bad, deps));
+    const wanted = claimableOf(this.#membership, agentId).filter((member) => member !== blamedOf(bad));
+    return requestOf(
+      createFounding(this.#membership, bad, await claimKeyPackages(wanted, this.#membership, deps), deps),
+    );
   }
 
   recover(): ReturnType<LiveChannel["recover"]> {

@@ -3,7 +3,7 @@
  * fault.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
+import type { NoticeBody, NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { changeNext, flipped, foundingAgainst, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
@@ -17,6 +17,7 @@ import {
   sendGarbled,
   stateOf,
   talk,
+  withoutKeyPackages,
 } from "../support/scenario/recovery.ts";
 import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -403,5 +404,29 @@ Deno.test("a member that dies when the founding arrives, or right after it follo
   await dave.crash();
   await until("carol has followed", async () => (await issuesOf(carol, "recovered")).length === 1);
   for (const actor of [alice, carol, dave]) assertEquals(await read(await actor.channel(), 1), ["unread"]);
+  await talk(alice, carol, dave);
+});
+
+Deno.test("a member that was let in with one KeyPackage on both sides of a founding comes back into the new generation", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave, erin] = await stage.channelOf(4);
+  assert(alice && bob && carol && dave && erin);
+  const welcomes: NoticeEnvelope[] = [];
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverWelcome") return [notice];
+    welcomes.push(notice);
+    return [];
+  };
+  await sendGarbled(bob, [1]);
+  await until("carol is answered", () => welcomes.length > 0);
+  await until("dave is back", async () => await stateOf(dave) === "ok");
+  withoutKeyPackages(alice, carol);
+  await sendBogus(erin);
+  await allStopped(alice, dave);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await until("carol is answered there", () => welcomes.length > 1);
+  carol.session.tampering = {};
+  for (const welcome of welcomes) carol.session.inject(welcome);
   await talk(alice, carol, dave);
 });

@@ -2,7 +2,7 @@
  * Tries every order of events of a small world, breadth first: a state is visited once, and a fault comes with its shortest story.
  * Of a visited state its hash is kept, the state that led to it and the name of the event; the whole only until it is its turn.
  */
-import { copyOf, hashOf } from "./plain_state.ts";
+import { copyOf, hashOf, type Renaming } from "./plain_state.ts";
 
 /** `time`, `program` and `fault` have a pace or a budget of their own; answers and notices come as fast as a relay sends them. */
 export type Kind = "answer" | "notice" | "time" | "program" | "fault";
@@ -28,6 +28,13 @@ export interface World<S> {
    * state is reached without what needs a budget.
    */
   readonly left?: (state: S) => readonly number[];
+  /**
+   * Moves of one who meets nobody before it has made one of them: whatever the others do meanwhile leads to the same states in any order, and
+   * leaves it the same moves. They are tried alone, if one of them that needs no budget leads to a new state: so nothing is put off for ever.
+   */
+  readonly alone?: (state: S, moves: readonly Move<S>[]) => readonly Move<S>[] | undefined;
+  /** Other names for everybody, under which a state is the same to all promises: one of those states is visited. */
+  readonly renamings?: readonly Renaming[];
   /** The promise that a state breaks, if it does: nothing follows on such a state. */
   readonly broken: (state: S) => string | undefined;
   /** From every state there is a way to one of these. */
@@ -118,22 +125,33 @@ class Search<S> {
   #visit(id: number, state: S): void {
     if (this.#brokenIds.has(id)) return;
     const moves = this.#world.moves(state);
-    moves.forEach(({ name, kind, act, isBudgeted = false }, at) => {
-      // The last one may have the state itself.
-      const after = at === moves.length - 1 ? state : copyOf(state);
-      act(after);
-      const to = this.#add(after, id, name);
-      this.#from.push(id);
-      this.#to.push(to);
-      this.#named.push(this.#nameId(name));
-      this.#isFast.push(kind === "answer" || kind === "notice" ? 1 : 0);
-      this.#isBudgeted.push(isBudgeted ? 1 : 0);
-    });
+    const alone = this.#world.alone?.(state, moves) ?? [];
+    let isEnough = false;
+    for (const move of alone) {
+      const { size } = this.#ids;
+      this.#try(move, copyOf(state), id);
+      isEnough ||= this.#ids.size > size && move.isBudgeted !== true;
+    }
+    if (isEnough) return;
+    const others = alone.length === 0 ? moves : moves.filter((move) => !alone.includes(move));
+    // The last one may have the state itself.
+    others.forEach((move, at) => this.#try(move, at === others.length - 1 ? state : copyOf(state), id));
+  }
+
+  #try({ name, kind, act, isBudgeted = false }: Move<S>, state: S, from: number): void {
+    act(state);
+    const to = this.#add(state, from, name);
+    this.#from.push(from);
+    this.#to.push(to);
+    this.#named.push(this.#nameId(name));
+    this.#isFast.push(kind === "answer" || kind === "notice" ? 1 : 0);
+    this.#isBudgeted.push(isBudgeted ? 1 : 0);
   }
 
   #add(state: S, parent: number, event: string): number {
-    const { view, left, broken, isGood } = this.#world;
-    const { id, isNew } = this.#ids.of(view === undefined ? state : view(state), left?.(state) ?? []);
+    const { view, left, renamings, broken, isGood } = this.#world;
+    const viewed = view === undefined ? state : view(state);
+    const { id, isNew } = this.#ids.of(hashOf(viewed, renamings), left?.(state) ?? []);
     if (!isNew) return id;
     this.#parents.push(parent);
     this.#events.push(this.#nameId(event));
@@ -312,8 +330,10 @@ class StateIds {
   readonly #before = new Numbers();
   size = 0;
 
-  of(state: unknown, left: readonly number[]): { readonly id: number; readonly isNew: boolean } {
-    const [high, low] = hashOf(state);
+  of(
+    [high, low]: readonly [number, number],
+    left: readonly number[],
+  ): { readonly id: number; readonly isNew: boolean } {
     const [first, second, third] = [packed(left, 0), packed(left, 7), packed(left, 14)];
     const place = this.#place(high, low);
     const latest = this.#ids[place] ?? 0;

@@ -127,11 +127,45 @@ function keysOf(value: object): readonly string[] {
  * Returns two numbers of 32 bits that are equal for states with an equal text, without writing it: among ten million states, two that
  * are not equal have the same ones with a chance of 3 in a million.
  */
-export function hashOf(state: unknown): readonly [number, number] {
-  const hasher = new Hasher();
+export function hashOf(state: unknown, renamings: readonly Renaming[] = []): readonly [number, number] {
+  let least = hashBy(state, renamings.length === 0 ? plain : sortedWords);
+  for (const renaming of renamings) {
+    const [high, low] = hashBy(state, renaming);
+    if (high < least[0] || (high === least[0] && low < least[1])) least = [high, low];
+  }
+  return least;
+}
+
+function hashBy(state: unknown, renaming: Renaming): readonly [number, number] {
+  const hasher = new Hasher(renaming);
   hasher.add(state, 0);
   return hasher.result();
 }
+
+/** How texts and keys are read, and what is known of frozen values that were read so. Where it renames, lists of texts have no order. */
+export class Renaming {
+  readonly #rename: ((text: string) => string) | undefined;
+  readonly #words = new Map<string, string>();
+  readonly isSorted: boolean;
+  /** Of frozen values in which no number is a name. */
+  readonly hashes = new WeakMap<object, readonly [number, number]>();
+  readonly firstShape: Shape = { next: new Map(), fields: undefined };
+
+  constructor(rename: ((text: string) => string) | undefined, isSorted = true) {
+    this.#rename = rename;
+    this.isSorted = isSorted;
+  }
+
+  of(text: string): string {
+    if (this.#rename === undefined) return text;
+    const known = this.#words.get(text) ?? this.#rename(text);
+    this.#words.set(text, known);
+    return known;
+  }
+}
+
+const plain = new Renaming(undefined, false);
+const sortedWords = new Renaming(undefined);
 
 /** Begin a value of each kind, so that no two values are written alike. */
 const marks = {
@@ -160,10 +194,7 @@ interface Shape {
   fields: readonly Field[] | undefined;
 }
 
-const firstShape: Shape = { next: new Map(), fields: undefined };
 const texts = new Map<string, number>();
-/** Of frozen values in which no number is a name. */
-const hashes = new WeakMap<object, readonly [number, number]>();
 
 class Hasher {
   #high = 0x9e3779b9 | 0;
@@ -171,6 +202,11 @@ class Hasher {
   /** Numbers that are names, by their group. */
   readonly #named: readonly number[][] = [[], [], [], []];
   #names = 0;
+  readonly #renaming: Renaming;
+
+  constructor(renaming: Renaming) {
+    this.#renaming = renaming;
+  }
 
   add(value: unknown, group: number): void {
     switch (typeof value) {
@@ -178,7 +214,7 @@ class Hasher {
         return this.#number(value, group);
       case "string":
         this.#mix(marks.text);
-        return this.#mix(idOf(value));
+        return this.#mix(idOf(this.#renaming.of(value)));
       case "boolean":
         return this.#mix(value ? marks.true : marks.false);
       case "object":
@@ -205,7 +241,7 @@ class Hasher {
   }
 
   #object(value: object, group: number): void {
-    const before = hashes.get(value);
+    const before = this.#renaming.hashes.get(value);
     if (before !== undefined) return this.#mixBoth(before);
     const isShared = value instanceof Uint8Array || Object.isFrozen(value);
     if (!isShared) return this.#fields(value, group);
@@ -213,7 +249,7 @@ class Hasher {
     [this.#high, this.#low] = [0x9e3779b9 | 0, 0x85ebca6b | 0];
     this.#fields(value, group);
     const own = this.result();
-    if (this.#names === names) hashes.set(value, own);
+    if (this.#names === names) this.#renaming.hashes.set(value, own);
     [this.#high, this.#low] = [high, low];
     this.#mixBoth(own);
   }
@@ -226,19 +262,26 @@ class Hasher {
     if (Array.isArray(value)) {
       this.#mix(marks.list);
       this.#mix(value.length);
-      for (let at = 0; at < value.length; at++) this.add(value[at], group);
+      const items = this.#renaming.isSorted && typeof value[0] === "string" ? this.#sorted(value) : value;
+      for (let at = 0; at < items.length; at++) this.add(items[at], group);
       return;
     }
     this.#mix(marks.object);
     // cast: the fields of any object
     const fields = value as Readonly<Record<string, unknown>>;
-    for (const { name, id, group: named } of fieldsOf(fields)) {
+    for (const { name, id, group: named } of fieldsOf(fields, this.#renaming)) {
       const field = fields[name];
       if (field === undefined) continue;
       this.#mix(id);
       this.add(field, named);
     }
     this.#mix(marks.end);
+  }
+
+  /** The texts as they are before they are renamed, in the order of what they are renamed to. */
+  #sorted(value: readonly unknown[]): readonly unknown[] {
+    const named = value.map((item) => [this.#renaming.of(String(item)), item] as const);
+    return named.sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item);
   }
 
   #mixBoth([high, low]: readonly [number, number]): void {
@@ -269,8 +312,8 @@ function idOf(text: string): number {
   return id;
 }
 
-function fieldsOf(value: Readonly<Record<string, unknown>>): readonly Field[] {
-  let shape = firstShape;
+function fieldsOf(value: Readonly<Record<string, unknown>>, renaming: Renaming): readonly Field[] {
+  let shape = renaming.firstShape;
   for (const key in value) {
     const known = shape.next.get(key);
     if (known !== undefined) shape = known;
@@ -280,9 +323,12 @@ function fieldsOf(value: Readonly<Record<string, unknown>>): readonly Field[] {
       shape = made;
     }
   }
-  return shape.fields ??= Object.keys(value).filter((name) => !counters.has(name)).sort().map((name) => ({
+  if (shape.fields !== undefined) return shape.fields;
+  const named = Object.keys(value).filter((name) => !counters.has(name)).map((name) => ({
     name,
-    id: idOf(name),
+    as: renaming.of(name),
     group: groupNumbers[groups[name] ?? ""] ?? 0,
   }));
+  named.sort((a, b) => a.as < b.as ? -1 : 1);
+  return shape.fields = named.map(({ name, as, group }) => ({ name, id: idOf(as), group }));
 }

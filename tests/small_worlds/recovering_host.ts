@@ -73,8 +73,6 @@ export interface HostWorld {
   groups: Readonly<Record<string, LetterGroup>>;
   /** The KeyPackage of the latest request of each. */
   requests: Readonly<Record<string, string>>;
-  /** By epoch: what led there, for all honest members. */
-  reached: Readonly<Record<number, string>>;
   /** Members whose KeyPackages the relay has. */
   readonly present: readonly string[];
   readonly guards: RecoveryGuards;
@@ -88,6 +86,8 @@ export interface HostWorld {
 /** A control takes a rule out of the step. */
 export interface RecoveryGuards {
   readonly step: typeof stepRecovery;
+  /** Nothing is taken out of the log. */
+  readonly isForGood: boolean;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -122,6 +122,9 @@ export class RecoveringHost {
       for (const effect of effects) this.#perform(effect);
     }
     this.#isStepping = false;
+    // Nothing changes them in place: copies of a state share them.
+    share(member.recovery.place);
+    share(member.recovery.made);
     this.#check();
   }
 
@@ -159,16 +162,16 @@ export class RecoveringHost {
   /** S7: a process that starts knows as much as its disk. */
   #check(): void {
     const { disk, recovery, name } = this.#member;
-    if (textOf(restore(disk.records)) !== textOf(forget(recovery))) {
+    if (textOf(share(restore(disk.records))) !== textOf(share(forget(recovery)))) {
       this.#broken(`S7: ${name} starts otherwise than as it is without its memory`);
     }
   }
 
   #write(changes: readonly RecoveryChange[]): void {
     const member = this.#member;
-    member.disk = { ...member.disk, records: applied(member.disk.records, changes) };
+    member.disk = Object.freeze({ ...member.disk, records: applied(member.disk.records, changes) });
     for (const change of changes) {
-      if (change.type === "generation") this.#enterGeneration(change.own);
+      if (change.type === "generation") this.#enterGeneration(change.own?.hash);
       if (change.type === "membership") this.#enterMembership(change.welcome);
     }
   }
@@ -253,7 +256,7 @@ export class RecoveringHost {
     if (request.to === "ClaimForFounding") {
       return void this.#member.calls.push({ call, request: { op: "FindCommit", epoch: 0 }, isClaim: true });
     }
-    this.#member.calls.push({ call, request: this.#letters(request) });
+    this.#member.calls.push(Object.freeze({ call, request: Object.freeze(this.#letters(request)) }));
   }
 
   #letters(request: Exclude<RecoveryRequest, { to: "ClaimForFounding" }>): Request {
@@ -264,7 +267,7 @@ export class RecoveringHost {
         return { op: "ReadOwn", sequence: request.sequence };
       case "RequestRejoin": {
         const { name } = this.#member;
-        this.#world.requests = { ...this.#world.requests, [name]: request.own };
+        this.#world.requests = Object.freeze({ ...this.#world.requests, [name]: request.own });
         return { op: "RequestRejoin", generation: request.generation, leaf: request.leaf };
       }
       case "FoundGeneration": {
@@ -303,7 +306,7 @@ export class RecoveringHost {
       case "request": {
         if (work.own !== undefined) return { of: "request", own: this.#ownOf(work.own) };
         const { disk, name } = this.#member;
-        this.#member.disk = { ...disk, keyPackages: disk.keyPackages + 1 };
+        this.#member.disk = Object.freeze({ ...disk, keyPackages: disk.keyPackages + 1 });
         return { of: "request", own: this.#ownOf(`${name} with ${disk.keyPackages + 1}`) };
       }
       case "leaf":
@@ -356,7 +359,7 @@ export class RecoveringHost {
       owners: group.owners.filter((owner) => owner !== bad.blamed),
       leaves,
     };
-    this.#world.foundings = { ...this.#world.foundings, [hash]: Object.freeze(founding) };
+    this.#world.foundings = Object.freeze({ ...this.#world.foundings, [hash]: Object.freeze(founding) });
     return { hash, members: members.filter(isHere).length };
   }
 
@@ -387,12 +390,12 @@ export class RecoveringHost {
     const { epoch, sequence } = entry;
     this.#move(groupAfter(founding));
     const { anchor } = member.disk;
-    member.disk = {
+    member.disk = Object.freeze({
       ...member.disk,
       anchor: { ...anchor, joinedSequence: undefined },
       own: own === undefined ? undefined : Object.freeze({ sequence, epoch, hash: bytesOf(hash) }),
       kept: [],
-    };
+    });
     this.#moveTo(Math.max(member.received ?? 0, sequence));
   }
 
@@ -403,29 +406,31 @@ export class RecoveringHost {
     if (entry === undefined || into === undefined) return this.#broken("S5: a membership of no entry is entered");
     this.#move(into);
     const { disk } = member;
-    member.disk = {
+    member.disk = Object.freeze({
       ...disk,
       anchor: newAnchor(entry.sequence),
       own: undefined,
       kept: [],
       used: [...disk.used, into.leaves[member.name] ?? ""],
-    };
+    });
     member.received = undefined;
     this.#moveTo(entry.sequence);
   }
 
+  /** By the log alone: so honest members that reach an epoch reach the same one. */
   #move(group: LetterGroup): void {
-    const world = this.#world;
-    const before = world.reached[group.epoch];
-    if (before !== undefined && before !== group.led) this.#broken("S5: honest members reach one epoch by two ways");
-    world.reached = { ...world.reached, [group.epoch]: group.led };
-    this.#member.disk = { ...this.#member.disk, group };
+    const { relay: { entries } } = this.#world;
+    const began = entries.find(({ kind, epoch }) => kind !== "message" && epoch === group.epoch - 1);
+    if (began?.hash !== group.led) {
+      this.#broken("S5: an epoch is reached by something that the log does not hold there");
+    }
+    this.#member.disk = Object.freeze({ ...this.#member.disk, group });
   }
 
   #moveTo(sequence: number): void {
     const member = this.#member;
     member.received = sequence;
-    member.disk = { ...member.disk, position: sequence };
+    member.disk = Object.freeze({ ...member.disk, position: sequence });
   }
 
   // The connection
@@ -475,12 +480,12 @@ export class RecoveringHost {
 
   #subscribe(): Replies["Subscribe"] | undefined {
     const { relay } = this.#world;
-    const { name, received } = this.#member;
+    const { name, received, disk } = this.#member;
     // Those of the subscription before.
     const session = relay.sessions[name];
     if (session !== undefined) session.pipe = session.pipe.filter(({ type }) => type !== "entry" && type !== "start");
     const ask = (after: number | undefined): Reply | Refused =>
-      callRelay(relay, name, { op: "Subscribe", tag: 1, ...(after !== undefined && { after }) });
+      callRelay(relay, name, { op: "Subscribe", tag: 1, ...(after !== undefined && { after, log: disk.log }) });
     const first = ask(received);
     const isLost = "refused" in first && first.refused === "cursor_invalid";
     if (isLost) this.#loseLog();
@@ -534,10 +539,11 @@ export class RecoveringHost {
   /** Commits that the log has lost, in their order, as far as they are kept. */
   #putBack(from: number): NonNullable<Answers["put_back"]> {
     const { relay } = this.#world;
+    const { name } = this.#member;
     let [commits, sequence] = [0, 0];
     for (const { epoch, hash, sender, added, removed } of this.#member.disk.kept) {
       if (epoch < from) continue;
-      const reply = callRelay(relay, sender, { op: "SendCommit", epoch, hash, added, removed });
+      const reply = callRelay(relay, name, { op: "SendCommit", epoch, hash, added, removed, author: sender });
       if ("refused" in reply || !("sequence" in reply)) break;
       commits++;
       sequence = reply.sequence;
@@ -560,7 +566,12 @@ export class RecoveringHost {
     }
     member.link = "permit";
     const { anchor } = member.disk;
-    member.disk = { ...member.disk, anchor: { ...anchor, joinedSequence: anchor.joinedSequence ?? joinedSequence } };
+    const { log } = this.#world.relay;
+    member.disk = Object.freeze({
+      ...member.disk,
+      log,
+      anchor: { ...anchor, joinedSequence: anchor.joinedSequence ?? joinedSequence },
+    });
     member.received = Math.min(member.received ?? after, head);
     callRelay(this.#world.relay, member.name, { op: "Acknowledge", consumed: member.disk.position });
     this.push({ type: "permit" });
@@ -578,12 +589,19 @@ export class RecoveringHost {
       case "leaf":
         return this.push({ type: "leaf", told: { requestId: "request", leaf: note.leaf, sender: agent("somebody") } });
       case "rejoin":
+        // The relay may take back its word now: what it had lost can be put back while that member asks.
+        if (this.#isByWord) return void (this.#member.link = "connected");
         return this.push({ type: "asker", agentId: agent(note.agent), generation: note.generation });
       case "end":
         return this.push({ type: "ended", isRecovered: note.reason === "recovered" });
       case "start":
         return;
     }
+  }
+
+  get #isByWord(): boolean {
+    const { place } = this.#member.recovery;
+    return place.at === "outside" && place.back.by === "word";
   }
 
   #welcomed(told: Welcomed): void {
@@ -634,11 +652,11 @@ export class RecoveringHost {
     }
     if (removed.includes(name)) return this.push({ type: "removed", isAgain: added.includes(name), reason: "removed" });
     const into = this.#world.groups[hash] ?? afterLetterCommit(group, hash, removed);
-    this.#world.groups = { ...this.#world.groups, [hash]: into };
+    this.#world.groups = Object.freeze({ ...this.#world.groups, [hash]: into });
     this.#move(into);
     this.push({ type: "moved", from: group.led });
     const kept = { epoch, hash, sender, added, removed };
-    member.disk = { ...member.disk, kept: [...member.disk.kept, kept] };
+    member.disk = Object.freeze({ ...member.disk, kept: [...member.disk.kept, kept] });
   }
 
   #readFounding({ hash, sequence, epoch, sender }: Entry): void {
@@ -655,6 +673,33 @@ export class RecoveringHost {
 
   // Helpers of the world
 
+  /** This member changes something. */
+  commit(): void {
+    const { relay } = this.#world;
+    const { disk, name: sender } = this.#member;
+    const { group, group: { epoch } } = disk;
+    const hash = `commit in ${epoch} of ${relay.log} by ${sender}`;
+    const reply = callRelay(relay, sender, { op: "SendCommit", epoch, hash });
+    if (!("refused" in reply)) this.#committed(afterLetterCommit(group, hash, []), []);
+  }
+
+  #committed(into: LetterGroup, added: readonly string[]): void {
+    const { disk, disk: { group }, name: sender } = this.#member;
+    const { epoch } = group;
+    const hash = into.led;
+    this.#world.groups = Object.freeze({ ...this.#world.groups, [hash]: Object.freeze(into) });
+    this.#move(into);
+    const entry = this.#world.relay.entries.length;
+    this.#moveTo(entry);
+    this.#member.disk = Object.freeze({
+      ...this.#member.disk,
+      own: Object.freeze({ sequence: entry, epoch, hash: bytesOf(hash) }),
+      kept: [...disk.kept, { epoch, hash, sender, added, removed: added }],
+    });
+    this.push({ type: "moved", from: group.led });
+    this.push({ type: "own_commit" });
+  }
+
   /** This member answers somebody's request: by a commit, or by telling its leaf. */
   letIn(name: string): void {
     const { relay } = this.#world;
@@ -668,7 +713,7 @@ export class RecoveringHost {
       relay.sessions[name]?.pipe.push({ type: "leaf", leaf });
       return;
     }
-    const hash = `commit in ${group.epoch} of ${sender} for ${keyPackage}`;
+    const hash = `commit in ${group.epoch} of ${relay.log}`;
     const into = { ...afterLetterCommit(group, hash, []), leaves: { ...group.leaves, [name]: keyPackage } };
     const reply = callRelay(relay, sender, {
       op: "SendCommit",
@@ -677,22 +722,14 @@ export class RecoveringHost {
       added: [name],
       removed: [name],
     });
-    if ("refused" in reply) return;
-    this.#world.groups = { ...this.#world.groups, [hash]: Object.freeze(into) };
-    const { epoch } = group;
-    this.#move(into);
-    const entry = relay.entries.length;
-    this.#moveTo(entry);
-    const { disk } = this.#member;
-    const own = Object.freeze({ sequence: entry, epoch, hash: bytesOf(hash) });
-    this.#member.disk = {
-      ...disk,
-      own,
-      kept: [...disk.kept, { epoch, hash, sender, added: [name], removed: [name] }],
-    };
-    this.push({ type: "moved", from: group.led });
-    this.push({ type: "own_commit" });
+    if (!("refused" in reply)) this.#committed(into, [name]);
   }
+}
+
+function share<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) share(part);
+  return Object.freeze(value);
 }
 
 function answerOf(request: Request, reply: Reply): RecoveryAnswer {

@@ -37,6 +37,8 @@ export interface MemberDisk {
   readonly group: LetterGroup;
   readonly records: RecoveryRecords;
   readonly position: number;
+  /** The log that the position is of. */
+  readonly log: string;
   readonly anchor: Anchor;
   /** Commits of other members and of itself that it keeps, to put them back. */
   readonly kept: readonly KeptCommit[];
@@ -89,6 +91,7 @@ export function newMember(name: string, disk: Partial<MemberDisk> & Pick<MemberD
   return startMember(name, {
     records: noRecords,
     position: 0,
+    log: "log",
     anchor: newAnchor(0),
     kept: [],
     own: undefined,

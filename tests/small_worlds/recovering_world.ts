@@ -5,28 +5,12 @@
 import { generationOf } from "../../proto/mod.ts";
 import { backOf, stepRecovery } from "../../sdk/channel/testing/recovery.ts";
 import type { Move, World } from "./explore.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
 import { copyOf } from "./plain_state.ts";
 import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
 import { isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
+import { alone, renamingsOf, viewOf } from "./recovering_view.ts";
 import { callRelay, connect, disconnect, type Note, type Refused, type Relay, type Reply } from "./relay_of_letters.ts";
-
-export interface RecoveryBudgets {
-  recover: number;
-  broken: number;
-  kill: number;
-  /** The relay takes a founding after its connection has ended. */
-  late: number;
-  busy: number;
-  /** Of no use, from a member that lies: Welcomes, leaves that are told. */
-  welcome: number;
-  leaf: number;
-  /** Somebody else begins the channel anew. */
-  begin: number;
-  /** The log is set back to before its last entry. */
-  setBack: number;
-  /** Of members that are in step. */
-  commit: number;
-}
 
 const none: RecoveryBudgets = {
   recover: 0,
@@ -41,14 +25,6 @@ const none: RecoveryBudgets = {
   commit: 0,
 };
 
-export interface RecoveringState extends HostWorld {
-  readonly members: RecoveringMember[];
-  readonly left: RecoveryBudgets;
-  /** Foundings that are on their way although nobody waits for an answer. */
-  late: { readonly name: string; readonly request: LetterCall["request"] }[];
-  connections: number;
-}
-
 export interface RecoverySetting {
   readonly relay: Relay;
   readonly members: readonly RecoveringMember[];
@@ -56,22 +32,35 @@ export interface RecoverySetting {
   readonly left: Partial<RecoveryBudgets>;
   readonly present?: readonly string[];
   readonly step?: RecoveryGuards["step"];
+  /** Members that differ in nothing but their names. */
+  readonly alike?: readonly string[];
+  /** The relay may go on from there, while that is of the same generation. */
+  readonly backup?: Relay;
   /** More that may happen. */
   readonly also?: (state: RecoveringState) => readonly Move<RecoveringState>[];
 }
 
 export function recoveringWorld(setting: RecoverySetting): World<RecoveringState> {
-  const { relay, members, groups, left, present = members.map(({ name }) => name), step = stepRecovery, also } =
-    setting;
+  const {
+    relay,
+    members,
+    groups,
+    left,
+    present = members.map(({ name }) => name),
+    step = stepRecovery,
+    also,
+    alike,
+    backup,
+  } = setting;
+  const isForGood = left.setBack === undefined;
   const start: RecoveringState = {
     relay,
     members: [...members],
     groups,
     foundings: {},
     requests: {},
-    reached: {},
     present,
-    guards: Object.freeze({ step }),
+    guards: Object.freeze({ step, isForGood }),
     fault: undefined,
     operations: 0,
     clock: 0,
@@ -81,10 +70,14 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
   };
   return {
     start,
-    view,
+    view: viewOf(isForGood),
+    left: ({ left }) => Object.values(left),
+    ...(isForGood && { alone }),
+    ...(alike !== undefined && { renamings: renamingsOf(alike) }),
     moves: (state) => [
       ...state.members.flatMap((member, at) => new MemberMoves(state, member, at).all()),
       ...lateMoves(state),
+      ...(backup === undefined ? [] : setBackMoves(state, backup)),
       ...(also === undefined ? [] : also(state)),
     ],
     broken: (state) => state.fault,
@@ -92,43 +85,16 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
   };
 }
 
-/**
- * Everybody works in one group; or some are stopped, in the generation that the log is in, and an owner of them may call `recover()`.
- */
+/** Everybody works in one group; or an owner is stopped in the generation that the log is in, and may call `recover()`. */
 export function isGood({ members, relay }: RecoveringState): boolean {
   const here = members.filter(({ ended }) => ended === undefined);
-  if (here.some(({ link, operations }) => link !== "permit" || operations.length > 0)) return false;
-  const stopped = here.filter(({ recovery: { place } }) => place.at === "stopped");
-  if (stopped.length > 0) {
-    const isHere = stopped.every(({ disk }) => generationOf(disk.group.epoch) === generationOf(relay.epoch));
-    return isHere && stopped.some(({ name, disk }) => disk.group.owners.includes(name));
-  }
+  if (here.some(({ operations }) => operations.length > 0)) return false;
+  const isOffered = here.some(({ name, link, disk: { group }, recovery: { place } }) =>
+    link === "permit" && place.at === "stopped" && group.owners.includes(name) &&
+    generationOf(group.epoch) === generationOf(relay.epoch)
+  );
   const [first] = here;
-  return here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
-}
-
-/** Of no use to tell states apart: names that are given anew, times, and how often somebody has asked. */
-function view(
-  { guards: _, clock: __, connections: ___, operations: ____, members, relay, ...rest }: RecoveringState,
-): unknown {
-  const { sessions, ...log } = relay;
-  const pipes = Object.entries(sessions).map(([name, { tag, position, pipe }]) => ({
-    name,
-    isOpen: tag !== undefined,
-    position,
-    pipe: pipe.map((note) => note.type === "entry" ? note.entry : note),
-  }));
-  return { ...rest, log, pipes, members: members.map(viewOf) };
-}
-
-function viewOf({ connection, recovery, disk, ...member }: RecoveringMember): unknown {
-  const { place, cameBackMs: _, returnedMs: __, numbers: ___, ...state } = recovery;
-  const back = backOf(place);
-  const { records: { cameBackMs: ____, returnedMs: _____, ...records }, ...kept } = disk;
-  const round = back === undefined ? 1 : Object.keys(disk.group.leaves).length - back.answerers.refusedBy.length;
-  const answerers = back && { ...back.answerers, place: back.answerers.place % round };
-  const viewed = back === undefined ? place : { ...place, back: { ...back, answerers } };
-  return { ...member, isOnline: connection > 0, ...state, place: viewed, disk: { ...kept, records } };
+  return isOffered || here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
 }
 
 type Add = (name: string, kind: Move<RecoveringState>["kind"], act: Acting, budget?: keyof RecoveryBudgets) => void;
@@ -148,6 +114,7 @@ class MemberMoves {
       this.#moves.push({
         name: `${member.name}: ${name}`,
         kind,
+        isBudgeted: budget !== undefined,
         act: (after) => {
           const its = after.members[at];
           if (its === undefined) return;
@@ -177,9 +144,18 @@ class MemberMoves {
         connect(state.relay, name, ++state.connections);
         host.connected(state.connections);
         host.judge();
+        forgetRepeats(state);
       });
     }
-    if (link === "connected") this.#add("the connection is judged", "answer", (host) => host.judge());
+    if (link === "connected") {
+      const { place } = this.#member.recovery;
+      // The link waits a while between two requests that make it ask again.
+      const kind = place.at === "outside" ? "time" : "answer";
+      this.#add("the connection is judged", kind, (host, _, state) => {
+        host.judge();
+        forgetRepeats(state);
+      });
+    }
     this.#add("the connection breaks", "fault", (host, { name }, { relay }) => {
       disconnect(relay, name);
       host.disconnected();
@@ -272,6 +248,7 @@ class MemberMoves {
       if (agent === name || group.leaves[agent] === undefined) continue;
       this.#add(`it answers ${agent}`, "program", (host) => host.letIn(agent));
     }
+    this.#add("it commits", "program", (host) => host.commit(), "commit");
   }
 
   #program(): void {
@@ -307,23 +284,41 @@ function lateMoves(state: RecoveringState): readonly Move<RecoveringState>[] {
   }));
 }
 
+function setBackMoves({ relay, left }: RecoveringState, backup: Relay): readonly Move<RecoveringState>[] {
+  const isOlder = backup.entries.length < relay.entries.length;
+  if (left.setBack === 0 || !isOlder || generationOf(relay.epoch) !== generationOf(backup.epoch)) return [];
+  const act = (after: RecoveringState): void => {
+    after.left.setBack--;
+    for (const member of after.members) {
+      disconnect(after.relay, member.name);
+      if (member.connection > 0) new RecoveringHost(after, member).disconnected();
+    }
+    Object.assign(after.relay, copyOf(backup), { log: `${after.relay.log}'` });
+  };
+  return [{ name: "the log is set back", kind: "fault", isBudgeted: true, act }];
+}
+
 /** The relay acts on a call, once. */
-function take({ relay }: RecoveringState, { name, calls }: RecoveringMember, at: number): Reply | Refused {
+function take(state: RecoveringState, { name, calls }: RecoveringMember, at: number): Reply | Refused {
+  const { relay } = state;
   const call = calls[at];
   if (call === undefined) return { refused: "transport_error" };
   if (call.reply !== undefined) return call.reply;
   const reply = call.isClaim === true ? { consumed: 0 } : callRelay(relay, name, call.request);
   calls[at] = { ...call, reply };
-  forgetRepeats(relay);
+  forgetRepeats(state);
   return reply;
 }
 
-/** A request that is heard a second time changes nothing. */
-function forgetRepeats({ sessions }: Relay): void {
-  for (const session of Object.values(sessions)) {
+/** A request that is heard a second time changes nothing, nor one into the generation in which its hearer is: askers are not counted here. */
+function forgetRepeats({ relay: { sessions }, members, guards }: RecoveringState): void {
+  for (const [name, session] of Object.entries(sessions)) {
     const heard = new Set<string>();
+    const hearer = members.find((member) => member.name === name);
+    const present = generationOf(hearer?.disk.group.epoch ?? 0);
     session.pipe = session.pipe.filter((note) => {
       if (note.type !== "rejoin") return true;
+      if (guards.isForGood && note.generation <= present) return false;
       const request = `${note.agent} into ${note.generation}`;
       const isNew = !heard.has(request);
       heard.add(request);

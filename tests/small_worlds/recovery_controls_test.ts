@@ -8,7 +8,7 @@ import {
   sentBeforeDisk,
   stopInMemory,
 } from "./recovery_controls.ts";
-import type { RecoveringState } from "./recovering_world.ts";
+import type { RecoveringState } from "./recovering_state.ts";
 import { twoFounders } from "./two_founders.ts";
 
 type Found = "S1" | "S2" | "S7" | "stuck";

@@ -310,7 +310,7 @@ function sendCommit(
   const before = relay.entries.find((entry) => entry.kind === "commit" && entry.hash === hash);
   if (before !== undefined) return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
   if (epoch !== relay.epoch) return { refused: "epoch_conflict", epoch: relay.epoch };
-  const why = judgeChange(relay, author, added, removed);
+  const why = judgeChange(relay, [author, agent], added, removed);
   if (why !== undefined) return { refused: why };
   const sequence = append(relay, { kind: "commit", sender: author, epoch, hash, added, removed });
   return { sequence, epoch: epoch + 1, duplicate: false };
@@ -318,13 +318,14 @@ function sendCommit(
 
 function judgeChange(
   { members, owners, asking }: Relay,
-  agent: string,
+  [author, agent]: readonly [string, string],
   added: readonly string[],
   removed: readonly string[],
 ): string | undefined {
-  if (removed.includes(agent) || removed.some((each) => members[each] === undefined)) return "invalid_request";
+  if (removed.includes(author) || removed.some((each) => members[each] === undefined)) return "invalid_request";
   if (added.some((each) => members[each] !== undefined && !removed.includes(each))) return "already_member";
-  if (owners.includes(agent)) return undefined;
+  // An owner that puts it back vouches for it.
+  if (owners.includes(author) || owners.includes(agent)) return undefined;
   const isAsking = (each: string): boolean => asking.some((request) => request.agent === each);
   return removed.every((each) => isAsking(each) && added.includes(each)) ? undefined : "not_allowed";
 }

@@ -4,15 +4,11 @@
  */
 import { foundingEpoch } from "../../proto/mod.ts";
 import type { Move, World } from "./explore.ts";
-import { afterLetterCommit, type LetterFounding } from "./recovering_host.ts";
+import { afterLetterCommit, type LetterFounding, RecoveringHost } from "./recovering_host.ts";
 import { agent, type LetterGroup, newMember } from "./recovering_member.ts";
-import {
-  type RecoveringState,
-  recoveringWorld,
-  type RecoveryBudgets,
-  type RecoverySetting,
-} from "./recovering_world.ts";
-import { append, callRelay, newRelay } from "./relay_of_letters.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
+import { recoveringWorld, type RecoverySetting } from "./recovering_world.ts";
+import { append, callRelay, newRelay, type Note } from "./relay_of_letters.ts";
 
 const [member, helper, liar, owner] = ["alice", "bob", "mallory", "dave"] as const;
 const commit = `bad but for ${helper}`;
@@ -53,31 +49,15 @@ function lies(state: RecoveringState): readonly LieMove[] {
   const { relay, left } = state;
   const moves: LieMove[] = [];
   const isHere = relay.members[liar] !== undefined;
-  const pipe = relay.sessions[member]?.pipe;
   const isAsking = relay.asking.some((asking) => asking.agent === member);
   if (isHere && left.welcome > 0 && isAsking) {
-    moves.push({ name: "mallory's Welcome does not open", kind: "fault", act: useless });
+    moves.push({ name: "mallory's Welcome does not open", kind: "fault", act: useless, isBudgeted: true });
   }
-  if (pipe !== undefined && left.welcome > 0) {
-    moves.push({
-      name: "a Welcome of garbage",
-      kind: "fault",
-      act: ({ relay, left }) => {
-        left.welcome--;
-        relay.sessions[member]?.pipe.push({ type: "welcome", joined: 0, epoch: 0, led: "" });
-      },
-    });
-  }
-  for (const leaf of [`${liar}'s`, `${member} of before`]) {
-    if (pipe === undefined || left.leaf === 0) continue;
-    moves.push({
-      name: `mallory says that its leaf is "${leaf}"`,
-      kind: "fault",
-      act: ({ relay, left }) => {
-        left.leaf--;
-        relay.sessions[member]?.pipe.push({ type: "leaf", leaf });
-      },
-    });
+  if (relay.sessions[member] !== undefined) {
+    moves.push(...told(state, "a Welcome of garbage", "welcome", { type: "welcome", joined: 0, epoch: 0, led: "" }));
+    for (const leaf of [`${liar}'s`, `${member} of before`]) {
+      moves.push(...told(state, `mallory says that its leaf is "${leaf}"`, "leaf", { type: "leaf", leaf }));
+    }
   }
   // The founder is there, and follows its own generation.
   for (const { agent: name } of relay.epoch >= foundingEpoch(1) ? relay.asking : []) {
@@ -86,10 +66,21 @@ function lies(state: RecoveringState): readonly LieMove[] {
   if (left.begin > 0) {
     for (const isPresent of [true, false]) {
       const name = `dave begins the channel anew, ${isPresent ? "with" : "without"} alice`;
-      moves.push({ name, kind: "fault", act: (after) => begin(after, isPresent) });
+      moves.push({ name, kind: "fault", act: (after) => begin(after, isPresent), isBudgeted: true });
     }
   }
   return moves;
+}
+
+/** It comes at once: so it comes before, between and behind all that is on its way. */
+function told({ left }: RecoveringState, what: string, budget: "welcome" | "leaf", note: Note): readonly LieMove[] {
+  if (left[budget] === 0) return [];
+  const act = (after: RecoveringState): void => {
+    after.left[budget]--;
+    const hearer = after.members.find(({ name }) => name === member);
+    if (hearer !== undefined) new RecoveringHost(after, hearer).deliver(note);
+  };
+  return [{ name: `${member}: told: ${what}`, kind: "fault", isBudgeted: true, act }];
 }
 
 /** A commit that answers the request: others follow it, and the KeyPackage is in the group. */
@@ -124,7 +115,7 @@ function letIn(state: RecoveringState, name: string): void {
     relay.asking = Object.freeze(relay.asking.filter((asking) => asking !== request));
     return void relay.sessions[name]?.pipe.push({ type: "leaf", leaf });
   }
-  const hash = `commit in ${epoch} of ${owner} for ${keyPackage}`;
+  const hash = `commit in ${epoch} of ${relay.log}`;
   const into = afterLetterCommit(before, hash, []);
   const reply = callRelay(relay, owner, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
   if ("refused" in reply) return;

@@ -11,9 +11,13 @@ function world(name: string, ...of: Parameters<typeof toldLeaves>): void {
 }
 
 world("a member comes back: a useless Welcome and a connection that breaks", { welcome: 1, broken: 1 });
-world("a member comes back: a useless Welcome and a wrong leaf", { welcome: 1, leaf: 1 });
+world("a member comes back: three useless Welcomes and two wrong leaves", { welcome: 3, leaf: 2 });
+world("a member comes back into a later generation", { begin: 1 });
 
 if (inCampaign) {
-  world("a member comes back: two useless Welcomes and a wrong leaf", { welcome: 2, leaf: 1 });
-  world("a member comes back into a later generation", { begin: 1 });
+  world("a member comes back into a later generation: a useless Welcome and a wrong leaf", {
+    welcome: 1,
+    leaf: 1,
+    begin: 1,
+  });
 }

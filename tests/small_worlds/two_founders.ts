@@ -5,12 +5,8 @@
 import { agent, newMember } from "./recovering_member.ts";
 import type { LetterGroup } from "./recovering_member.ts";
 import type { World } from "./explore.ts";
-import {
-  type RecoveringState,
-  recoveringWorld,
-  type RecoveryBudgets,
-  type RecoverySetting,
-} from "./recovering_world.ts";
+import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
+import { recoveringWorld, type RecoverySetting } from "./recovering_world.ts";
 import { append, newRelay } from "./relay_of_letters.ts";
 
 const [first, second, third, blamed] = ["alice", "carol", "bob", "mallory"] as const;
@@ -29,8 +25,8 @@ export function twoFounders(
     Story & Pick<RecoverySetting, "step" | "present">
   > = {},
 ): World<RecoveringState> {
-  const relay = newRelay(first);
-  append(relay, { kind: "commit", sender: first, epoch: 0, hash: "commit a", added: [second, third, blamed] });
+  const relay = newRelay(blamed);
+  append(relay, { kind: "commit", sender: blamed, epoch: 0, hash: "commit a", added: [first, second, third] });
   append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: `bad but for ${following.join(" ")}` });
   relay.former = {};
   relay.owners = Object.freeze([...founders]);
@@ -57,11 +53,12 @@ export function twoFounders(
     reason: "bad",
     sinceMs: 0,
   };
+  const alike = founders.filter((name) => !following.includes(name));
   const members = names.map((name) => {
-    const anchor = { joinedSequence: name === first ? 0 : 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
+    const anchor = { joinedSequence: 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
     const stopped = isUnread || following.includes(name) ? undefined : bad;
     const records = { stopped, foreign: undefined, foundings: [], returnedMs: undefined, cameBackMs: [] };
     return newMember(name, { group, position: 1, anchor, records });
   });
-  return recoveringWorld({ relay, members, groups: { "commit a": group }, left, ...setting });
+  return recoveringWorld({ relay, members, groups: { "commit a": group }, left, alike, ...setting });
 }

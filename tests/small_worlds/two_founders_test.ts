@@ -12,7 +12,7 @@ function world(name: string, ...of: Parameters<typeof twoFounders>): void {
 
 const founders = ["alice"];
 
-world("an owner founds, and a member follows: recover() once", { recover: 1 }, { founders });
+world("an owner founds, and a member follows: late", { recover: 1, late: 1 }, { founders });
 world("an owner is let in, and the relay takes its founding late, with nobody else in it", { recover: 1, late: 1 }, {
   founders,
   following: ["bob"],
@@ -22,9 +22,13 @@ world("the same, with a member in it that could follow the commit", { recover: 1
   founders,
   following: ["bob"],
 });
+world("one of two owners founds", { recover: 1 });
 
 if (inCampaign) {
-  world("an owner founds: late", { recover: 1, late: 1 }, { founders });
-  world("an owner founds: a broken connection", { recover: 1, broken: 1 }, { founders });
-  world("an owner founds: a kill", { recover: 1, kill: 1 }, { founders });
+  world("an owner founds: late and a broken connection", { recover: 1, late: 1, broken: 1 }, { founders });
+  world("an owner founds: late and a kill", { recover: 1, late: 1, kill: 1 }, { founders });
+  world("two owners found", { recover: 2 });
+  world("one of two owners founds, late", { recover: 1, late: 1 });
+  world("one of two owners founds: a kill", { recover: 1, kill: 1 });
+  world("one of two owners founds: a broken connection", { recover: 1, broken: 1 });
 }

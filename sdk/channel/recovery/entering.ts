@@ -12,10 +12,10 @@ export function mayEnter({ state, facts }: Run, { base }: Made): boolean {
   return !state.isHalted && (base === facts.base || state.isLeftFor);
 }
 
-export function enterOwn(run: Run, { base }: Made, { sequence, hash }: FoundCommit, _permit: Permit): void {
+export function enterOwn(run: Run, { base }: Made, commit: FoundCommit, _permit: Permit): void {
   const isLate = base !== run.facts.base;
-  enterGeneration(run, hash);
-  find(run, { type: "generation", own: { sequence, hash }, isLate });
+  enterGeneration(run, commit);
+  find(run, { type: "generation", own: commit, isLate });
 }
 
 export function enterFollowed(run: Run, _permit: Permit): void {
@@ -23,7 +23,7 @@ export function enterFollowed(run: Run, _permit: Permit): void {
   find(run, { type: "generation", own: undefined, isLate: false });
 }
 
-function enterGeneration(run: Run, own: string | undefined): void {
+function enterGeneration(run: Run, own: FoundCommit | undefined): void {
   const { state, write } = run;
   write.push({ type: "generation", own });
   report(run, { kind: "recovered", bad: badOf(state.place) });
@@ -69,6 +69,6 @@ export function goOutside(run: Run, beginning: Beginning, isAnew = false): void 
   // One that runs goes on, and is not taken back any more.
   const back: WayBack = before === undefined ? newBack(run, beginning) : { ...before, by: "commits" };
   state.place = { at: "outside", back };
-  find(run, { type: "outside", hears: back.by === "word" });
+  find(run, { type: "outside", hears: back.by !== "commits" });
   if (before === undefined) beginBack(run);
 }

@@ -1,7 +1,7 @@
 /**
  * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit that cannot be followed stops it, an owner
  * begins a new generation, a Welcome lets it in again. The tables are in docs/channel_machine.md: what is not in them changes
- * nothing. The product does not use this room yet.
+ * nothing.
  * Long because it is one list of rows, each a few lines.
  */
 import { generationOf } from "../../../proto/mod.ts";
@@ -40,6 +40,7 @@ import {
   backRefused,
   backTime,
   beginBack,
+  type Beginning,
   haltBack,
   hear,
   hurry,
@@ -151,7 +152,7 @@ function doubted(run: Run, { by, reason, sent }: Of<"doubt">): void {
   const { place } = state;
   if (place.at === "apart") return;
   const ground = by === "lapse" ? "lapse" : "word";
-  const beginning = { by: ground, reason, ...(by === "store" && sent !== undefined && { proof: sent }) } as const;
+  const beginning: Beginning = { by: ground, reason, ...(by === "store" && { proof: sent ?? "none" }) };
   const before = backOf(place);
   if (place.at === "in_step") return goOutside(run, beginning);
   if (before === undefined && place.at === "stopped") {
@@ -242,7 +243,8 @@ function moved(run: Run, from: string): void {
 function leaving(run: Run): void {
   leaves(run);
   const { place, made } = run.state;
-  if (badOf(place) !== undefined && made.length > 0) settleOwn(run);
+  // Without a permit too: a founding that the log holds gives us another leaf as soon as there is one.
+  if (badOf(place) !== undefined && made.length > 0) askForOwn(run);
   tellSettled(run);
 }
 
@@ -275,11 +277,12 @@ function stopRead(run: Run, isStop: boolean): void {
 
 /** The log delivers a founding of ours to everybody else. */
 function settleOwn(run: Run): void {
+  if (run.state.made.length > 0 && run.facts.permit !== undefined && !run.state.isHalted) askForOwn(run);
+}
+
+function askForOwn(run: Run): void {
   const { state } = run;
-  if (state.made.length === 0 || state.settling !== undefined || run.facts.permit === undefined || state.isHalted) {
-    return;
-  }
-  state.settling = call(run, { to: "FindCommit", epoch: nextFounding(run) });
+  state.settling ??= call(run, { to: "FindCommit", epoch: nextFounding(run) });
 }
 
 /** We may be the only member that cannot follow. A rejoin would lose unread messages, so they are read first. */
@@ -364,12 +367,14 @@ function answered(run: Run, event: Of<"answered">): void {
 }
 
 function settled(run: Run, answer: Answer): void {
-  const { state, facts: { permit } } = run;
+  const { state, facts, facts: { permit } } = run;
   state.settling = undefined;
   const commit = answer.to === "FindCommit" ? answer.commit : undefined;
   const own = ownIn(run, commit);
-  const isOurs = own !== undefined && commit !== undefined && permit !== undefined && mayEnter(run, own);
-  if (isOurs) enterOwn(run, own, commit, permit);
+  const isOurs = own !== undefined && commit !== undefined && mayEnter(run, own);
+  // It is entered with the next permit, and when everything in front of the stop is read.
+  if (isOurs && (permit === undefined || !facts.isAllRead)) return;
+  if (isOurs && permit !== undefined) enterOwn(run, own, commit, permit);
   else askWhenRead(run);
   tellSettled(run);
 }

@@ -1,7 +1,7 @@
 /**
  * The state of the room that stops a channel, begins generations and comes back: plain data, which `stepRecovery` alone changes. Keys,
  * Welcomes, foundings and commits are named by hash or number; their bytes lie with the runner. The tables are in
- * docs/channel_machine.md. The product does not use this room yet.
+ * docs/channel_machine.md.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
@@ -93,8 +93,8 @@ export interface WayBack {
   readonly told: readonly Told[];
   /** A Welcome that is good for an agent in step may not be for a stopped one: so the place of its beginning is kept. */
   readonly look: { readonly job: number; readonly at: Told; readonly place: Place["at"] } | undefined;
-  /** The last entry of ours that the relay knows: it may prove that our store is older. */
-  readonly proof: number | undefined;
+  /** The last entry of ours that the relay knows: it may prove that our store is older. `none`: it names none. */
+  readonly proof: number | "none" | undefined;
   /** It is among the times that are limited. */
   readonly isCounted: boolean;
   readonly attempt: Attempt | undefined;
@@ -118,8 +118,14 @@ export type BackStep =
     readonly isStrange: boolean;
   }
   | { readonly at: "pausing"; readonly timer: number | undefined }
-  /** Leaving has said goodbye. The rest of a pause goes on behind it. */
-  | { readonly at: "halted"; readonly rest: { readonly of: "hour" | "day"; readonly untilMs: number } | undefined };
+  /** Leaving has said goodbye. A rest goes on meanwhile; its timer is undefined when it is over. */
+  | { readonly at: "halted"; readonly rest: Rest | undefined };
+
+export interface Rest {
+  readonly of: "hour" | "day";
+  readonly untilMs: number;
+  readonly timer: number | undefined;
+}
 
 export type Founding =
   | { readonly at: "none" }
@@ -326,7 +332,7 @@ export type RecoveryChange =
   | { readonly type: "returned"; readonly atMs: number | undefined }
   | { readonly type: "came_back"; readonly timesMs: readonly number[] }
   /** `own`: the founding of ours; else the one whose Welcome was opened. */
-  | { readonly type: "generation"; readonly own: string | undefined }
+  | { readonly type: "generation"; readonly own: FoundCommit | undefined }
   | { readonly type: "membership"; readonly welcome: number };
 
 /** News for the other rooms. */

@@ -421,6 +421,20 @@ Deno.test("leaving gives up a founding that was not sent, and settles one that w
   assertEquals(settling.step({ type: "resume" }).asked, "FindCommit");
 });
 
+Deno.test("who leaves without a permit waits for a founding of ours that the log holds", () => {
+  const agent = new Agent({ stopped: bad, foundings: [ours] }, noPermit).step({ type: "leaves" });
+  assertEquals([agent.asked, agent.findings], ["FindCommit", []]);
+  agent.find("F");
+  assertEquals([agent.at, agent.findings], ["stopped", []]);
+  agent.knows({ permit: facts.permit }).step({ type: "permit" }).find("F");
+  assertEquals([agent.at, agent.findings.includes("generation")], ["in_step", true]);
+  const unread = new Agent({ stopped: bad, foundings: [ours] }, { isAllRead: false }).step({ type: "leaves" }).find(
+    "F",
+  );
+  assertEquals([unread.at, unread.findings], ["stopped", []], "messages in front of the stop come first");
+  assertEquals(unread.knows({ isAllRead: true }).step({ type: "stop_read", isStop: true }).find("F").at, "in_step");
+});
+
 Deno.test("leaving is told that a founding is settled, also when the relay has refused it and something is not here any more", () => {
   const agent = sent();
   const sending = agent.call;
@@ -481,20 +495,29 @@ Deno.test("ways back are limited by the hour and by the day", () => {
     reason: "why",
   });
   assertEquals([day.back, day.reports], ["resting", ["too_many_returns"]]);
+  assertEquals(day.time().back, "making", "the timer counts, whatever the clock says");
   assertEquals(
     new Agent({ stopped: bad, cameBackMs: new Array(12).fill(nowMs) }).step({ type: "all_shown" }).back,
     "making",
   );
 });
 
+Deno.test("a store that the relay doubts without naming anything of ours is reported", () => {
+  const agent = new Agent().step({ type: "doubt", by: "store", reason: "why" });
+  assertEquals([agent.reports, agent.back], [["store_unproven"], "making"]);
+});
+
 Deno.test("a rest goes on behind a halt, without a second report", () => {
   const [nowMs] = [facts.nowMs];
   const agent = new Agent({ cameBackMs: [nowMs - 3, nowMs - 2, nowMs - 1] });
-  agent.step({ type: "doubt", by: "log", reason: "why" }).step({ type: "halt" });
+  agent.step({ type: "doubt", by: "log", reason: "why" });
+  const [wake] = agent.effects.filter((effect) => effect.type === "wake");
+  agent.step({ type: "halt" });
   assertEquals(agent.back, "halted");
-  agent.knows({ nowMs: nowMs + hourMs / 2 }).step({ type: "resume" });
-  const wakes = agent.effects.flatMap((effect) => effect.type === "wake" ? [effect.afterMs] : []);
-  assertEquals([agent.back, agent.reports, wakes], ["resting", [], [hourMs / 2]]);
+  agent.step({ type: "resume" });
+  assertEquals([agent.back, agent.reports, agent.effects], ["resting", [], []]);
+  agent.step({ type: "halt" }).step({ type: "time", timer: wake?.timer ?? 0 }).step({ type: "resume" });
+  assertEquals(agent.back, "making");
 });
 
 Deno.test("a member that owns the channel and is stopped again soon asks owners only", () => {
@@ -550,6 +573,15 @@ Deno.test("a leaf that is told is signed about after a while, at most four times
   const { timer } = strange;
   strange.step(told("strange")).done({ of: "leaf", isOurs: false }).step({ type: "time", timer });
   assertEquals([strange.back, strange.reports], ["pausing", ["ask_for_invite"]]);
+});
+
+Deno.test("our leaf here may be our leaf in a later generation, where nothing was signed about it", () => {
+  const agent = new Agent().step({ type: "out_of_step", reason: "why" }).done({ of: "request", own })
+    .refuse("epoch_conflict", foundingEpoch(1)).done({ of: "request", own })
+    .answer({ to: "RequestRejoin", requestId: "r" })
+    .step({ type: "leaf", told: { requestId: "r", leaf: facts.leaf, sender: owner } });
+  assertEquals(agent.works, "leaf");
+  assertEquals(agent.done({ of: "leaf", isOurs: true }).back, "making");
 });
 
 Deno.test("a Welcome of no use ends an attempt when it is for our KeyPackage, and its sender is not named again", () => {

@@ -43,7 +43,7 @@ export interface Beginning {
   readonly by: Ground;
   readonly reason: string;
   readonly generation?: number;
-  readonly proof?: number;
+  readonly proof?: WayBack["proof"];
   /** Members are asked one by one: an answer to all let this agent in with wrong keys. */
   readonly isNamed?: boolean;
 }
@@ -71,6 +71,7 @@ export function beginBack(run: Run): void {
   if (back.isCounted || back.proof === undefined || run.state.isProven) {
     return limit(run, back.by === "word" || back.by === "lapse");
   }
+  if (back.proof === "none") return proofKnown(run, back, false);
   prove(run, back.proof);
 }
 
@@ -98,7 +99,7 @@ function goTo(run: Run, step: BackStep): void {
 
 /** How often it may come back. */
 function limit(run: Run, isHourDue: boolean): void {
-  const { state, facts: { nowMs } } = run;
+  const { facts: { nowMs } } = run;
   if (held(run).isCounted) return ready(run);
   if (isHourDue && since(run, hourMs).length >= maxByWord) {
     report(run, { kind: "too_many_reasons" });
@@ -111,7 +112,12 @@ function limit(run: Run, isHourDue: boolean): void {
     report(run, { kind: "too_many_returns", untilMs });
     return goTo(run, { at: "resting", timer: wake(run, untilMs - nowMs), of: "day", untilMs });
   }
-  const timesMs = [...today, nowMs].slice(-maxADay);
+  count(run);
+}
+
+function count(run: Run): void {
+  const { state, facts: { nowMs } } = run;
+  const timesMs = [...since(run, dayMs), nowMs].slice(-maxADay);
   state.cameBackMs = timesMs;
   run.write.push({ type: "came_back", timesMs });
   change(run, { isCounted: true });
@@ -182,8 +188,10 @@ function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
   if (state.own !== undefined && (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)) {
     spend(run);
   }
-  change(run, { attempt: { ...attempt, signed: [...attempt.signed, leaf] } });
-  const work = { of: "request", own: state.own?.reference, leaf: leafToSign(run), generation } as const;
+  const signed = leafToSign(run);
+  // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where it was signed about.
+  change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
+  const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
 }
 
@@ -235,7 +243,7 @@ export function backRefused(run: Run, number: number, refusal: Refusal, epoch: n
   const isLater = refusal.code === "epoch_conflict" && epoch !== undefined && moveTo(run, back, generationOf(epoch));
   const attempt = held(run).attempt;
   // The channel was begun anew meanwhile: there is another group to come back into.
-  if (isLater && attempt?.isMoved === false) make(run, { ...attempt, isMoved: true });
+  if (isLater && attempt?.isMoved === false) make(run, { signed: [], leaves: 0, isMoved: true });
   else over(run, false);
   return true;
 }
@@ -356,14 +364,20 @@ export function backFailed(run: Run, number: number): boolean {
 
 /** Returns whether it was a timer of the way back. */
 export function backTime(run: Run, timer: number): boolean {
-  const step = backOf(run.state.place)?.step;
-  if (step === undefined || !("timer" in step) || step.timer !== timer) return false;
+  const back = backOf(run.state.place);
+  if (back === undefined) return false;
+  const { step } = back;
+  if (step.at === "halted" && step.rest?.timer === timer) {
+    goTo(run, { ...step, rest: { ...step.rest, timer: undefined } });
+    return true;
+  }
+  if (!("timer" in step) || step.timer !== timer) return false;
   switch (step.at) {
     case "proving":
-      prove(run, held(run).proof ?? 0);
+      if (typeof back.proof === "number") prove(run, back.proof);
       return true;
     case "resting":
-      limit(run, false);
+      rested(run, step.of);
       return true;
     case "asked":
     case "pausing":
@@ -371,6 +385,12 @@ export function backTime(run: Run, timer: number): boolean {
       lookNext(run);
       return true;
   }
+}
+
+/** Time has passed, whatever the clock says. */
+function rested(run: Run, of: "hour" | "day"): void {
+  if (of === "hour") limit(run, false);
+  else count(run);
 }
 
 /** A waiting attempt asks at once. */
@@ -399,15 +419,17 @@ export function haltBack(run: Run): void {
   const back = backOf(run.state.place);
   if (back === undefined || back.step.at === "halted") return;
   const { step } = back;
-  const rest = step.at === "resting" ? { of: step.of, untilMs: step.untilMs } : undefined;
+  const rest = step.at === "resting" ? { of: step.of, untilMs: step.untilMs, timer: step.timer } : undefined;
   change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told: [] });
 }
 
 export function resumeBack(run: Run): void {
   const step = backOf(run.state.place)?.step;
   if (step?.at !== "halted") return;
-  if (step.rest === undefined) return beginBack(run);
-  goTo(run, { at: "resting", timer: wake(run, Math.max(step.rest.untilMs - run.facts.nowMs, 0)), ...step.rest });
+  const { rest } = step;
+  if (rest === undefined) return beginBack(run);
+  if (rest.timer === undefined) return rested(run, rest.of);
+  goTo(run, { at: "resting", ...rest, timer: rest.timer });
 }
 
 /** We are in: the KeyPackage of the Welcome is used, and others of requests that were valid stay. */

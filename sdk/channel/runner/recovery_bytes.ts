@@ -1,0 +1,256 @@
+/**
+ * The keys, Welcomes, foundings and commits that the state of recovery names by hash or number: it calls the relay about them, and works with
+ * them. The judgements are those of `following.ts` and `welcome_back.ts`.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import {
+  binaryIdToBytes,
+  equalBytes,
+  generationOf,
+  groupIdOf,
+  type NoticeBody,
+  rejoinStatement,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { type BaseEpoch, baseOf } from "../../mls/base_epoch.ts";
+import { noLeaf } from "../../mls/channel_rules.ts";
+import type { Epoch } from "../../mls/epoch.ts";
+import type { KeyPackage, OwnKeyPackage } from "../../mls/key_package.ts";
+import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
+import type { FoundingCandidate } from "../../mls/state_codec.ts";
+import { type BadCommit, blamedOf } from "../bad_commit.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { type Founding, type OpenedFounding, openFounding } from "../following.ts";
+import { claimKeyPackages, createFounding, requestOf } from "../founding.ts";
+import type { Membership } from "../membership.ts";
+import type { Answer, Bad, Made, Own, Request, Result, Welcomed, Work } from "../recovery/recovery_state.ts";
+import { isFor, type OpenedWelcome, openWelcome } from "../welcome_back.ts";
+import type { Welcome } from "../welcomes.ts";
+
+export type ToldLeaf = NoticeBody<"DeliverLeaf">;
+
+export interface RecoveryBytesParts {
+  readonly membership: Membership;
+  /** As a Welcome is judged. */
+  readonly stop: () => { readonly stopped: BadCommit | undefined; readonly isAgain: boolean };
+  /** Whether an entry of the log is ours, and of no process of this store. */
+  readonly isUnknownOwn: (entry: ReplyBody<"ReadOwn">) => Promise<boolean>;
+}
+
+/** A group as a founding on it names it. */
+export function nameOf({ epoch, transcriptHash }: Pick<BaseEpoch, "epoch" | "transcriptHash">): string {
+  return `${epoch}/${bytesToHex(transcriptHash)}`;
+}
+
+export function baseNameOf(epoch: Epoch): string {
+  return nameOf(baseOf(epoch));
+}
+
+export function badOf(bad: BadCommit): Bad {
+  const { sequence, declared: { epoch, commitHash }, reason, sinceMs } = bad;
+  return { sequence, epoch, hash: bytesToHex(commitHash), blamed: blamedOf(bad), reason, sinceMs };
+}
+
+export function madeOf(founding: FoundingCandidate): Omit<Made, "isSent" | "isRefused"> {
+  const { founding: { generation, badCommit, baseEpoch, transcriptHash } } = requestOf(founding);
+  return {
+    hash: bytesToHex(founding.hash),
+    generation,
+    badCommit: bytesToHex(badCommit),
+    base: nameOf({ epoch: baseEpoch, transcriptHash }),
+    members: founding.next.tree.memberCount,
+  };
+}
+
+export class RecoveryBytes {
+  readonly #parts: RecoveryBytesParts;
+  readonly #deps: ChannelDeps;
+  /** That we are stopped at. */
+  bad: BadCommit | undefined;
+  readonly foundings: Map<string, FoundingCandidate>;
+  /** Of which the Welcome is looked at, and the group on which it stands. */
+  entry: { readonly founding: Founding; readonly base: BaseEpoch } | undefined;
+  openedFounding: OpenedFounding | undefined;
+  openedWelcome: (OpenedWelcome & { readonly welcome: Welcome }) | undefined;
+  readonly #own = new Map<string, OwnKeyPackage>();
+  readonly #welcomes = new Map<number, Welcome>();
+  readonly #leaves = new Map<string, ToldLeaf>();
+  readonly #entries = new Map<number, ReplyBody<"ReadOwn">>();
+  readonly #claimed = new Map<number, readonly KeyPackage[]>();
+  #numbers = 0;
+
+  constructor(
+    parts: RecoveryBytesParts & {
+      readonly bad: BadCommit | undefined;
+      readonly foundings: readonly FoundingCandidate[];
+    },
+    deps: ChannelDeps,
+  ) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.bad = parts.bad;
+    this.foundings = new Map(parts.foundings.map((founding) => [bytesToHex(founding.hash), founding]));
+  }
+
+  /** Of our group. */
+  get leaf(): string {
+    const { tree, ownLeaf } = this.#parts.membership.group.current;
+    return bytesToHex(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
+  }
+
+  welcomed(welcome: Welcome): Welcomed {
+    for (const [number, known] of this.#welcomes) if (known === welcome) return toldOf(number, known);
+    this.#welcomes.set(++this.#numbers, welcome);
+    return toldOf(this.#numbers, welcome);
+  }
+
+  told(leaf: ToldLeaf): string {
+    const name = bytesToHex(leaf.leafNode);
+    this.#leaves.set(name, leaf);
+    return name;
+  }
+
+  /** Nothing that was told is of use any more. */
+  forgetTold(): void {
+    this.#welcomes.clear();
+    this.#leaves.clear();
+    this.#entries.clear();
+  }
+
+  async forgetKeys(references: readonly string[]): Promise<void> {
+    const spent = references.flatMap((reference) => this.#own.get(reference) ?? []);
+    for (const reference of references) this.#own.delete(reference);
+    if (spent.length > 0) await this.#deps.keyPackages.forget(spent);
+  }
+
+  /** Throws `StaticError`. */
+  async call(number: number, request: Request): Promise<Answer> {
+    const { membership, membership: { channelId } } = this.#parts;
+    const { session } = this.#deps;
+    switch (request.to) {
+      case "FindCommit": {
+        const { commit } = await membership.findCommit(request.epoch);
+        const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
+        return { to: "FindCommit", ...(found && { commit: found }) };
+      }
+      case "ReadOwn":
+        this.#entries.set(number, await session.call("ReadOwn", { channelId, sequence: request.sequence }));
+        return { to: "ReadOwn" };
+      case "ClaimForFounding":
+        this.#claimed.set(number, await claimKeyPackages(request.agentIds, membership, this.#deps));
+        return { to: "ClaimForFounding" };
+      case "FoundGeneration": {
+        const founding = this.foundings.get(request.hash);
+        if (founding === undefined) throw new TypeError("A founding is sent that is not here");
+        return {
+          to: "FoundGeneration",
+          sequence: (await session.call("FoundGeneration", requestOf(founding))).sequence,
+        };
+      }
+      case "RequestRejoin": {
+        const { requestId } = await session.call("RequestRejoin", this.#rejoinOf(request));
+        return { to: "RequestRejoin", requestId };
+      }
+    }
+  }
+
+  #rejoinOf(
+    { own: reference, leaf, generation, answerer }: Extract<Request, { to: "RequestRejoin" }>,
+  ): RequestBody<"RequestRejoin"> {
+    const { channelId, epoch } = this.#parts.membership;
+    const { agentId, signatures, identity } = this.#deps;
+    const own = this.#own.get(reference);
+    if (own === undefined) throw new TypeError("A request names a KeyPackage that is not here");
+    const leafHash = leaf === "" ? noLeaf : sha256(hexToBytes(leaf));
+    const claim = {
+      channelId: groupIdOf(channelId, generation),
+      agentId,
+      leafHash,
+      keyPackageHash: sha256(own.message),
+    };
+    const signature = signatures.sign(identity.signingSeed, rejoinStatement(claim));
+    const named = answerer === undefined ? {} : { answerer };
+    return { channelId, keyPackage: own.message, signature, leafHash, epoch, generation, ...named };
+  }
+
+  /** Throws when keys could not be made or used. */
+  async work(work: Work): Promise<Result> {
+    switch (work.of) {
+      case "proof":
+        return { of: "proof", isProof: await this.#parts.isUnknownOwn(this.#entries.get(work.call) ?? {}) };
+      case "request": {
+        const own = (work.own === undefined ? undefined : this.#own.get(work.own)) ??
+          await this.#deps.keyPackages.create();
+        return { of: "request", own: this.#keep(own) };
+      }
+      case "leaf":
+        return { of: "leaf", isOurs: await this.#isOurs(work) };
+      case "welcome":
+        return { of: "welcome", opened: await this.#open(work) };
+      case "founding": {
+        const claimed = work.calls.flatMap((call) => this.#claimed.get(call) ?? []);
+        this.#claimed.clear();
+        if (this.bad === undefined) throw new TypeError("A founding is made, and nothing is stopped");
+        const made = createFounding(this.#parts.membership, this.bad, claimed, this.#deps);
+        this.foundings.set(bytesToHex(made.hash), made);
+        return { of: "founding", made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount } };
+      }
+      case "generation": {
+        if (this.entry === undefined) throw new TypeError("No founding is looked at");
+        const opened = await openFounding(this.entry.founding, this.entry.base, this.#parts.membership, this.#deps);
+        this.openedFounding = typeof opened === "string" ? undefined : opened;
+        return { of: "generation", why: typeof opened === "string" ? opened : undefined };
+      }
+    }
+  }
+
+  #keep(own: OwnKeyPackage): Own {
+    const reference = bytesToHex(own.reference);
+    this.#own.set(reference, own);
+    const { leafNode } = own.keyPackage;
+    return {
+      reference,
+      leaf: bytesToHex(encodeLeaf(leafNode)),
+      notAfterMs: Number(leafNode.lifetime.notAfter) * 1000,
+    };
+  }
+
+  /**
+   * We made it for the group of this generation, joined with it, or hold its keys. In a generation that we have not been in, any leaf of
+   * ours: its founder may have been given an old KeyPackage, and nothing that we signed before is about that group.
+   */
+  async #isOurs({ leaf, generation, isNew }: Extract<Work, { of: "leaf" }>): Promise<boolean> {
+    const told = this.#leaves.get(leaf);
+    if (told === undefined) return false;
+    const { channelId, joinedLeaf } = this.#parts.membership;
+    const { identity, signatures, keyPackages } = this.#deps;
+    const { leafNode, leafIndex } = told;
+    const groupId = binaryIdToBytes(groupIdOf(channelId, generation));
+    return isOwnLeaf(leafNode, { groupId, leafIndex, ofKeyPackage: isNew }, identity, signatures) ||
+      equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
+  }
+
+  async #open(
+    { welcome: number, own }: Extract<Work, { of: "welcome" }>,
+  ): Promise<Extract<Result, { of: "welcome" }>["opened"]> {
+    const welcome = this.#welcomes.get(number);
+    if (welcome === undefined) throw new TypeError("A Welcome is looked at that is not here");
+    const opened = await openWelcome(
+      welcome,
+      { membership: this.#parts.membership, recovery: this.#parts.stop() },
+      this.#deps,
+    );
+    if (typeof opened === "string") {
+      const asked = own === undefined ? undefined : this.#own.get(own);
+      return { why: opened, isForOwn: asked !== undefined && isFor(welcome, asked) };
+    }
+    this.openedWelcome = { ...opened, welcome };
+    return { own: bytesToHex(opened.own.reference), generation: generationOf(opened.group.epoch) };
+  }
+}
+
+function toldOf(welcome: number, { sender }: Welcome): Welcomed {
+  return { welcome, sender };
+}
