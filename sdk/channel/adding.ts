@@ -193,7 +193,10 @@ export async function addMember(
   }
   const named = { ...applicant, replaces: replaces ?? applicant.agentId };
   const committed = await commits.commit({ is: "add", applicant: named });
-  const welcome = committed?.prepared.welcome;
+  if (committed === undefined) {
+    throw createError("already_member", "The agent came in with this KeyPackage before; the relay has its Welcome");
+  }
+  const { welcome } = committed.prepared;
   if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
   return welcome;
 }

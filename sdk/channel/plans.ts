@@ -1,10 +1,10 @@
 /** The rules of plans: a plan in the present epoch. Each rule that is longer stands beside its call. */
-import { type AgentId, leafExtensions } from "../../proto/mod.ts";
+import { type AgentId, equalBytes, leafExtensions } from "../../proto/mod.ts";
 import { listsExtension } from "../mls/leaf.ts";
 import { changeFor } from "./adding.ts";
 import type { Membership } from "./membership.ts";
 import { checkOwner, demotion, policyChange, promotion } from "./ownership.ts";
-import type { Plan, PlanFacts, Planned } from "./plan.ts";
+import type { Applicant, Plan, PlanFacts, Planned } from "./plan.ts";
 import { succession } from "./succession.ts";
 
 const pathAlone: Planned = { change: {} };
@@ -32,7 +32,7 @@ export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
     case "policy":
       return policyChange(membership, plan.wanted);
     case "add":
-      return { change: changeFor(membership, [plan.applicant]) };
+      return isIn(membership, plan.applicant) ? undefined : { change: changeFor(membership, [plan.applicant]) };
     case "admit":
       return admission(membership, plan);
     case "duties":
@@ -40,6 +40,12 @@ export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
     case "succession":
       return succession(membership, plan.successor, facts.isHeard);
   }
+}
+
+/** It came in by this KeyPackage: our own commit was taken before our membership was another one. Once more would put it out. */
+function isIn(membership: Membership, { agentId, keyPackage: { leafNode } }: Applicant): boolean {
+  const leaf = membership.leafOf(agentId)?.leaf;
+  return leaf !== undefined && equalBytes(leaf.node.signature, leafNode.signature);
 }
 
 /** Our leaf does not tell what this version is capable of. */

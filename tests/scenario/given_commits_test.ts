@@ -241,3 +241,16 @@ Deno.test("programs that change a channel at once each have their change, in one
   assertEquals([group.members().length, group.binding.owners.length], [5, 2]);
   assertEquals(await issuesOf(alice, bob), []);
 });
+
+Deno.test("an agent that came in by a KeyPackage is not put out by a call that adds it with the same one", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const dave = await stage.actor("dave");
+  const keyPackage = await dave.client.generateKeyPackage();
+  const channel = await alice.channel();
+  const [welcome, again] = await Promise.allSettled([channel.addMember(keyPackage), channel.addMember(keyPackage)]);
+  assert(welcome.status === "fulfilled" && again.status === "rejected" && again.reason instanceof StaticError);
+  assertEquals(again.reason.code, "already_member");
+  await dave.client.joinChannel(name, welcome.value);
+  await allAgree(alice, dave);
+});
