@@ -20,5 +20,4 @@ if (inCampaign) {
   world("a log is set back: a commit, with a member that could follow", { setBack: 1, commit: 1 }, {
     isFollowed: true,
   });
-  world("a log is set back: three commits and a kill", { setBack: 1, commit: 3, kill: 1 });
 }

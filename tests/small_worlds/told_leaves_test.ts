@@ -15,9 +15,9 @@ world("a member comes back: three useless Welcomes and two wrong leaves", { welc
 world("a member comes back into a later generation", { begin: 1 });
 
 if (inCampaign) {
-  world("a member comes back into a later generation: a useless Welcome and a wrong leaf", {
-    welcome: 1,
-    leaf: 1,
+  world("a member comes back into a later generation: three useless Welcomes and two wrong leaves", {
+    welcome: 3,
+    leaf: 2,
     begin: 1,
   });
 }

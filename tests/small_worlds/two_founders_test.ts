@@ -28,7 +28,4 @@ if (inCampaign) {
   world("an owner founds: late and a broken connection", { recover: 1, late: 1, broken: 1 }, { founders });
   world("an owner founds: late and a kill", { recover: 1, late: 1, kill: 1 }, { founders });
   world("two owners found", { recover: 2 });
-  world("one of two owners founds, late", { recover: 1, late: 1 });
-  world("one of two owners founds: a kill", { recover: 1, kill: 1 });
-  world("one of two owners founds: a broken connection", { recover: 1, broken: 1 });
 }
