@@ -281,7 +281,7 @@ const rounds = 12;
 async function hearEachOther(play: Play, players: readonly Player[]): Promise<void> {
   let missing: string[] = [];
   for (let round = 0; round < rounds; round++) {
-    // What the relay said before it came to rest may have waited behind a call that was late.
+    // A word of the relay from before the rest may have waited behind a call that was late.
     await reopenEnded(play);
     const said = players.filter(mayPost).map((by) => ({ by, text: say(play, by) }));
     await play.stage.world.time.advance((1 + round) * second);

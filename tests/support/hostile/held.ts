@@ -9,7 +9,7 @@ import type { Siege } from "./siege.ts";
 const p99Ms = 100;
 /** The runtime collects garbage late: under every attack its heap grows by 100 to 160 MiB at first. */
 const grownBytes = (inCampaign ? 200 : 150) * 2 ** 20;
-/** From the first half of a long attack to the second. What goes on growing is no such heap. */
+/** From the first half of a long attack to the second: such a heap does not go on growing. */
 const settledRatio = 1.2;
 const recoveredMs = 10_000;
 
