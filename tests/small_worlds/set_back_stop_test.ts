@@ -20,4 +20,5 @@ if (inCampaign) {
   world("a log is set back: a commit, with a member that could follow", { setBack: 1, commit: 1 }, {
     isFollowed: true,
   });
+  world("a log is set back: a commit and a kill", { setBack: 1, commit: 1, kill: 1 });
 }
