@@ -133,6 +133,7 @@ function planFounding(
     signatureKey: identity.signatureKey,
     identity: identity.identity,
     members: [...members],
+    without: [],
     owners,
     suite: base.suiteId,
   };
