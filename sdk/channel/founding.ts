@@ -36,10 +36,11 @@ export async function createFounding(
   membership: Membership,
   bad: BadCommit,
   deps: ChannelDeps,
+  without: readonly AgentId[] = [],
 ): Promise<FoundingCandidate> {
   const { group: { current }, leavers } = membership;
   const blamed = blamedOf(bad);
-  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
+  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed && !without.includes(agentId));
   const left = new Set(leavers.map(({ agentId }) => agentId));
   const wanted = members.filter((agentId) => agentId !== deps.agentId && !left.has(agentId));
   const own = createOwnLeaf(deps, current.suiteId);
@@ -120,7 +121,7 @@ function planFounding(
   const { binding } = group;
   const base = baseOf(group.current);
   const generation = base.generation + 1;
-  const owners = binding.owners.filter((owner) => owner !== blamed).sort();
+  const owners = binding.owners.filter((owner) => members.includes(owner)).sort();
   const joining = add.map(({ leafNode }) => agentOf(leafNode)).sort();
   const absent = members.filter((member) => member !== agentId && !joining.includes(member));
   const statement = {
@@ -133,7 +134,7 @@ function planFounding(
     signatureKey: identity.signatureKey,
     identity: identity.identity,
     members: [...members],
-    without: [],
+    without: baseMembersOf(group.current).filter((agentId) => agentId !== blamed && !members.includes(agentId)),
     owners,
     suite: base.suiteId,
   };

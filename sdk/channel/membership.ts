@@ -90,6 +90,8 @@ interface BegunBy {
   readonly founder: AgentId;
   /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
+  /** Those that it leaves out beside it. */
+  readonly without: readonly AgentId[];
   readonly sequence: number;
 }
 
@@ -427,7 +429,7 @@ export class Membership {
       const since = new Map([...this.#record.since].filter(([agentId]) => staying.has(agentId)));
       const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
       const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
-      const expelled = gone.filter((agentId) => agentId === generation.blamed);
+      const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
       const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
       this.#record = record;
       const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));

@@ -272,7 +272,8 @@ export class Recovery {
       : verdict.reason;
     if (typeof opened === "string") return { behind: opened };
     const { founding, sequence, sender: founder } = entry;
-    await this.#enter({ ...opened, founder, blamed: founding.blamed, sequence }, opened.used, permit);
+    const { blamed, without } = founding;
+    await this.#enter({ ...opened, founder, blamed, without, sequence }, opened.used, permit);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
     return { sequence, epoch: foundingEpoch(founding.generation) };
@@ -343,8 +344,8 @@ export class Recovery {
 
   async #promote(founding: FoundingCandidate, sequence: number, permit: Permit): Promise<Begun> {
     const request = requestOf(founding);
-    const { blamed } = request.founding;
-    await this.#enter({ ...founding, founder: this.#deps.agentId, blamed, sequence }, [], permit);
+    const { blamed, without } = request.founding;
+    await this.#enter({ ...founding, founder: this.#deps.agentId, blamed, without, sequence }, [], permit);
     this.#tell({ ...request, sender: this.#deps.agentId });
     return { sequence, epoch: Number(founding.next.context.epoch) - 1 };
   }

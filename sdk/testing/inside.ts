@@ -106,6 +106,10 @@ export class Inside {
     return this.#membership.isMember(agentId);
   }
 
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
+    return this.#membership.wasExpelledSince(agentId, epoch);
+  }
+
   memberOf(agentId: AgentId): ReturnType<Membership["memberOf"]> {
     return this.#membership.memberOf(agentId);
   }
@@ -207,8 +211,8 @@ export class Inside {
     return this.#membership.badCommitOf(commit, reason);
   }
 
-  /** The founding with which an owner begins its channel anew. */
-  async foundingBecauseOf(bad: BadCommit): Promise<RequestBody<"FoundGeneration">> {
+  /** The founding with which an owner begins its channel anew, also without these members. */
+  async foundingBecauseOf(bad: BadCommit, without: readonly AgentId[] = []): Promise<RequestBody<"FoundGeneration">> {
     const { parts, keyPackages, welcomes, agentId } = this.#agent;
     const relayNowMs = (): number => parts.runtime.nowMs();
     const carrier = new Carrier(new Map(), relayNowMs);
@@ -221,7 +225,7 @@ export class Inside {
       pace: createPace(),
     };
     const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
-    return requestOf(await createFounding(this.#membership, bad, deps));
+    return requestOf(await createFounding(this.#membership, bad, deps, without));
   }
 
   recover(): ReturnType<LiveChannel["recover"]> {
