@@ -222,7 +222,7 @@ worldTest(
     }
     const many = Array.from({ length: 998 }, (_, i) => parseAgentId(`${String(i).padStart(21, "0")}A`));
     await refused("invalid_request", send(many));
-    // Who was in the base is for members to tell.
+    // That the list is of the base is for members to tell.
     await send(many.slice(1));
   },
 );

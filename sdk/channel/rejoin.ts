@@ -368,7 +368,7 @@ export class Rejoiner {
       reportChanges(present, membership, health);
       const used = [...opened.used, ...recovery.changesOfReturn];
       const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
-      const known = { rejoined: true, formerly: membership.epoch, removed };
+      const known = { rejoined: true, formerly: membership.epoch, removed, known: membership.knownIn(group) };
       const entrance = { name, trust, position, used, byOwner: maker.owner, ...known };
       // Messages that readers finish from now on belong to a membership that is over.
       membership.durable.retire();

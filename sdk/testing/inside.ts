@@ -102,6 +102,10 @@ export class Inside {
     return this.#membership.joinedEpoch(agentId);
   }
 
+  get lineage(): Membership["lineage"] {
+    return this.#membership.lineage;
+  }
+
   isMember(agentId: AgentId): boolean {
     return this.#membership.isMember(agentId);
   }
@@ -221,6 +225,7 @@ export class Inside {
       onEvent: () => {},
       nextRun: () => 0,
       nameOf: () => undefined,
+      inviteOf: () => undefined,
       healing: { take: () => 0 },
       pace: createPace(),
     };

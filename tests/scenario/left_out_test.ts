@@ -88,7 +88,7 @@ Deno.test("an owner may leave out another owner, which is none any more for thos
   assertEquals((await dave.inside()).isMember(alice.client.agentId), false);
 });
 
-Deno.test("invites by which those came that a founding leaves out are over for their inviter, whatever the relay does", async () => {
+Deno.test("those that a founding leaves out are expelled for all that follow it, so that invites end with them, also after a restart", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await stoppedWithTwoOwners(stage);
   const { epoch } = await dave.inside();
