@@ -542,8 +542,8 @@ export class Membership {
   }
 
   /**
-   * The knowledge of members that goes on in a group that we come back into. Those that are gone and have not said goodbye count as expelled: the commit or the
-   * founding that put them out was not followed here, and their invites must not outlive it.
+   * The knowledge of members that goes on in a group that we come back into. Those that are gone and have not said goodbye count as
+   * expelled: the commit or the founding that put them out was not followed here, and their invites must not outlive it.
    */
   knownIn(group: Group): KnownBefore {
     const before = baseMembersOf(this.group.current);
