@@ -5,9 +5,9 @@
  */
 export const drafts = {
   /** The relay's file, its backups, and the file that `relay:import` reads: the last byte of `PRAGMA application_id`. */
-  relayFile: 1,
+  relayFile: 2,
   /** The logs of a cluster: in the metadata of their streams. */
-  clusterLog: 1,
+  clusterLog: 2,
   /** An agent's data directory: the fourth byte of its key file. */
   agentStore: 3,
   /** The API's database: the name of the migrations' table ends in it. */

@@ -164,6 +164,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     signatureKey: new Uint8Array(32).fill(3),
     identity: Uint8Array.of(4, 5),
     members: [agentId, other],
+    without: [agentId],
     owners: [agentId],
     suite: 3,
   };

@@ -129,6 +129,7 @@ const founding = struct({
   suite: [10, uint(0xffff)],
   state: [11, digest],
   signature: [12, signature],
+  without: [13, agentIds],
 });
 
 /** The statement that the sender of a commit signed about it, with the key. */

@@ -179,6 +179,8 @@ export interface FoundingStatement {
   readonly signatureKey: Uint8Array;
   readonly identity: Uint8Array;
   readonly members: readonly AgentId[];
+  /** Members of the base that it leaves out beside the blamed one. */
+  readonly without: readonly AgentId[];
   readonly owners: readonly AgentId[];
   readonly suite: number;
 }
@@ -204,6 +206,7 @@ function foundingFields(s: FoundingStatement): Uint8Array[] {
     s.signatureKey,
     s.identity,
     utf8ToBytes(s.members.join("")),
+    utf8ToBytes(s.without.join("")),
     utf8ToBytes(s.owners.join("")),
     uint16(s.suite),
   ];
@@ -252,7 +255,7 @@ const forms = {
   epoch: 2,
   owners: 2,
   policy: 2,
-  found: 2,
+  found: 3,
   admit: 2,
   join: 1,
 } as const;

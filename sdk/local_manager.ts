@@ -47,7 +47,10 @@ export class LocalManager implements ManagerPort {
     };
     this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs, revokePass });
     this.#answers = new JoinAnswers(agent, this.#book);
-    this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
+    this.#forget = agent.listen({
+      onJoinRequest: (request) => this.#answers.request(request),
+      inviteOf: (channelId, agentId) => this.#book.inviteOf(channelId, agentId),
+    });
   }
 
   /** Opens all channels of the agent, and begins to answer join requests. Closes them again on failure. */

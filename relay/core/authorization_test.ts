@@ -78,6 +78,7 @@ function requestsOf(actor: Actor, channelId: ChannelId): { [Name in CallName]: R
         signatureKey: digest,
         identity: nonce,
         members: [agentId],
+        without: [],
         owners: [agentId],
         suite: 3,
         state: digest,

@@ -1,14 +1,23 @@
 /** A new generation of a channel, as far as the relay can judge it. */
 import { assertEquals } from "@std/assert";
-import { binaryIdToBytes, foundingEpoch, foundingHash, parseChannelName, type RequestBody } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdToBytes,
+  foundingEpoch,
+  foundingHash,
+  type InviteId,
+  parseAgentId,
+  parseChannelName,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { foundingRequest, otherProof } from "../../tests/support/founding.ts";
-import { Actor, commitRequest } from "./testing/actors.ts";
+import { Actor, commitRequest, joinRequest, registerInvite } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createReadingPair, type Pair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { ChannelState } from "./channel_state.ts";
-import { createWorld, type World } from "./testing/world.ts";
+import { createWorld, idOf, startMs, type World } from "./testing/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -164,6 +173,57 @@ worldTest(
     const { members } = await alice.client.call("ListMembers", { channelId });
     assertEquals(members.find(({ agentId }) => agentId === carol.agentId)?.joinedSequence, sequence);
     await refused("already_member", alice.commit(channelId, epoch + 1, { added: [carol.agentId], salt: 1 }));
+  },
+);
+
+worldTest(
+  "those that a founding leaves out are members no more, and the invites that they made or came by are over",
+  async (world) => {
+    const pair = await createReadingPair(world);
+    const { alice, bob, channelId } = pair;
+    const [carol, eve] = [await Actor.connect(world, 3), await Actor.connect(world, 5)];
+    const inviteId = await registerInvite(alice, channelId, 3);
+    const join = joinRequest(carol, channelId, inviteId);
+    const { requestId } = await carol.client.call("RequestJoin", join);
+    await alice.commit(channelId, 1, { added: [carol.agentId], answers: [requestId] });
+    await alice.commit(channelId, 2, { added: [eve.agentId] });
+    const ofEve = idOf<InviteId>(6);
+    await eve.client.call("RegisterInvite", { channelId, inviteId: ofEve, expiresAtMs: startMs + dayMs, uses: 3 });
+    await carol.subscribe(channelId);
+    const bad = commitRequest(channelId, 3, { sender: bob.agent, salt: 0 }, {});
+    await bob.client.call("SendCommit", bad);
+    const without = [carol.agentId, eve.agentId];
+    const plan = { channelId, founder: alice.agent, bad, blamed: bob.agent, members: [alice.agentId], without };
+    await alice.client.call("FoundGeneration", foundingRequest(plan));
+    await settle();
+    assertEquals(carol.client.pushed("DeliverFounding").map(({ founding }) => founding.without), [without.toSorted()]);
+    assertEquals(carol.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["recovered"]);
+    const { members } = await alice.client.call("ListMembers", { channelId });
+    assertEquals(members.map(({ agentId }) => agentId), [alice.agentId]);
+    assertEquals(await world.engine.records.ofChannel(channelId), []);
+    const dave = await Actor.connect(world, 4);
+    for (const ended of [inviteId, ofEve]) {
+      await refused("not_found", dave.client.call("RequestJoin", joinRequest(dave, channelId, ended)));
+    }
+  },
+);
+
+worldTest(
+  "the list of those that a founding leaves out is ascending, and names no member and not the blamed",
+  async (world) => {
+    const stopped = await createStopped(world);
+    const { alice, bob, carol } = stopped;
+    const plan = planOf(stopped);
+    const send = (without: readonly AgentId[]): Promise<unknown> =>
+      alice.client.call("FoundGeneration", foundingRequest({ ...plan, change: { without: [...without] } }));
+    const [x, y] = [parseAgentId("A".repeat(22)), parseAgentId(`${"B".repeat(21)}A`)];
+    for (const without of [[y, x], [x, x], [bob.agentId], [alice.agentId], [carol.agentId]]) {
+      await refused("invalid_request", send(without));
+    }
+    const many = Array.from({ length: 998 }, (_, i) => parseAgentId(`${String(i).padStart(21, "0")}A`));
+    await refused("invalid_request", send(many));
+    // That the list is of the base is for members to tell.
+    await send(many.slice(1));
   },
 );
 

@@ -60,6 +60,8 @@ export interface AgentListener {
   readonly onJoinRequest?: (request: NoticeBody<"DeliverJoinRequest">) => void;
   readonly onJoinRejected?: (rejection: NoticeBody<"DeliverJoinRejected">) => void;
   readonly onOnline?: () => void;
+  /** See `ChannelDeps`. */
+  readonly inviteOf?: ChannelDeps["inviteOf"];
 }
 
 const maxUnheard = 1000;
@@ -102,6 +104,10 @@ export class Agent {
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
       pace,
       nameOf: (agentId) => trust.names.get(agentId),
+      inviteOf: (channelId, agentId) => {
+        for (const { inviteOf } of this.#listeners) if (inviteOf !== undefined) return inviteOf(channelId, agentId);
+        return undefined;
+      },
       healing: new HealingTurns(pace.turnMs),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),

@@ -1,5 +1,5 @@
 /** The dependencies that all channels of a client share. */
-import { type AgentId, type ChannelName, limits } from "../../proto/mod.ts";
+import { type AgentId, type ChannelId, type ChannelName, type InviteId, limits } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
@@ -32,6 +32,8 @@ export interface ChannelDeps {
   readonly healing: Pick<HealingTurns, "take">;
   /** The user's own name for an agent. */
   readonly nameOf: (agentId: AgentId) => string | undefined;
+  /** The invite of ours by which an agent that we are letting in comes; see `InviteBook`. */
+  readonly inviteOf: (channelId: ChannelId, agentId: AgentId) => InviteId | undefined;
   /** When they are made. */
   readonly pace: HealingPace;
   /** By the relay's clock, as far as it is known. */

@@ -25,6 +25,7 @@ import {
   type CounterRecord,
   deletePosition,
   forgetSenders,
+  type KnownBefore,
   type Landmarks,
   listSenders,
   newChannelRecord,
@@ -204,12 +205,15 @@ export interface Entrance {
   readonly removed?: readonly AgentId[];
   /** Generations of ours that the relay may take yet, by their hashes. */
   readonly foundings?: readonly string[];
+  /** Its further knowledge of members; see `Membership.knownIn`. */
+  readonly known?: KnownBefore;
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], foundings = [] }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], foundings = [], known }:
+    Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = channelIdOf(group.current.context);
@@ -218,7 +222,8 @@ export async function writeEntered(
   const { tree, ownLeaf } = group.current;
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const { epoch } = group;
-  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, removed });
+  const before = { removed, ...(known !== undefined && { known }) };
+  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, ...before });
   const { cameBackMs, formerEpoch } = await readAnchor(store, channelId);
   const anchor = newAnchor(position, { cameBackMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
   const durable = await DurableGroup.save(group, store, [

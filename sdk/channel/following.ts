@@ -81,6 +81,8 @@ export function judgeFounding(
   if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {
     return refused("the blamed agent did not sign the commit that it names");
   }
+  // Nobody in it may let us in, so there is nothing to ask for, and a stop stays.
+  if (!founding.members.includes(deps.agentId)) return refused("it was begun without this agent");
   const base = baseFor(entry, bad, group);
   if (base === undefined) {
     return { kind: "behind", reason: "the channel was begun anew on an epoch that this agent has left behind" };
@@ -99,13 +101,22 @@ function baseFor(
   return parent?.base.epoch === founding.baseEpoch && isNamed(parent.commitHash) ? parent.base : undefined;
 }
 
-/** Transcript, suite, members and owners are those that follow from the base. */
-function isOfBase({ founding }: Founding, base: BaseEpoch): boolean {
-  const { members, owners, blamed } = founding;
-  const expected = base.owners.filter((owner) => owner !== blamed).sort();
+/**
+ * Transcript, suite, members and owners are those that follow from the base. An owner may leave out whom it wants, as it may remove
+ * them: a rule on what one member alone knows would divide the group.
+ */
+function isOfBase({ founding, sender }: Founding, base: BaseEpoch): boolean {
+  const { members, without, owners, blamed } = founding;
+  const out = [blamed, ...without];
+  const expected = base.owners.filter((owner) => !out.includes(owner)).sort();
   return equalBytes(founding.transcriptHash, base.transcriptHash) && founding.suite === base.suiteId &&
-    !members.includes(blamed) && equalBytes(hashOfMembers([...members, blamed]), base.members) &&
-    owners.join() === expected.join();
+    isAscending(without) && !out.includes(sender) && !members.some((member) => out.includes(member)) &&
+    equalBytes(hashOfMembers([...members, ...out]), base.members) && owners.join() === expected.join();
+}
+
+/** Each once. */
+function isAscending(agentIds: readonly AgentId[]): boolean {
+  return agentIds.every((agentId, i) => i === 0 || agentId > (agentIds[i - 1] ?? ""));
 }
 
 export interface OpenedFounding {

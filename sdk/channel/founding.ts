@@ -36,10 +36,11 @@ export function createFounding(
   bad: BadCommit,
   claimed: readonly KeyPackage[],
   deps: ChannelDeps,
+  without: readonly AgentId[] = [],
 ): FoundingCandidate {
   const { current } = membership.group;
   const blamed = blamedOf(bad);
-  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
+  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed && !without.includes(agentId));
   const basis = { members, blamed, bad, own: createOwnLeaf(deps, current.suiteId) };
   const { plan } = planFounding(claimed, basis, membership, deps);
   const add = addable(plan, memberDepsOf(deps, membership.trust.policy));
@@ -121,7 +122,7 @@ function planFounding(
   const { binding } = group;
   const base = baseOf(group.current);
   const generation = base.generation + 1;
-  const owners = binding.owners.filter((owner) => owner !== blamed).sort();
+  const owners = binding.owners.filter((owner) => members.includes(owner)).sort();
   const joining = add.map(({ leafNode }) => agentOf(leafNode)).sort();
   const absent = members.filter((member) => member !== agentId && !joining.includes(member));
   const statement = {
@@ -134,6 +135,7 @@ function planFounding(
     signatureKey: identity.signatureKey,
     identity: identity.identity,
     members: [...members],
+    without: baseMembersOf(group.current).filter((agentId) => agentId !== blamed && !members.includes(agentId)),
     owners,
     suite: base.suiteId,
   };

@@ -13,6 +13,7 @@ import {
   equalBytes,
   generationOf,
   groupIdOf,
+  type InviteId,
   leaveStatement,
   type NoticeBody,
   type RejoinStatement,
@@ -40,7 +41,15 @@ import type { HealthLog } from "./health.ts";
 import type { OwnCommit } from "./log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
 import { reportChangedKeys } from "./key_reports.ts";
-import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import { type Lineage, lineageAfter, type LineageEvent } from "./lineage.ts";
+import {
+  type ChannelRecord,
+  deleteSender,
+  type KnownBefore,
+  type LeaveProof,
+  putChannel,
+  putTrust,
+} from "./records.ts";
 import { type KeptCommit, keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
@@ -90,6 +99,8 @@ interface BegunBy {
   readonly founder: AgentId;
   /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
+  /** Those that it leaves out beside it. */
+  readonly without: readonly AgentId[];
   readonly sequence: number;
 }
 
@@ -137,6 +148,8 @@ export class Membership {
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
+  /** Members that had no leaf before the present commit: one that a commit adds comes back, and is no newcomer. */
+  #wereAbsent: readonly AgentId[];
   /** Members that signed, about whichever leaf of theirs, that they leave, since this process began. */
   readonly #goodbyes = new Set<AgentId>();
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
@@ -144,6 +157,7 @@ export class Membership {
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
     this.#record = parts.record;
+    this.#wereAbsent = this.absent;
     this.trust = parts.trust;
     this.#health = parts.health;
     this.#deps = deps;
@@ -313,7 +327,7 @@ export class Membership {
    */
   async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
     const { lapsed, since } = this.#record;
-    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;
+    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
     this.reportLapsed();
   }
@@ -332,13 +346,18 @@ export class Membership {
 
   /** The epoch in which a member joined; 0 when that was before us. */
   joinedEpoch(agentId: AgentId): number {
-    return this.#record.since.get(agentId) ?? 0;
+    return this.#record.since.get(agentId)?.epoch ?? 0;
+  }
+
+  /** By whom members came in, as far as this agent knows. */
+  get lineage(): Lineage {
+    return this.#record;
   }
 
   /** Whether a member, or this agent itself, is known to have joined after an epoch. */
   joinedAfter(agentId: AgentId, epoch: number): boolean {
     const { joinedEpoch, since } = this.#record;
-    return (agentId === this.#deps.agentId ? joinedEpoch : since.get(agentId) ?? 0) > epoch;
+    return (agentId === this.#deps.agentId ? joinedEpoch : since.get(agentId)?.epoch ?? 0) > epoch;
   }
 
   /** Agents that were removed and are no members, the latest of them. */
@@ -349,7 +368,7 @@ export class Membership {
   /** Returns false only if it is certain that the agent has not become a member after this epoch; it may have left again. */
   mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, since, removals } = this.#record;
-    return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
+    return Math.max(knownFrom, since.get(agentId)?.epoch ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
   /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
@@ -413,11 +432,18 @@ export class Membership {
       const staying = new Set(baseMembersOf(current));
       const gone = before.filter((agentId) => !staying.has(agentId));
       const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
-      const since = new Map([...this.#record.since].filter(([agentId]) => staying.has(agentId)));
+      const lineage = this.#lineageAfter({ type: "founding", blamed: generation.blamed, out: gone });
       const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
       const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
-      const expelled = gone.filter((agentId) => agentId === generation.blamed);
-      const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
+      const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
+      const record = {
+        ...this.#record,
+        ...lineage,
+        lapsed,
+        leavers,
+        joinedLeaf,
+        ...this.#removalsWith(gone, expelled),
+      };
       this.#record = record;
       const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
       const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
@@ -427,6 +453,7 @@ export class Membership {
       const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
       return [...alongside(), ...heard, putChannel(record), ...senders];
     });
+    this.#wereAbsent = this.absent;
     const staying = baseMembersOf(this.group.current);
     const removed = before.filter((agentId) => !staying.includes(agentId));
     const { owners } = this.group.binding;
@@ -504,10 +531,29 @@ export class Membership {
     }
   }
 
+  /**
+   * The knowledge of members that goes on in a group that we come back into. Those that are gone and have not said goodbye count as
+   * expelled: the commit or the founding that put them out was not followed here, and their invites must not outlive it.
+   */
+  knownIn(group: Group): KnownBefore {
+    const before = baseMembersOf(this.group.current);
+    const present = new Set(baseMembersOf(group.current));
+    const lineage = this.#lineageAfter({ type: "return", before, epoch: group.epoch }, group);
+    const hasLeft = (agentId: AgentId): boolean => this.#record.leavers.has(agentId) || this.#goodbyes.has(agentId);
+    const expelled = new Map(this.#record.expelled);
+    for (const agentId of before) {
+      if (present.has(agentId) || hasLeft(agentId)) continue;
+      expelled.delete(agentId);
+      expelled.set(agentId, group.epoch);
+    }
+    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)) };
+  }
+
   /** Replaces this membership after the agent was added again. Everything is on disk already. */
   replace({ durable, record, changed }: Entered): void {
     this.#durable = durable;
     this.#record = record;
+    this.#wereAbsent = this.absent;
     reportChangedKeys(this.#health, changed);
     this.#waiters.wake(this.epoch);
   }
@@ -545,13 +591,16 @@ export class Membership {
     if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
-    const since = without(this.#record.since);
-    for (const agentId of added) since.set(agentId, this.epoch);
+    const { committer, ownersBefore: owners } = summary;
+    const inviteOf = (agentId: AgentId): InviteId | undefined => this.#deps.inviteOf(this.channelId, agentId);
+    const came = { committer, added, removed, absent: this.#wereAbsent, owners, epoch: this.epoch, inviteOf };
+    const lineage = this.#lineageAfter({ type: "commit", ...came });
+    this.#wereAbsent = this.absent;
     const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
     const gone = removed.filter((agentId) => !added.includes(agentId));
     this.#record = {
       ...this.#record,
-      since,
+      ...lineage,
       leavers: without(this.#record.leavers),
       lapsed,
       ...this.#removalsWith(gone, gone.filter((agentId) => !this.#left.includes(agentId))),
@@ -564,6 +613,11 @@ export class Membership {
       putTrust(this.channelId, this.trust),
       ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
     ];
+  }
+
+  #lineageAfter(event: LineageEvent, group: Group = this.group): Lineage {
+    const { agentId: self, runtime } = this.#deps;
+    return lineageAfter(this.#record, event, { self, members: baseMembersOf(group.current), nowMs: runtime.nowMs() });
   }
 
   #removalsWith(

@@ -13,9 +13,10 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields, type RecordChange, type RecordStore, type StoredFields } from "../store/mod.ts";
 import type { Ending } from "./endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
+import { type Came, type Lineage, noLineage } from "./lineage.ts";
 import type { LogPosition, OwnCommit } from "./log_place.ts";
 
 const [channels, trust, positions, logs, counters, landmarks] = [
@@ -51,8 +52,9 @@ export interface ChannelRecord {
   readonly name: ChannelName;
   /** The epoch in which we joined. */
   readonly joinedEpoch: number;
-  /** The epoch in which a member joined, of those that came after us. */
-  readonly since: ReadonlyMap<AgentId, number>;
+  /** How members came in, of those that came after us, and which of their doors were struck; see `lineage.ts`. */
+  readonly since: Lineage["since"];
+  readonly struck: Lineage["struck"];
   /** Members that have signed that they leave, until a commit removes them. */
   readonly leavers: ReadonlyMap<AgentId, LeaveProof>;
   /** Members that the relay has given up, until a commit removes them. */
@@ -73,21 +75,27 @@ export interface Beginning
   extends Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined"> {
   /** Agents that were removed as far as this agent knows from a membership before. */
   readonly removed?: Iterable<AgentId>;
+  /** The rest that goes on from that. */
+  readonly known?: KnownBefore;
 }
 
+/** Of a record, what goes on when this agent comes back into its channel. */
+export type KnownBefore = Pick<ChannelRecord, "since" | "struck" | "expelled">;
+
 /** A membership that begins now. */
-export function newChannelRecord({ removed = [], ...beginning }: Beginning): ChannelRecord {
+export function newChannelRecord({ removed = [], known, ...beginning }: Beginning): ChannelRecord {
   const { joinedEpoch } = beginning;
-  const [since, leavers, lapsed] = [new Map(), new Map(), new Set<AgentId>()];
+  const { since, struck, expelled } = known ?? { ...noLineage, expelled: new Map() };
   const removals = new Map(Array.from(removed, (agentId) => [agentId, joinedEpoch]));
   return {
     ...beginning,
     since,
-    leavers,
-    lapsed,
+    struck,
+    leavers: new Map(),
+    lapsed: new Set(),
     knownFrom: joinedEpoch,
     removals,
-    expelled: new Map(),
+    expelled,
   };
 }
 
@@ -97,7 +105,10 @@ export function putChannel(record: ChannelRecord): RecordChange {
   const value = encodeFields([
     record.name,
     record.joinedEpoch,
-    [...record.since].map(([agentId, epoch]) => [agentId, epoch]),
+    // Null is for the usual case.
+    [...record.since].map(([agentId, { epoch, atMs, through, root }]) => {
+      return [agentId, epoch, atMs, through ?? null, root === agentId ? null : root];
+    }),
     [...record.leavers.values()].map(({ agentId, leafHash, signature }) => [agentId, leafHash, signature]),
     [...record.lapsed],
     record.knownFrom,
@@ -105,6 +116,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
     record.rejoined,
     record.joinedLeaf,
     [...record.expelled].map(([agentId, epoch]) => [agentId, epoch]),
+    [...record.struck].map(([root, atMs]) => [root, atMs]),
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -132,7 +144,7 @@ function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
     channelId,
     name: parseChannelName(fields.text(0)),
     joinedEpoch: fields.number(1),
-    since: new Map(fields.rows(2).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+    since: new Map(fields.rows(2).map((row) => cameOf(row))),
     leavers: new Map(leavers.map((leaver) => [leaver.agentId, leaver])),
     lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
     knownFrom: fields.number(5),
@@ -140,7 +152,15 @@ function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
     rejoined: fields.flag(7),
     joinedLeaf: fields.bytes(8),
     expelled: new Map(fields.rows(9).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+    struck: new Map(fields.rows(10).map((row) => [row.text(0), row.number(1)])),
   };
+}
+
+function cameOf(row: StoredFields): [AgentId, Came] {
+  const agentId = parseAgentId(row.text(0));
+  const through = row.isNull(3) ? {} : { through: parseAgentId(row.text(3)) };
+  const root = row.isNull(4) ? agentId : row.text(4);
+  return [agentId, { epoch: row.number(1), atMs: row.number(2), ...through, root }];
 }
 
 export function putTrust(

@@ -65,10 +65,13 @@ export class Senders {
   readonly #closed = new Map<AgentId, readonly Hole[]>();
 
   /** `since` are the epochs in which members came: what is stored of an earlier membership says nothing about this one. */
-  constructor(known: ReadonlyMap<AgentId, SenderRecord> = new Map(), since: ReadonlyMap<AgentId, number> = new Map()) {
+  constructor(
+    known: ReadonlyMap<AgentId, SenderRecord> = new Map(),
+    since: ReadonlyMap<AgentId, { readonly epoch: number }> = new Map(),
+  ) {
     this.#known = new Map(known);
     this.#loaded = known;
-    for (const [sender, epoch] of since) {
+    for (const [sender, { epoch }] of since) {
       if ((this.#known.get(sender)?.since ?? 0) < epoch) this.begin(sender, epoch);
     }
   }

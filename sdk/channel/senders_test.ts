@@ -55,7 +55,7 @@ Deno.test("a new membership counts anew, and messages of the one before are coun
 
 Deno.test("what is stored of an earlier membership is not taken for this one", () => {
   const record = recordOf(new Senders(), [42]);
-  const senders = new Senders(new Map([[alice, record]]), new Map([[alice, 7]]));
+  const senders = new Senders(new Map([[alice, record]]), new Map([[alice, { epoch: 7 }]]));
   assertEquals(senders.judge(alice, at(1, 7)), "next");
   assertEquals(senders.judge(alice, at(3, 7)), "gap");
 });

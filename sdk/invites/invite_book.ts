@@ -236,6 +236,13 @@ export class InviteBook {
     return invite !== undefined && hasEnded(invite, scene) ? inviteEnded(invite) : undefined;
   }
 
+  /** The invite by which an agent is being let in, as long as its request is not settled. */
+  inviteOf(channelId: ChannelId, agentId: AgentId): InviteId | undefined {
+    const isIt = ([, invite]: [InviteId, InviteRecord]): boolean =>
+      invite.channelId === channelId && [...invite.admitted.values()].some((admitted) => admitted.agentId === agentId);
+    return [...this.#used].find(isIt)?.[0];
+  }
+
   /** Its request is answered, refused, or judged anew later. */
   settled({ inviteId }: Pick<JoinRequest, "inviteId">): void {
     this.#used.delete(inviteId);

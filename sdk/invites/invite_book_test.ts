@@ -124,6 +124,21 @@ Deno.test("a request is admitted once, and says when that was, in its own channe
   assert(await admit(book, elsewhere, scene(4)) instanceof StaticError);
 });
 
+Deno.test("the invite by which an agent is being let in is known until its request is settled", async () => {
+  const { book, requestWith, scene } = await createBench();
+  const [made, other] = [await book.create({ channelId, name }, {}), await book.create({ channelId, name }, {})];
+  const request = requestWith(made);
+  const { agentId, inviteId } = request;
+  assertEquals(book.inviteOf(channelId, agentId), undefined);
+  await admit(book, request, scene(4));
+  const elsewhere = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1));
+  assertEquals([book.inviteOf(channelId, agentId), book.inviteOf(elsewhere, agentId)], [inviteId, undefined]);
+  book.settled(requestWith(other));
+  assertEquals(book.inviteOf(channelId, agentId), inviteId);
+  book.settled(request);
+  assertEquals(book.inviteOf(channelId, agentId), undefined);
+});
+
 Deno.test("requests that come together are admitted in one write, and no more of them than the invite is good for", async () => {
   const { book, requestWith, scene, written } = await createBench();
   const made = await book.create({ channelId, name }, { uses: 2 });

@@ -5,6 +5,7 @@ export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export { createPace } from "../channel/healing_pace.ts";
 export { Inside } from "./inside.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
+export type { Came } from "../channel/lineage.ts";
 export { newChannelRecord, putChannel, putLandmarks, readPosition, statesKind } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";

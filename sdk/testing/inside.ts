@@ -107,8 +107,16 @@ export class Inside {
     return this.#membership.joinedEpoch(agentId);
   }
 
+  get lineage(): Membership["lineage"] {
+    return this.#membership.lineage;
+  }
+
   isMember(agentId: AgentId): boolean {
     return this.#membership.isMember(agentId);
+  }
+
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
+    return this.#membership.wasExpelledSince(agentId, epoch);
   }
 
   memberOf(agentId: AgentId): ReturnType<Membership["memberOf"]> {
@@ -224,8 +232,8 @@ export class Inside {
     return this.#membership.badCommitOf(commit, reason);
   }
 
-  /** The founding with which an owner begins its channel anew. */
-  async foundingBecauseOf(bad: BadCommit): Promise<RequestBody<"FoundGeneration">> {
+  /** The founding with which an owner begins its channel anew, also without these members. */
+  async foundingBecauseOf(bad: BadCommit, without: readonly AgentId[] = []): Promise<RequestBody<"FoundGeneration">> {
     const { parts, keyPackages, welcomes, agentId } = this.#agent;
     const relayNowMs = (): number => parts.runtime.nowMs();
     const carrier = new Carrier(new Map(), relayNowMs);
@@ -233,14 +241,15 @@ export class Inside {
       onEvent: () => {},
       nextRun: () => 0,
       nameOf: () => undefined,
+      inviteOf: () => undefined,
       healing: { take: () => 0 },
       pace: createPace(),
     };
     const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
-    const wanted = claimableOf(this.#membership, agentId).filter((member) => member !== blamedOf(bad));
-    return requestOf(
-      createFounding(this.#membership, bad, await claimKeyPackages(wanted, this.#membership, deps), deps),
-    );
+    const isOut = (member: AgentId): boolean => member === blamedOf(bad) || without.includes(member);
+    const wanted = claimableOf(this.#membership, agentId).filter((member) => !isOut(member));
+    const claimed = await claimKeyPackages(wanted, this.#membership, deps);
+    return requestOf(createFounding(this.#membership, bad, claimed, deps, without));
   }
 
   recover(): ReturnType<LiveChannel["recover"]> {

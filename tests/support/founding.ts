@@ -27,6 +27,7 @@ export interface FoundingPlan {
   readonly bad: RequestBody<"SendCommit">;
   readonly blamed: Founder;
   readonly members: readonly AgentId[];
+  readonly without?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   readonly absent?: readonly AgentId[];
   readonly change?: Partial<Founding["founding"]>;
@@ -45,6 +46,7 @@ export function foundingRequest(plan: FoundingPlan): Founding {
     signatureKey: publicKey,
     identity,
     members,
+    without: [...plan.without ?? []].sort(),
     owners: [...plan.owners ?? [agentId]].sort(),
     suite: 3,
     state: new Uint8Array(32).fill(2),

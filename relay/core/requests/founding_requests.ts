@@ -13,6 +13,7 @@ import {
   foundingHash,
   foundingStatement,
   generationOf,
+  limits,
   readWelcomeHeader,
   type ReplyBody,
   type RequestBody,
@@ -84,7 +85,8 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     core.storage.refuseRemoval();
     const exemption = takeReserve(asker, channelId, entryBody.body.length);
     if (exemption === undefined) core.storage.refuseChange();
-    const invites = await inviteChanges(core, channel, { added: [], removed: [founding.blamed], answers: [] });
+    const out = [founding.blamed, ...founding.without];
+    const invites = await inviteChanges(core, channel, { added: [], removed: out, answers: [] });
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
@@ -231,10 +233,13 @@ function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): voi
   }
 }
 
-/** Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. */
+/**
+ * Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. Whom it
+ * leaves out beside the blamed is for members to judge.
+ */
 function checkLists({ founding, absent, welcomes }: Founding): void {
-  const { members, owners, blamed } = founding;
-  const lists = [members, owners, absent, ...welcomes.map(({ recipients }) => recipients)];
+  const { members, without, owners, blamed } = founding;
+  const lists = [members, without, owners, absent, ...welcomes.map(({ recipients }) => recipients)];
   if (lists.some((list) => list.some((agentId, i) => i > 0 && agentId <= (list[i - 1] ?? "")))) {
     throw new Refusal("invalid_request", "Agents of a founding are listed ascending, each once");
   }
@@ -246,6 +251,12 @@ function checkLists({ founding, absent, welcomes }: Founding): void {
     [...counted].every((agentId) => known.has(agentId));
   if (!isWhole || known.has(blamed) || !owners.includes(founder) || !owners.every((owner) => known.has(owner))) {
     throw new Refusal("invalid_request", "The members of a founding are its founder, the welcomed and the absent");
+  }
+  if (without.includes(blamed) || without.some((agentId) => known.has(agentId))) {
+    throw new Refusal("invalid_request", "A founding leaves out nobody that is its member or that it blames");
+  }
+  if (members.length + without.length + 1 > limits.membersPerChannel) {
+    throw new Refusal("invalid_request", "A founding names more agents than a channel has members");
   }
 }
 

@@ -710,7 +710,8 @@ export class RecoveryRunner {
     const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
     const foundings = [...this.#bytes.foundings.keys()].map((hash) => durable.forgetFounding(hash));
     const [members, { removed }] = [membership.group.members(), membership];
-    const generation = { next, changes, founder, blamed: founding.blamed, sequence };
+    const { blamed, without } = founding;
+    const generation = { next, changes, founder, blamed, without, sequence };
     await membership.enterGeneration(
       generation,
       () => [...over, ...foundings, ...records, ...used, onEntering()],
@@ -749,7 +750,7 @@ export class RecoveryRunner {
     reportChanges(present, membership, health);
     const used = [...opened.used, ...records];
     const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
-    const known = { rejoined: true, formerly: membership.epoch, removed };
+    const known = { rejoined: true, formerly: membership.epoch, removed, known: membership.knownIn(group) };
     const foundings = [...this.#bytes.foundings.keys()];
     const entrance = { name, trust, position, used, byOwner: maker.owner, foundings, ...known };
     // Messages that readers finish from now on belong to a membership that is over.
