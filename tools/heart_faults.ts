@@ -51,8 +51,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "lapse-of-an-earlier-membership-marks-the-present-one",
     path: "sdk/channel/membership.ts",
-    from: "lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;",
-    to: "lapsed.has(agentId) || epoch > (since.get(agentId) ?? Infinity)) return;",
+    from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return;",
+    to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return;",
   },
   {
     name: "channel-that-was-joined-again-is-erased-at-the-next-start",
