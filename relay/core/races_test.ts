@@ -1,6 +1,5 @@
 /** Faults that schedules of the simulation have found, each in its shortest form. */
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ReplyBody } from "../../proto/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";
 import { Subscription } from "./subscription.ts";
@@ -10,10 +9,7 @@ import { settle } from "./testing/simulated_time.ts";
 import { createWorld } from "./testing/world.ts";
 
 /** An engine that can be told to keep its next call of one method waiting; all others are as fast as ever. */
-function holdable(
-  engine: Engine,
-  method: "append" | "findKey" | "saveSnapshot",
-): { held: Engine; hold: () => () => void } {
+function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: Engine; hold: () => () => void } {
   let waiting: Promise<void> | undefined;
   const held = new Proxy(engine, {
     get: (target, property): unknown => {
@@ -216,29 +212,3 @@ Deno.test("a message that waits for its turn when its agent comes back is not wr
   await world.close();
   await engine.close();
 });
-
-for (const method of ["findKey", "append"] as const) {
-  Deno.test(`an agent that connects anew is told of a commit that its session before left behind at ${method}()`, async () => {
-    const engine = await openSqliteEngine({ path: ":memory:" });
-    const { held, hold } = holdable(engine, method);
-    const world = await createWorld({ engine: held });
-    const { alice, bob, channelId } = await createPair(world);
-    const release = hold();
-    const lost = assertRejects(() => alice.commit(channelId, 1, {}), Error, "connection lost");
-    await settle();
-    await alice.reconnect();
-    await lost;
-    const answers: ReplyBody<"FindCommit">[] = [];
-    const question = { channelId, epoch: 1, generation: 0 };
-    const asked = alice.client.call("FindCommit", question).then((answer) => void answers.push(answer));
-    // Others do not wait for it.
-    assertEquals((await bob.client.call("FindCommit", question)).commit, undefined);
-    await settle();
-    assertEquals(answers, []);
-    release();
-    await asked;
-    assertEquals(answers.map(({ epoch, commit }) => [epoch, commit?.sender]), [[2, alice.agentId]]);
-    await world.close();
-    await engine.close();
-  });
-}

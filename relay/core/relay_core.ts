@@ -49,7 +49,6 @@ import { TailBudget } from "./tail_budget.ts";
 import { followCluster } from "./cluster_events.ts";
 import { ConfirmationBudget } from "./confirmation_budget.ts";
 import { UnaskedAdditions } from "./unasked.ts";
-import { UnderWay } from "./under_way.ts";
 import { Upkeep } from "./upkeep.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
@@ -110,7 +109,6 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #places: SessionPlaces;
   readonly #gate = new AppendGate();
   readonly unasked = new UnaskedAdditions();
-  readonly changes = new UnderWay<Session>();
   readonly #background: Background;
   readonly #relief: Relief;
   readonly #upkeep: Upkeep;
@@ -228,11 +226,6 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       if (!page.more || after === undefined) return;
       page = await this.deps.engine.listChannels({ agentId: nobody, account, limit, after });
     }
-  }
-
-  underWay(session: Session, { operation }: ClientEnvelope, handled: Promise<unknown>): void {
-    const isChange = operation === "SendCommit" || operation === "FoundGeneration";
-    if (isChange && session.agent !== undefined) this.changes.add(session.agent.agentId, session, handled);
   }
 
   handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {

@@ -16,7 +16,6 @@ import type { Agent } from "./agent.ts";
 import type { Session } from "./session.ts";
 import type { StorageWatch } from "./storage_watch.ts";
 import type { UnaskedAdditions } from "./unasked.ts";
-import type { UnderWay } from "./under_way.ts";
 
 export interface CoreParts {
   readonly config: CoreConfig;
@@ -31,7 +30,6 @@ export interface CoreParts {
   readonly storage: StorageWatch;
   readonly logId: LogId;
   readonly unasked: UnaskedAdditions;
-  readonly changes: UnderWay<Session>;
   /** For parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;
   /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */

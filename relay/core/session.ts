@@ -43,8 +43,6 @@ export interface SessionHost {
   readonly deps: CoreDeps;
   /** Carries out a request; rejects with `Refusal` for an expected no. */
   handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>>;
-  /** A request of this session is on its way, also when the session ends. */
-  underWay(session: Session, envelope: ClientEnvelope, handled: Promise<unknown>): void;
   readonly turns: FairTurns;
   /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
   refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
@@ -136,9 +134,7 @@ export class Session implements RelaySession, DeliverySink {
       return refusal.code === "rate_limited" ? this.#pause() : undefined;
     }
     this.#inFlight++;
-    const handled = this.#handle(envelope);
-    this.#host.underWay(this, envelope, handled);
-    handled.then(
+    this.#handle(envelope).then(
       (body) => this.#answer(envelope, body),
       (error: unknown) => this.#refuse(envelope, error),
     ).catch((error: unknown) => this.#replyFailed(error)).finally(() => this.#requestDone());

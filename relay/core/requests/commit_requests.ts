@@ -345,8 +345,6 @@ export async function findCommit(
 ): Promise<ReplyBody<"FindCommit">> {
   // Also for one that was removed: it asks before it reads what is left for it.
   const channel = await openAsReader(asker, channelId);
-  const { core, agent, session } = asker;
-  await core.changes.decided(agent.agentId, session);
   const { state } = channel;
   const end = channel.endOf(asker.agent.agentId)?.sequence ?? Infinity;
   const found = generation === generationOf(epoch)
