@@ -45,15 +45,16 @@ export async function sayGoodbye(
   }
   for (let tries = 1;; tries++) {
     ended.throwIfAborted();
-    // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
-    // end.
-    await recovery.halt();
-    // Stopped or out of step, it cannot commit; it may still go.
-    const isBlocked = recovery.stopped !== undefined || recovery.reason !== undefined;
-    if (recovery.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
-    // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
-    const isNamed = tries < maxTries && !recovery.isUnwelcome;
+    let isNamed = false;
     try {
+      // The statement is about the present leaf: the leaf must not change meanwhile, and nothing may be written after the
+      // end.
+      await recovery.halt();
+      // Stopped or out of step, it cannot commit; it may still go.
+      const isBlocked = recovery.stopped !== undefined || recovery.reason !== undefined;
+      if (recovery.reason !== undefined && (successor !== undefined || isOnlyOwner(membership))) throw keptOut();
+      // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
+      isNamed = tries < maxTries && !recovery.isUnwelcome;
       return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
       if (!ended.aborted) recovery.resume();

@@ -256,6 +256,22 @@ Deno.test("a channel is begun anew again, after restarts of relay and agents, an
   await until("dave is out", async () => await stateOf(dave).catch(() => "ended") === "ended");
 });
 
+Deno.test("the only owner that could not leave a stopped channel, because it asks to come back, begins it anew", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const channel = await alice.channel();
+  await until("alice asks", () => channel.health().recoverable === true);
+  const { after } = alice;
+  // It waits so long for its way back.
+  alice.after = (ms, run) => after(ms === 15_000 ? 0 : ms, run);
+  const { code } = await assertRejects(() => channel.leave(), StaticError);
+  assertEquals(code, "not_allowed");
+  await recover(alice);
+  await talk(alice, carol);
+});
+
 Deno.test("a channel without another owner than the blamed says so", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
