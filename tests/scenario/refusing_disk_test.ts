@@ -1,6 +1,8 @@
 /** A disk that refuses a write, in the middle of everything: what the agent says, and that nobody else pays for it. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped } from "../support/scenario/recovery.ts";
 import { name, Stage, until } from "../support/scenario/stage.ts";
 
 async function codeOf(act: () => Promise<unknown>): Promise<string> {
@@ -37,4 +39,24 @@ Deno.test("an inviter whose disk refuses rejects nobody, and lets the agent in a
   await alice.crash();
   const joined = await joining;
   assertEquals(joined.members().length, 3);
+});
+
+Deno.test("an owner whose disk refuses the founding that it made hears of it, and closes", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const channel = await alice.channel();
+  await until("recovery is offered", () => channel.health().recoverable === true);
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "ClaimForFounding") void alice.diesAfter(0);
+    return reply;
+  };
+  assertEquals(
+    [await codeOf(() => channel.recover()), await codeOf(() => channel.recover())],
+    Array(2).fill("store_failed"),
+  );
+  await alice.agent.close();
+  assertEquals(alice.session.state.kind, "ended");
 });

@@ -114,6 +114,7 @@ export class RecoveryRunner {
   /** Ends with the step under way. */
   #carrying: Promise<void> = Promise.resolve();
   #isOver = false;
+  #hasFailed = false;
   #operations = 0;
   /** Of a founding: what is said of it when it was entered. */
   #begun: Pick<Entering, "founding" | "at"> | undefined;
@@ -328,7 +329,7 @@ export class RecoveryRunner {
 
   /** Resolves when the step is carried out. */
   async tell(event: RecoveryEvent): Promise<void> {
-    if (this.#isOver && event.type !== "over") return;
+    if (this.#hasFailed || (this.#isOver && event.type !== "over")) return;
     const { promise, resolve } = createDeferred<void>();
     this.#queue.push({ event, done: resolve });
     if (!this.#isStepping) this.#run();
@@ -427,6 +428,9 @@ export class RecoveryRunner {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.push({ type: "over", isErased: false });
+    // Of a step that fails, and of those behind it, nothing else would come.
+    for (const waiting of this.#recovering.values()) waiting.reject(this.#parts.over());
+    this.#recovering.clear();
     this.#back?.resolve();
     this.#settling?.resolve();
   }
@@ -443,31 +447,31 @@ export class RecoveryRunner {
   /** At once, as long as nothing has to be written or waited for. A fault ends the channel. */
   #run(): void {
     this.#isStepping = true;
-    try {
-      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-        const { event, done } = next;
-        const step = stepRecovery(this.#state, event, this.#facts);
-        const rest = this.#carryOut(step);
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const { event, done } = next;
+      try {
+        const rest = this.#carryOut(stepRecovery(this.#state, event, this.#facts));
         if (rest !== undefined) {
           this.#carrying = rest.then(() => {
             this.#settled(done);
             this.#run();
-          }, (fault) => this.#fail(fault, done));
+          }).catch((fault) => this.#fail(fault, done));
           return;
         }
         this.#settled(done);
+      } catch (fault) {
+        return this.#fail(fault, done);
       }
-      this.#isStepping = false;
-    } catch (fault) {
-      this.#fail(fault, () => {});
     }
+    this.#isStepping = false;
   }
 
+  /** The state may be ahead of the disk: nothing is stepped any more. */
   #fail(fault: unknown, done: () => void): void {
     this.#isStepping = false;
+    this.#hasFailed = true;
     this.#parts.onFault(fault);
-    done();
-    for (const { done } of this.#queue.splice(0)) done();
+    for (const end of [done, ...this.#queue.splice(0).map((waiting) => waiting.done)]) end();
   }
 
   #settled(done: () => void): void {
