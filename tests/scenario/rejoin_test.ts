@@ -282,6 +282,36 @@ Deno.test("a member that leaves makes no commit any more, and one that could not
   await allAgree(alice, bob);
 });
 
+Deno.test("who leaves while the Welcome that lets it in is looked at is gone for everybody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  await commit(bob, 1);
+  await allAgree(alice, bob, carol);
+  await bob.restore(backup);
+  const channel = await bob.channel();
+  let welcome: NoticeEnvelope | undefined;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverWelcome" || welcome !== undefined) return [notice];
+    welcome = notice;
+    return [];
+  };
+  await alice.manager.send(name, "under keys that bob has lost");
+  await until("bob is let in", () => welcome !== undefined);
+  let statements = 0;
+  bob.session.tampering.call = (operation, _body, forward) => {
+    if (operation === "LeaveChannel") statements++;
+    return forward();
+  };
+  if (welcome !== undefined) bob.session.inject(welcome);
+  await channel.leave();
+  for (const actor of [alice, carol]) {
+    await until(`bob is gone for ${actor.label}`, async () => (await actor.channel()).members().length === 2);
+    assertEquals(await saw(actor, "void_leave"), false);
+  }
+  assertEquals(statements, 2, "it has left the membership that the Welcome gave it");
+});
+
 Deno.test("the only owner that leaves hands the channel to a member that stays", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

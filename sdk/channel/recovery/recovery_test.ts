@@ -520,6 +520,21 @@ Deno.test("a rest goes on behind a halt, without a second report", () => {
   assertEquals(agent.back, "making");
 });
 
+Deno.test("a Welcome that was looked at, or waited, before a halt is looked at behind it", () => {
+  const agent = asked();
+  for (const welcome of [9, 8]) agent.step({ type: "welcome", told: { welcome, sender: member } });
+  agent.step({ type: "halt" }).step({ type: "resume" });
+  const looks = (): number[] =>
+    agent.effects.flatMap((effect) =>
+      effect.type === "job" && effect.work.of === "welcome" ? [effect.work.welcome] : []
+    );
+  assertEquals([agent.back, looks()], ["ready", [9]]);
+  agent.done({ of: "welcome", opened: { why: "garbage", isForOwn: false } });
+  assertEquals([agent.back, looks()], ["ready", [8]]);
+  agent.done({ of: "welcome", opened: { own: "kp", generation: 0 } });
+  assertEquals([agent.at, agent.writes], ["in_step", ["membership"]]);
+});
+
 Deno.test("a member that owns the channel and is stopped again soon asks owners only", () => {
   const again = { stopped: { ...bad, sinceMs: 1000 }, returnedMs: 500 };
   assertEquals(new Agent(again).step({ type: "all_shown" }).back, "making");

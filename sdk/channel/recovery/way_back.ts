@@ -414,13 +414,14 @@ export function mayHear({ step: { at } }: WayBack): boolean {
   return at !== "proving" && at !== "judging_proof" && at !== "resting" && at !== "halted";
 }
 
-/** Our leaf stays as it is: leaving has said goodbye. */
+/** Our leaf stays as it is: leaving has said goodbye. A Welcome that is not looked at yet may be what let us in: it is kept. */
 export function haltBack(run: Run): void {
   const back = backOf(run.state.place);
   if (back === undefined || back.step.at === "halted") return;
-  const { step } = back;
+  const { step, look: looked } = back;
   const rest = step.at === "resting" ? { of: step.of, untilMs: step.untilMs, timer: step.timer } : undefined;
-  change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told: [] });
+  const told = looked === undefined ? back.told : [looked.at, ...back.told];
+  change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told });
 }
 
 export function resumeBack(run: Run): void {
