@@ -587,7 +587,10 @@ export class RecoveringHost {
       case "welcome":
         return this.#welcomed({ welcome: note.joined, sender: this.#senderOf(note.joined) });
       case "leaf":
-        return this.push({ type: "leaf", told: { requestId: "request", leaf: note.leaf, sender: agent("somebody") } });
+        return this.push({
+          type: "leaf",
+          told: { number: 0, requestId: "request", leaf: note.leaf, sender: agent("somebody") },
+        });
       case "rejoin":
         // The relay may take back its word now: what it had lost can be put back while that member asks.
         if (this.#isByWord) return void (this.#member.link = "connected");

@@ -64,6 +64,8 @@ export interface Welcomed {
 }
 
 export interface ToldLeaf {
+  /** The same leaf may be told again, at another place of the tree. */
+  readonly number: number;
   readonly requestId: string;
   readonly leaf: string;
   readonly sender: AgentId;
@@ -317,7 +319,13 @@ export type Work =
   | { readonly of: "proof"; readonly call: number }
   /** Signs a request to be let in, with this KeyPackage or with a new one. An empty leaf is none. */
   | { readonly of: "request"; readonly own: string | undefined; readonly leaf: string; readonly generation: number }
-  | { readonly of: "leaf"; readonly leaf: string; readonly generation: number; readonly isNew: boolean }
+  | {
+    readonly of: "leaf";
+    readonly number: number;
+    readonly leaf: string;
+    readonly generation: number;
+    readonly isNew: boolean;
+  }
   | { readonly of: "welcome"; readonly welcome: number; readonly own: string | undefined }
   /** With the KeyPackages that these calls returned. */
   | { readonly of: "founding"; readonly bad: Bad; readonly calls: readonly number[] }

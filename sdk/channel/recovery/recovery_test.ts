@@ -17,6 +17,7 @@ import type {
   Result,
   Work,
 } from "./recovery_state.ts";
+import { mayHear } from "./way_back.ts";
 
 const [self, owner, member, blamed] = [agent("self"), agent("owner"), agent("member"), agent("blamed")];
 const bad: Bad = { sequence: 5, epoch: 3, hash: "bad", blamed, reason: "no path", sinceMs: 0 };
@@ -535,6 +536,25 @@ Deno.test("a Welcome that was looked at, or waited, before a halt is looked at b
   assertEquals([agent.at, agent.writes], ["in_step", ["membership"]]);
 });
 
+Deno.test("as many Welcomes wait as may, and another one is left where it is", () => {
+  const agent = asked();
+  const isHeard = (): boolean => agent.state.place.at === "outside" && mayHear(agent.state.place.back);
+  const heard: boolean[] = [];
+  // One more is being looked at.
+  for (let welcome = 1; welcome <= 65; welcome++) {
+    heard.push(isHeard());
+    agent.step({ type: "welcome", told: { welcome, sender: member } });
+  }
+  assertEquals([heard.every(Boolean), isHeard()], [true, false]);
+  const job = agent.state.place.at === "outside" ? agent.state.place.back.look?.job ?? 0 : 0;
+  agent.step({
+    type: "done",
+    job,
+    result: { of: "welcome", opened: { why: "garbage", isForOwn: false } },
+  });
+  assertEquals(isHeard(), true);
+});
+
 Deno.test("a member that owns the channel and is stopped again soon asks owners only", () => {
   const again = { stopped: { ...bad, sinceMs: 1000 }, returnedMs: 500 };
   assertEquals(new Agent(again).step({ type: "all_shown" }).back, "making");
@@ -570,7 +590,7 @@ Deno.test("a request is refused: of another generation, of a member that is none
 Deno.test("a leaf that is told is signed about after a while, at most four times", () => {
   const told = (leaf: string, sender = member): RecoveryEvent => ({
     type: "leaf",
-    told: { requestId: "r", leaf, sender },
+    told: { number: 1, requestId: "r", leaf, sender },
   });
   const agent = asked().step(told("leaf"));
   assertEquals(agent.works, undefined, "it was signed about");
@@ -594,7 +614,7 @@ Deno.test("our leaf here may be our leaf in a later generation, where nothing wa
   const agent = new Agent().step({ type: "out_of_step", reason: "why" }).done({ of: "request", own })
     .refuse("epoch_conflict", foundingEpoch(1)).done({ of: "request", own })
     .answer({ to: "RequestRejoin", requestId: "r" })
-    .step({ type: "leaf", told: { requestId: "r", leaf: facts.leaf, sender: owner } });
+    .step({ type: "leaf", told: { number: 1, requestId: "r", leaf: facts.leaf, sender: owner } });
   assertEquals(agent.works, "leaf");
   assertEquals(agent.done({ of: "leaf", isOurs: true }).back, "making");
 });

@@ -154,7 +154,8 @@ function lookNext(run: Run): void {
     if (!isOfRequest || attempt?.signed.includes(at.told.leaf) === true) continue;
     const { generation } = held(run);
     const isNew = generation > generationOf(run.facts.epoch);
-    return look(run, at, { of: "leaf", leaf: at.told.leaf, generation, isNew });
+    const { number, leaf } = at.told;
+    return look(run, at, { of: "leaf", number, leaf, generation, isNew });
   }
 }
 
@@ -404,14 +405,14 @@ export function hurry(run: Run): void {
 export function hear(run: Run, told: Told): void {
   const back = backOf(run.state.place);
   // Before it asks, the agent keeps Welcomes for it.
-  if (back === undefined || !mayHear(back) || back.told.length >= maxTold) return;
+  if (back === undefined || !mayHear(back)) return;
   change(run, { told: [...back.told, told] });
   lookNext(run);
 }
 
-/** Whether a Welcome is for it. */
-export function mayHear({ step: { at } }: WayBack): boolean {
-  return at !== "proving" && at !== "judging_proof" && at !== "resting" && at !== "halted";
+/** Whether a Welcome is for it. Those that come when as many wait as may stay where they are. */
+export function mayHear({ step: { at }, told }: WayBack): boolean {
+  return told.length < maxTold && at !== "proving" && at !== "judging_proof" && at !== "resting" && at !== "halted";
 }
 
 /** Our leaf stays as it is: leaving has said goodbye. A Welcome that is not looked at yet may be what let us in: it is kept. */

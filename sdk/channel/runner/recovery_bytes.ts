@@ -25,7 +25,17 @@ import type { ChannelDeps } from "../deps.ts";
 import { type Founding, type OpenedFounding, openFounding } from "../following.ts";
 import { claimKeyPackages, createFounding, requestOf } from "../founding.ts";
 import type { Membership } from "../membership.ts";
-import type { Answer, Bad, Made, Own, Request, Result, Welcomed, Work } from "../recovery/recovery_state.ts";
+import type {
+  Answer,
+  Bad,
+  Made,
+  Own,
+  Request,
+  Result,
+  ToldLeaf as KnownLeaf,
+  Welcomed,
+  Work,
+} from "../recovery/recovery_state.ts";
 import { isFor, type OpenedWelcome, openWelcome } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
 
@@ -73,10 +83,10 @@ export class RecoveryBytes {
   /** Of which the Welcome is looked at, and the group on which it stands. */
   entry: { readonly founding: Founding; readonly base: BaseEpoch } | undefined;
   openedFounding: OpenedFounding | undefined;
-  openedWelcome: (OpenedWelcome & { readonly welcome: Welcome }) | undefined;
   readonly #own = new Map<string, OwnKeyPackage>();
   readonly #welcomes = new Map<number, Welcome>();
-  readonly #leaves = new Map<string, ToldLeaf>();
+  readonly #opened = new Map<number, OpenedWelcome>();
+  readonly #leaves = new Map<number, ToldLeaf>();
   readonly #entries = new Map<number, ReplyBody<"ReadOwn">>();
   readonly #claimed = new Map<number, readonly KeyPackage[]>();
   #numbers = 0;
@@ -106,17 +116,22 @@ export class RecoveryBytes {
     return toldOf(this.#numbers, welcome);
   }
 
-  told(leaf: ToldLeaf): string {
-    const name = bytesToHex(leaf.leafNode);
-    this.#leaves.set(name, leaf);
-    return name;
+  told(leaf: ToldLeaf): KnownLeaf {
+    const { requestId, sender } = leaf;
+    this.#leaves.set(++this.#numbers, leaf);
+    return { number: this.#numbers, requestId, leaf: bytesToHex(leaf.leafNode), sender };
   }
 
-  /** Nothing that was told is of use any more. */
-  forgetTold(): void {
-    this.#welcomes.clear();
-    this.#leaves.clear();
-    this.#entries.clear();
+  /** Everything else that was told is of no use any more. */
+  keepTold(held: ReadonlySet<number>): void {
+    for (const told of [this.#welcomes, this.#opened, this.#leaves]) {
+      for (const number of told.keys()) if (!held.has(number)) told.delete(number);
+    }
+  }
+
+  openedWelcome(number: number): (OpenedWelcome & { readonly welcome: Welcome }) | undefined {
+    const [opened, welcome] = [this.#opened.get(number), this.#welcomes.get(number)];
+    return opened && welcome && { ...opened, welcome };
   }
 
   async forgetKeys(references: readonly string[]): Promise<void> {
@@ -178,8 +193,11 @@ export class RecoveryBytes {
   /** Throws when keys could not be made or used. */
   async work(work: Work): Promise<Result> {
     switch (work.of) {
-      case "proof":
-        return { of: "proof", isProof: await this.#parts.isUnknownOwn(this.#entries.get(work.call) ?? {}) };
+      case "proof": {
+        const entry = this.#entries.get(work.call) ?? {};
+        this.#entries.clear();
+        return { of: "proof", isProof: await this.#parts.isUnknownOwn(entry) };
+      }
       case "request": {
         const own = (work.own === undefined ? undefined : this.#own.get(work.own)) ??
           await this.#deps.keyPackages.create();
@@ -221,8 +239,8 @@ export class RecoveryBytes {
    * We made it for the group of this generation, joined with it, or hold its keys. In a generation that we have not been in, any leaf of
    * ours: its founder may have been given an old KeyPackage, and nothing that we signed before is about that group.
    */
-  async #isOurs({ leaf, generation, isNew }: Extract<Work, { of: "leaf" }>): Promise<boolean> {
-    const told = this.#leaves.get(leaf);
+  async #isOurs({ number, generation, isNew }: Extract<Work, { of: "leaf" }>): Promise<boolean> {
+    const told = this.#leaves.get(number);
     if (told === undefined) return false;
     const { channelId, joinedLeaf } = this.#parts.membership;
     const { identity, signatures, keyPackages } = this.#deps;
@@ -246,7 +264,7 @@ export class RecoveryBytes {
       const asked = own === undefined ? undefined : this.#own.get(own);
       return { why: opened, isForOwn: asked !== undefined && isFor(welcome, asked) };
     }
-    this.openedWelcome = { ...opened, welcome };
+    this.#opened.set(number, opened);
     return { own: bytesToHex(opened.own.reference), generation: generationOf(opened.group.epoch) };
   }
 }

@@ -351,9 +351,8 @@ export class RecoveryRunner {
   }
 
   leaf(told: ToldLeaf): void {
-    if (this.#asking === undefined) return;
-    const { requestId, sender } = told;
-    this.push({ type: "leaf", told: { requestId, leaf: this.#bytes.told(told), sender } });
+    const back = this.#asking;
+    if (back !== undefined && mayHear(back)) this.push({ type: "leaf", told: this.#bytes.told(told) });
   }
 
   asked(agentId: AgentId, generation: number): void {
@@ -444,6 +443,18 @@ export class RecoveryRunner {
 
   // Steps
 
+  /** Of what was told, the numbers that the state names, or that wait for their step. */
+  get #told(): ReadonlySet<number> {
+    const back = this.#asking;
+    const told = back === undefined ? [] : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
+    const numbers = told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number);
+    for (const { event } of this.#queue) {
+      if (event.type === "welcome") numbers.push(event.told.welcome);
+      else if (event.type === "leaf") numbers.push(event.told.number);
+    }
+    return new Set(numbers);
+  }
+
   /** At once, as long as nothing has to be written or waited for. A fault ends the channel. */
   #run(): void {
     this.#isStepping = true;
@@ -480,8 +491,8 @@ export class RecoveryRunner {
     if (this.#asking === undefined) {
       this.#back?.resolve();
       this.#back = undefined;
-      this.#bytes.forgetTold();
     }
+    this.#bytes.keepTold(this.#told);
     done();
   }
 
@@ -672,7 +683,7 @@ export class RecoveryRunner {
   async #write(changes: readonly RecoveryChange[]): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
-    if (entering?.type === "membership") await this.#enterMembership(records);
+    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records);
     else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
     else if (records.length > 0) await this.#deps.store.batch(records);
     this.#base = this.hasFoundings ? baseNameOf(this.#parts.membership.group.current) : undefined;
@@ -744,9 +755,9 @@ export class RecoveryRunner {
     return { next, changes, used: [], founding: { ...request, sender: this.#deps.agentId }, at, isLate };
   }
 
-  async #enterMembership(records: readonly RecordChange[]): Promise<void> {
+  async #enterMembership(number: number, records: readonly RecordChange[]): Promise<void> {
     const { membership, health, onMembership } = this.#parts;
-    const opened = this.#bytes.openedWelcome;
+    const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
     const { group, maker, welcome: { joinedSequence: position } } = opened;
     const { name, trust } = membership;
@@ -760,7 +771,6 @@ export class RecoveryRunner {
     // Messages that readers finish from now on belong to a membership that is over.
     membership.durable.retire();
     onMembership(await writeEntered(group, entrance, this.#deps), position);
-    this.#bytes.openedWelcome = undefined;
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }
 
