@@ -272,11 +272,16 @@ export function settleAll({ state, effects }: Run, refusal: Refusal | undefined)
 }
 
 /** The calls of the program are about the place. A founding that is on its way goes on without them. */
-export function foundingMoved(run: Run, before: Place["at"]): void {
+export function foundingMoved(run: Run, before: Place): void {
   const { state } = run;
   const { place: { at }, founding } = state;
-  if (at === before || at === "stopped" || (founding.at === "none" && state.recovering.length === 0)) return;
+  if (founding.at === "none" && state.recovering.length === 0) return;
   const isSent = isOnItsWay(founding);
+  if (at === "apart" && badOf(before) !== undefined && badOf(state.place) === undefined) {
+    settleAll(run, { code: "epoch_conflict", text: "apart" });
+    return isSent ? undefined : goTo(run, { at: "none" });
+  }
+  if (at === before.at || at === "stopped") return;
   if (at === "outside") return isSent || founding.at === "following" ? undefined : follow(run);
   // With its bad commit, an owner that is apart may found all the same.
   if (at === "apart") return founding.at === "following" ? follow(run) : undefined;

@@ -51,7 +51,7 @@ import {
 export function stepRecovery(state: RecoveryState, event: RecoveryEvent, facts: RecoveryFacts): RecoveryStep {
   const run: Run = { state, facts, write: [], effects: [] };
   if (state.isOver) return run;
-  const before = state.place.at;
+  const before = state.place;
   happen(run, event);
   foundingMoved(run, before);
   return run;

@@ -375,6 +375,21 @@ Deno.test("without a permit recover() follows when the members of its own foundi
   assertEquals(alone.step({ type: "recover", operation: 1 }).find("F").settled, ["no_permit"]);
 });
 
+Deno.test("recover() is refused when the log takes the stop back from an agent that is apart; what was sent goes on", () => {
+  const takenBack: RecoveryEvent = { type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } };
+  const apart = (): Agent => new Agent({ stopped: bad, foreign }).step({ type: "recover", operation: 1 });
+  const claiming = apart();
+  assertEquals(claiming.founding, "claiming");
+  claiming.step(takenBack);
+  assertEquals([claiming.at, claiming.founding, claiming.settled], ["apart", "none", ["apart"]]);
+  const going = apart().answer({ to: "ClaimForFounding" }).done({
+    of: "founding",
+    made: { hash: "F", members: 3 },
+  });
+  going.step(takenBack);
+  assertEquals([going.founding, going.settled], ["sent", ["apart"]]);
+});
+
 Deno.test("following ends with the generation, with a refusal of it, or with its time", () => {
   const follows = (): Agent => sent().refuse("epoch_conflict").find("other");
   assertEquals(follows().time().settled, ["not_followed"]);
