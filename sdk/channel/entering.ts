@@ -138,7 +138,7 @@ export async function prepareJoined(
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
   const enter: PreparedChannel["enter"] = async (alongside) => {
-    const used = [...await deps.keyPackages.usedNow(own, channelId), ...alongside];
+    const used = [...await deps.keyPackages.usedNow(own, group.identifiers), ...alongside];
     const formerly = Math.max(before, await latestEpoch(channelId, deps));
     const entrance = { name, trust, position: undefined, used, byOwner, formerly };
     return partsOf(await writeEntered(group, entrance, deps), trust, undefined);

@@ -19,7 +19,8 @@ import {
 import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers, pskOf } from "../mls/base_epoch.ts";
 import { type Epoch, stateOf } from "../mls/epoch.ts";
 import { Group } from "../mls/group.ts";
-import { type RecordChange, StoreError } from "../store/mod.ts";
+import type { OwnKeyPackage } from "../mls/key_package.ts";
+import { StoreError } from "../store/mod.ts";
 import { type BadCommit, provenBytes } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { Membership } from "./membership.ts";
@@ -43,8 +44,6 @@ export interface Begun {
   /** The founder's own. */
   readonly epoch: number;
 }
-
-export type Followed = Begun | { readonly behind: string } | "ahead" | "refused" | "forged";
 
 /** `bad` is the commit at which this agent is stopped, if it is. */
 export function judgeFounding(
@@ -122,7 +121,8 @@ function isAscending(agentIds: readonly AgentId[]): boolean {
 export interface OpenedFounding {
   readonly next: Epoch;
   readonly changes: readonly OwnersChange[];
-  readonly used: readonly RecordChange[];
+  /** The KeyPackage that its Welcome was for. */
+  readonly own: OwnKeyPackage;
 }
 
 /** The first epoch of the new generation, or why its Welcome is worth nothing. */
@@ -161,8 +161,8 @@ export async function openFounding(
     const present = group.members().map(({ agentId }) => agentId);
     if (present.some((agentId) => absent.includes(agentId))) return "somebody is both present and absent";
     if (group.epoch !== foundingEpoch(founding.generation) + 1) return "it leads into another epoch";
-    const used = await deps.keyPackages.used(own, group.identifiers);
-    return { next: group.current, changes: group.changes, used };
+    await deps.keyPackages.used(own, group.identifiers);
+    return { next: group.current, changes: group.changes, own };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     return error instanceof Error ? error.message : String(error);

@@ -121,8 +121,11 @@ export class KeyPackages {
   }
 
   /** The same changes of this moment: by a last resort another channel may have been entered since `used` was asked. */
-  async usedNow({ reference }: OwnKeyPackage, channelId: ChannelId): Promise<RecordChange[]> {
-    return usedFor(channelId, await this.#stored(reference));
+  async usedNow(
+    { reference }: OwnKeyPackage,
+    { groupId }: { readonly groupId: Uint8Array },
+  ): Promise<RecordChange[]> {
+    return usedFor(binaryIdFromBytes<ChannelId>(groupId), await this.#stored(reference));
   }
 
   async #stored(reference: Uint8Array): Promise<StoredKeyPackage | undefined> {

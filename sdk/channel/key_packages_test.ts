@@ -128,7 +128,12 @@ Deno.test("private keys go when they were used, those of last resort stay, and a
   for (const epoch of [0, 1]) {
     await assertRejects(() => keyPackages.used(kept, entered(1, epoch)), MlsFault, "followed the Welcome before");
   }
-  await store.batch(await keyPackages.used(kept, entered(2)));
+  // Two channels are asked about at once, and written one after the other.
+  for (const group of [2, 3]) await keyPackages.used(kept, entered(group));
+  for (const group of [2, 3]) await store.batch(await keyPackages.usedNow(kept, entered(group)));
+  for (const group of [1, 2, 3]) {
+    await assertRejects(() => keyPackages.used(kept, entered(group)), MlsFault, "followed the Welcome before");
+  }
 
   bench.now += 31 * dayMs;
   await keyPackages.connected(connection(0, false));

@@ -17,7 +17,7 @@ import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
 import { rightsOf } from "../mls/policy_rules.ts";
-import { type RecordChange, StoreError } from "../store/mod.ts";
+import { StoreError } from "../store/mod.ts";
 import { readAnchor } from "./anchor.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
@@ -30,7 +30,6 @@ export interface OpenedWelcome {
   readonly maker: Member;
   readonly group: Group;
   readonly own: OwnKeyPackage;
-  readonly used: readonly RecordChange[];
 }
 
 /** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
@@ -61,7 +60,8 @@ export async function openWelcome(
         return "it leads into another group than the commit that carries it, and it was not made by an owner";
       }
     }
-    return { group, own, maker, used: await deps.keyPackages.used(own, group.identifiers) };
+    await deps.keyPackages.used(own, group.identifiers);
+    return { group, own, maker };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     return error instanceof Error ? error.message : String(error);

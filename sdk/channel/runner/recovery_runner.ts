@@ -10,6 +10,7 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { isCode, StaticError } from "../../base/errors.ts";
 import { jitter, pause } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
+import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
 import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../bad_commit.ts";
 import type { Permit } from "../connection/permit.ts";
@@ -89,7 +90,9 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
 }
 
 /** A generation that is entered. */
-interface Entering extends OpenedFounding {
+interface Entering extends Pick<OpenedFounding, "next" | "changes"> {
+  /** Used by it, unless it is ours. */
+  readonly own?: OwnKeyPackage;
   readonly founding: Pick<Founding, "founding" | "absent" | "sender">;
   readonly at: Begun;
   /** Our group had left its base: members may be in it again. */
@@ -720,12 +723,15 @@ export class RecoveryRunner {
   async #enterGeneration(own: FoundCommit | undefined, records: readonly RecordChange[]): Promise<void> {
     const { membership, membership: { channelId, durable }, health, onEntering } = this.#parts;
     const opened = own === undefined ? this.#followed() : this.#own(own);
-    const { founding: { founding, sender: founder }, at: { sequence }, next, changes, used, isLate } = opened;
+    const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } = opened;
     this.#begun = opened;
     const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
     const foundings = [...this.#bytes.foundings.keys()].map((hash) => durable.forgetFounding(hash));
     const [members, { removed }] = [membership.group.members(), membership];
     const { blamed, without } = founding;
+    const used = opened.own === undefined
+      ? []
+      : await this.#deps.keyPackages.usedNow(opened.own, { groupId: next.context.groupId });
     const generation = { next, changes, founder, blamed, without, sequence };
     await membership.enterGeneration(
       generation,
@@ -752,7 +758,7 @@ export class RecoveryRunner {
     const at = { sequence, epoch: Number(candidate.next.context.epoch) - 1 };
     const isLate = madeOf(candidate).base !== baseNameOf(this.#parts.membership.group.current);
     const { next, changes } = candidate;
-    return { next, changes, used: [], founding: { ...request, sender: this.#deps.agentId }, at, isLate };
+    return { next, changes, founding: { ...request, sender: this.#deps.agentId }, at, isLate };
   }
 
   async #enterMembership(number: number, records: readonly RecordChange[]): Promise<void> {
@@ -760,10 +766,10 @@ export class RecoveryRunner {
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
     const { group, maker, welcome: { joinedSequence: position } } = opened;
+    const used = [...await this.#deps.keyPackages.usedNow(opened.own, group.identifiers), ...records];
     const { name, trust } = membership;
     const present = group.members();
     reportChanges(present, membership, health);
-    const used = [...opened.used, ...records];
     const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
     const known = { rejoined: true, formerly: membership.epoch, removed, known: membership.knownIn(group) };
     const foundings = [...this.#bytes.foundings.keys()];
