@@ -386,7 +386,7 @@ function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): voi
 
 function lost(run: Run, { call: number, refusal }: Of<"lost">): void {
   if (run.state.settling === number) return retry(run);
-  if (!foundingLost(run, number, refusal)) backLost(run, number);
+  if (!foundingLost(run, number, refusal)) backLost(run, number, refusal);
 }
 
 function retry(run: Run): void {

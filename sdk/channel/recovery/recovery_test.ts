@@ -496,6 +496,9 @@ Deno.test("a proof is looked for before the agent asks", () => {
   agent.answer({ to: "ReadOwn" }).done({ of: "proof", isProof: true });
   assertEquals([agent.back, agent.reports, agent.state.isProven], ["making", ["store_rolled_back"], true]);
   assertEquals(new Agent().step(doubt).refuse("not_found").reports, ["store_unproven"]);
+  const internal = { code: "internal", text: "internal" };
+  const failing = new Agent().step(doubt);
+  assertEquals(failing.step({ type: "lost", call: failing.call, refusal: internal }).reports, ["store_unproven"]);
   const again = new Agent().step(doubt).lose();
   assertEquals(again.time().asked, "ReadOwn");
 });

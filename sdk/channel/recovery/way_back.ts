@@ -256,10 +256,12 @@ function moveTo(run: Run, { generation: before }: WayBack, generation: number): 
   return generation > before;
 }
 
-export function backLost(run: Run, number: number): boolean {
+export function backLost(run: Run, number: number, { code }: Refusal): boolean {
   const back = backOf(run.state.place);
   if (back?.step.at === "proving" && back.step.call === number) {
-    goTo(run, { at: "proving", call: undefined, timer: wake(run, run.facts.jitter(retryMs)) });
+    // A relay that fails for ever does not keep it from asking.
+    if (code === "internal") proofKnown(run, back, false);
+    else goTo(run, { at: "proving", call: undefined, timer: wake(run, run.facts.jitter(retryMs)) });
     return true;
   }
   if (back?.step.at !== "asking" || back.step.call !== number) return false;
