@@ -9,7 +9,7 @@ import type { Serial } from "../../base/serial.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
-import { isAsking, permitOf, windowBytes, workOf } from "../connection/link_run.ts";
+import { permitOf, windowBytes, workOf } from "../connection/link_run.ts";
 import { isOfStream } from "../connection/notices.ts";
 import type {
   About,
@@ -97,11 +97,6 @@ export class LinkRunner {
   /** Of the log, as the relay said last. */
   get relayEpoch(): number {
     return this.#state.relayEpoch;
-  }
-
-  /** Whether the relay has not been asked for entries yet, or has not agreed. */
-  get isAsking(): boolean {
-    return isAsking(this.#state);
   }
 
   /** Whether entries flow. */
