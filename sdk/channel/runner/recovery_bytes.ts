@@ -80,6 +80,8 @@ export class RecoveryBytes {
   /** That we are stopped at. */
   bad: BadCommit | undefined;
   readonly foundings: Map<string, FoundingCandidate>;
+  /** Not written yet. */
+  readonly #made = new Map<string, FoundingCandidate>();
   /** Of which the Welcome is looked at, and the group on which it stands. */
   entry: { readonly founding: Founding; readonly base: BaseEpoch } | undefined;
   openedFounding: OpenedFounding | undefined;
@@ -132,6 +134,23 @@ export class RecoveryBytes {
   openedWelcome(number: number): (OpenedWelcome & { readonly welcome: Welcome }) | undefined {
     const [opened, welcome] = [this.#opened.get(number), this.#welcomes.get(number)];
     return opened && welcome && { ...opened, welcome };
+  }
+
+  /** One that is written now. */
+  written(hash: string): FoundingCandidate | undefined {
+    const made = this.#made.get(hash);
+    this.#made.clear();
+    if (made !== undefined) this.foundings.set(hash, made);
+    return made;
+  }
+
+  /** KeyPackages of requests, which nobody has used. */
+  get asked(): readonly string[] {
+    return [...this.#own.keys()];
+  }
+
+  usedUp(reference: Uint8Array): void {
+    this.#own.delete(bytesToHex(reference));
   }
 
   async forgetKeys(references: readonly string[]): Promise<void> {
@@ -212,7 +231,7 @@ export class RecoveryBytes {
         this.#claimed.clear();
         if (this.bad === undefined) throw new TypeError("A founding is made, and nothing is stopped");
         const made = createFounding(this.#parts.membership, this.bad, claimed, this.#deps);
-        this.foundings.set(bytesToHex(made.hash), made);
+        this.#made.set(bytesToHex(made.hash), made);
         return { of: "founding", made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount } };
       }
       case "generation": {

@@ -28,6 +28,7 @@ import { backOf, badOf, isAgain } from "../recovery/recovery_run.ts";
 import type {
   Finding,
   FoundCommit,
+  Own,
   Place,
   RecoveryChange,
   RecoveryEffect,
@@ -113,6 +114,8 @@ export class RecoveryRunner {
   readonly #queue: Waiting[] = [];
   readonly #timers = new Map<number, () => void>();
   readonly #recovering = new Map<number, Deferred<void>>();
+  /** Work with keys that is under way: it may write them. */
+  readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
   #isStepping = false;
   /** Ends with the step under way. */
   #carrying: Promise<void> = Promise.resolve();
@@ -393,6 +396,7 @@ export class RecoveryRunner {
     await this.tell({ type: "halt" });
     // Also what is written when the channel is over.
     while (this.#isStepping) await this.#carrying;
+    await Promise.all(this.#jobs);
   }
 
   resume(): void {
@@ -439,9 +443,7 @@ export class RecoveryRunner {
 
   /** Nothing that it asked for is of use any more. */
   async erase(held: ReadonlySet<string>): Promise<void> {
-    const { own, spent } = this.#state;
-    const asked = own === undefined ? spent : [...spent, own.reference];
-    await this.#bytes.forgetKeys(asked.filter((reference) => !held.has(reference)));
+    await this.#bytes.forgetKeys(this.#bytes.asked.filter((reference) => !held.has(reference)));
   }
 
   // Steps
@@ -668,8 +670,19 @@ export class RecoveryRunner {
   }
 
   async #work(job: number, work: Work): Promise<void> {
-    const event = await this.#worked(job, work);
+    const working = this.#worked(job, work);
+    const ended = working.catch(() => {});
+    this.#jobs.add(ended);
+    const event = await working.finally(() => this.#jobs.delete(ended));
     await (work.of === "welcome" ? this.#parts.entries.run(() => this.tell(event)) : this.tell(event));
+    if (event.type === "done" && event.result.of === "request") await this.#forgetUnnamed(event.result.own);
+  }
+
+  /** Nobody waits any more for the request that it was made for. */
+  async #forgetUnnamed({ reference }: Own): Promise<void> {
+    const { own, spent } = this.#state;
+    const isNamed = own?.reference === reference || spent.includes(reference);
+    if (!isNamed && !this.#isOver) await this.#bytes.forgetKeys([reference]);
   }
 
   async #worked(job: number, work: Work): Promise<RecoveryEvent> {
@@ -705,7 +718,7 @@ export class RecoveryRunner {
       case "foreign":
         return [change.foreign === undefined ? deleteForeign(channelId) : putForeign(channelId, change.foreign)];
       case "founding": {
-        const founding = this.#bytes.foundings.get(change.made.hash);
+        const founding = this.#bytes.written(change.made.hash);
         return founding === undefined ? [] : [durable.prepareFounding(founding)];
       }
       case "no_founding":
@@ -777,6 +790,7 @@ export class RecoveryRunner {
     // Messages that readers finish from now on belong to a membership that is over.
     membership.durable.retire();
     onMembership(await writeEntered(group, entrance, this.#deps), position);
+    this.#bytes.usedUp(opened.own.reference);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }
 
