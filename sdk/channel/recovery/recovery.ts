@@ -120,7 +120,7 @@ function happen(run: Run, event: RecoveryEvent): void {
     case "time":
       return void (backTime(run, event.timer) || foundingTime(run, event.timer));
     case "over":
-      return over(run, event.isErased);
+      return over(run);
   }
 }
 
@@ -409,13 +409,9 @@ function done(run: Run, number: number, result: Result): void {
   if (opened !== undefined) enterMembership(run, opened);
 }
 
-function over(run: Run, isErased: boolean): void {
+function over(run: Run): void {
   const { state } = run;
   settleAll(run, { code: "over", text: "over" });
   state.founding = { at: "none" };
   state.isOver = true;
-  if (!isErased) return;
-  if (state.own !== undefined) state.spent = [...state.spent, state.own.reference];
-  state.own = undefined;
-  forgetSpent(run);
 }

@@ -271,7 +271,7 @@ export type RecoveryEvent =
   /** Keys could not be made or used. */
   | { readonly type: "failed"; readonly job: number; readonly refusal: Refusal }
   | { readonly type: "time"; readonly timer: number }
-  | { readonly type: "over"; readonly isErased: boolean };
+  | { readonly type: "over" };
 
 export type Answer =
   | { readonly to: "FindCommit"; readonly commit?: FoundCommit }

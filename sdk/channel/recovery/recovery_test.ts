@@ -668,8 +668,7 @@ Deno.test("keys that cannot be made or used end what waits for them", () => {
   assertEquals(look.step({ type: "failed", job: job(look), refusal }).back, "asked");
 });
 
-Deno.test("after the end nothing changes any more, and an erasure forgets the keys of requests", () => {
-  const agent = asked().step({ type: "over", isErased: true });
-  assertEquals(agent.effects, [{ type: "forget_keys", own: ["kp"] }]);
+Deno.test("after the end nothing changes any more", () => {
+  const agent = asked().step({ type: "over" });
   assertEquals(agent.step({ type: "connected" }).effects, []);
 });

@@ -433,7 +433,7 @@ export class RecoveryRunner {
     this.#deaf = undefined;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
-    this.push({ type: "over", isErased: false });
+    this.push({ type: "over" });
     // Of a step that fails, and of those behind it, nothing else would come.
     for (const waiting of this.#recovering.values()) waiting.reject(this.#parts.over());
     this.#recovering.clear();
