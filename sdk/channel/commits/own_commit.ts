@@ -34,7 +34,7 @@ import {
 
 /** Without a permit. */
 const permitMs = 30_000;
-/** Of one commit whose answer is lost again and again. */
+/** Of one commit whose answer is lost again and again, while a plan waits for it. */
 const maxSends = 5;
 
 export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, known: CommitFacts<P>): CommitStep<P> {
@@ -225,10 +225,15 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
     return;
   }
   if (isLost(why)) {
+    const most = state.plans.length > 0 ? maxSends : 1;
+    const isLastSend = sends >= most || (isAgain && facts.work === undefined);
     // As after an answer that was lost: the relay knows the same bytes again if it has taken them.
-    if (sends >= maxSends || (isAgain && facts.work === undefined)) return leaveOpen(run, candidate, why);
-    state.commit = { ...asked, next: "send" };
-    return;
+    if (!isLastSend) {
+      state.commit = { ...asked, next: "send" };
+      return;
+    }
+    // A relay that fails at these bytes would fail at them for ever.
+    if (why.code !== "internal") return leaveOpen(run, candidate, why);
   }
   if (why.isBusy === true && candidate.isLast) return leaveOpen(run, candidate, why);
   giveUp(run, { ...asked, next: "give_up" }, why.isBusy);
