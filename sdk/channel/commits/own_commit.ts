@@ -291,9 +291,11 @@ function time<P>(run: Run<P>, timer: number): void {
       if (late === 0) letGo(run);
     }
   }
-  if (state.commit.at !== "resting" || state.commit.timer !== timer) return;
-  if (state.commit.until === "epoch") pause(run);
-  else state.commit = { at: "none" };
+  const { commit } = state;
+  if (commit.at !== "resting" || commit.timer !== timer) return;
+  state.commit = { at: "none" };
+  if (commit.until === "pause" || facts.isStopped) return;
+  settleFirst(run, { is: "failed", why: { by: "not_arrived", logEpoch: commit.logEpoch } });
 }
 
 function over<P>(run: Run<P>): void {

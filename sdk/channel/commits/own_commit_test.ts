@@ -369,9 +369,19 @@ Deno.test("own commits: with another generation or membership everything of befo
 Deno.test("own commits: a plan that loses forty races is told so", () => {
   const agent = new Agent().change();
   for (let races = 0; races < 40; races++) {
-    agent.prepared().refused("epoch_conflict").found(2).time().time();
+    agent.prepared(commitOf(1, { epoch: 3 + races })).refused("epoch_conflict").found(2);
+    agent.know({ epoch: 4 + races }).step({ type: "moved", by: "commit" }).time();
   }
   assertEquals(agent.settled, ["faster"]);
+});
+
+Deno.test("own commits: a plan whose winner does not arrive is told so, and prepares nothing", () => {
+  const agent = sent().refused("epoch_conflict", { epoch: 9 }).found(2, 9);
+  const { commit } = agent.state;
+  assertEquals(commit.at === "resting" && commit.until === "epoch" && commit.logEpoch, 9);
+  assertEquals([agent.time().settled, agent.at, agent.count("prepare")], [["not_arrived"], "none", 1]);
+  const conflict = sent().refused("epoch_conflict", { epoch: 7 }).refused("overloaded");
+  assertEquals([conflict.time().settled, conflict.count("prepare")], [["not_arrived"], 1]);
 });
 
 Deno.test("own commits: members can follow the last one of an epoch that the pace allows", () => {
