@@ -357,7 +357,8 @@ class Acting {
         return this.departs({ type: "changed", change, why });
       }
       case "fate_told":
-        if (world.link === "fate") this.#subscribe();
+        // Unless another connection asks since.
+        if (world.link === "fate" && world.commits.fate === undefined) this.#subscribe();
         return;
       case "finding":
         if (effect.finding.is === "entered") return this.commits({ type: "moved", by: "own" });

@@ -69,6 +69,8 @@ function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
       state.entry = { reading: event.reading, isNewer: state.question !== undefined };
       return;
     case "fate":
+      // Of a connection that is over.
+      tellFate(run, { code: "connection_error" });
       state.fate = event.call;
       return;
     case "moved":

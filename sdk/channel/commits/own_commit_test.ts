@@ -345,6 +345,12 @@ Deno.test("own commits: the connection is told what became of them", () => {
   const asked = open().know(offline);
   assertEquals([told(asked), asked.count("find"), asked.found(1).count("fate_told")], [0, 1, 1]);
   assertEquals(asked.findings, ["entered"]);
+  const twice = open().know(offline).step({ type: "fate", call: 9 }, { type: "fate", call: 10 });
+  const toldOf = (): unknown[] =>
+    twice.effects.flatMap((each) => each.type === "fate_told" ? [each.call, each.why?.code] : []);
+  assertEquals(toldOf(), [9, "connection_error"]);
+  twice.found();
+  assertEquals(toldOf(), [9, "connection_error", 10, undefined]);
 });
 
 Deno.test("own commits: one that another commit overtook is looked for once more: the relay may have taken both", () => {
