@@ -1,7 +1,6 @@
 /** A disk that refuses a write, in the middle of everything: what the agent says, and that nobody else pays for it. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { StaticError } from "../../sdk/mod.ts";
-import { StoreError } from "../../sdk/store/mod.ts";
+import { StaticError, StoreError } from "../../sdk/mod.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function codeOf(act: () => Promise<unknown>): Promise<string> {
