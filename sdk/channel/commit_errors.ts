@@ -1,9 +1,11 @@
 /** Why a change of the channel was not made, in words. */
+import type { ChannelName } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Failure } from "./commits/own_commit_state.ts";
 
 /** As far as the words need it. */
 export interface Scene {
+  readonly name: ChannelName;
   readonly epoch: number;
   /** Why the channel is stopped, or over. */
   readonly stopped: StaticError | undefined;
@@ -11,7 +13,7 @@ export interface Scene {
   readonly isClosed: boolean;
 }
 
-export function failureOf(why: Failure, { epoch, stopped, over, isClosed }: Scene): StaticError {
+export function failureOf(why: Failure, { name, epoch, stopped, over, isClosed }: Scene): StaticError {
   switch (why.by) {
     case "leaving":
       return createError("not_allowed", "Cannot change the channel: this agent is leaving it");
@@ -29,6 +31,8 @@ export function failureOf(why: Failure, { epoch, stopped, over, isClosed }: Scen
       return createError("mls_error", `${tookTwo}; this agent joins the channel anew, try again then`);
     case "behind":
       return logBehind(why.logEpoch, epoch);
+    case "not_arrived":
+      return notArrived(name, why.logEpoch, epoch);
     case "pace":
       return paced(why.made, why.afterMs);
   }
@@ -59,6 +63,13 @@ function logBehind(logEpoch: number, epoch: number): StaticError {
     `Cannot change the channel: the relay's log is in epoch ${logEpoch}, and this agent is in epoch ${epoch}; ` +
     "try again later, or connect again";
   return createError("overloaded", text);
+}
+
+function notArrived(name: ChannelName, logEpoch: number, epoch: number): StaticError {
+  const text =
+    `Channel "${name}" is at epoch ${logEpoch}, and this agent is at epoch ${epoch}: the commits in between have not ` +
+    "arrived. See health(), then try again";
+  return createError("mls_error", text, { retryable: true });
 }
 
 /** Members that cannot follow one more, or would have to later. */

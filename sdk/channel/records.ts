@@ -99,7 +99,7 @@ export function newChannelRecord({ removed = [], known, ...beginning }: Beginnin
   };
 }
 
-export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
+export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "failed">;
 
 export function putChannel(record: ChannelRecord): RecordChange {
   const value = encodeFields([

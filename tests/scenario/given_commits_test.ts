@@ -2,6 +2,7 @@
  * Commits that their agent gave up, and that the relay takes all the same: they are entered like any other of its own. And the
  * moments in which a commit of ours is neither here nor there: a write under way, a process that dies, a client that is closed.
  */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -253,4 +254,30 @@ Deno.test("an agent that came in by a KeyPackage is not put out by a call that a
   assertEquals(again.reason.code, "already_member");
   await dave.client.joinChannel(name, welcome.value);
   await allAgree(alice, dave);
+});
+
+Deno.test("a commit at which the relay itself fails is given up, and the next change or a leave goes on", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const failed = new Set<string>();
+  let sends = 0;
+  const failsAtTheNext = (): void => {
+    bob.session.tampering.call = (operation, body, forward) => {
+      if (operation !== "SendCommit") return forward();
+      const bytes = bytesToHex((body as SendCommit).commit); // cast: of this operation
+      if (failed.size === 0) failed.add(bytes);
+      if (!failed.has(bytes)) return forward();
+      sends++;
+      return Promise.reject(createError("internal", "At these bytes"));
+    };
+  };
+  failsAtTheNext();
+  await assertRejects(() => channel.rotate(), StaticError, "At these bytes");
+  await channel.rotate();
+  await allAgree(alice, bob);
+  failed.clear();
+  await assertRejects(() => channel.rotate(), StaticError, "At these bytes");
+  await channel.leave();
+  assertEquals([sends, await issuesOf(alice)], [10, []]);
 });

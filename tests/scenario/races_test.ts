@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { binaryIdFromBytes, type JoinRequestId, type NoticeBody } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
 import { createError, kindOf } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -209,3 +210,21 @@ function dropConnection(actor: Actor): void {
   actor.session.disconnect();
   queueMicrotask(() => void actor.session.connect());
 }
+
+Deno.test("a change whose winner is not delivered says so after half a minute, and makes no other commit", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  let sends = 0;
+  const { after } = bob;
+  bob.after = (ms, run) => after(ms === 30_000 ? 300 : ms, run);
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
+  bob.session.tampering.call = (operation, _body, forward) => {
+    if (operation === "SendCommit") sends++;
+    return forward();
+  };
+  const { epoch } = await bob.inside();
+  await (await alice.inside()).commit();
+  const error = await assertRejects(() => channel.rotate(), StaticError, `is at epoch ${epoch + 1}, and this agent`);
+  assertEquals([error.code, error.retryable, sends], ["mls_error", true, 1]);
+});

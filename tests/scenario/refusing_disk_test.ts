@@ -1,9 +1,9 @@
 /** A disk that refuses a write, in the middle of everything: what the agent says, and that nobody else pays for it. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { StaticError } from "../../sdk/mod.ts";
+import { StaticError, StoreError } from "../../sdk/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { allStopped } from "../support/scenario/recovery.ts";
-import { name, Stage, until } from "../support/scenario/stage.ts";
+import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function codeOf(act: () => Promise<unknown>): Promise<string> {
   return (await assertRejects(act, StaticError)).code;
@@ -59,4 +59,45 @@ Deno.test("an owner whose disk refuses the founding that it made hears of it, an
   );
   await alice.agent.close();
   assertEquals(alice.session.state.kind, "ended");
+});
+
+Deno.test("a write of a name that is refused before anything is written costs one call, and no other channel", async () => {
+  for (const refused of ["nonce", "membership"] as const) {
+    await using stage = await Stage.open();
+    const { alice, bob } = await stage.pair();
+    const channel = await bob.channel();
+    const { store } = bob.agent.parts;
+    const write = store.batch.bind(store);
+    let writes = 0;
+    // As of a damaged store that was opened for reading.
+    store.batch = (changes) => {
+      if (writes++ < (refused === "nonce" ? 0 : 1)) return write(changes);
+      return Promise.reject(new StoreError("store_corrupt", "Cannot write: the store was opened for reading"));
+    };
+    assertEquals(await codeOf(() => bob.client.createChannel("acme/ops/other")), "store_corrupt", refused);
+    store.batch = write;
+    assertEquals([channel.health().state, await bob.client.channel(name).then(() => "opens")], ["ok", "opens"]);
+    await alice.manager.send(name, "still here");
+    assertEquals(await read(channel, 1), ["still here"]);
+    await bob.client.createChannel("acme/ops/other");
+  }
+});
+
+Deno.test("a channel that cannot begin costs the call that enters it, and no other channel", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const other = await alice.manager.create("acme/ops/other");
+  const { keyPackages } = bob.agent;
+  const renew = keyPackages.renew.bind(keyPackages);
+  keyPackages.renew = () => {
+    throw new TypeError("It cannot begin");
+  };
+  const welcome = await other.addMember(await bob.client.generateKeyPackage());
+  await assertRejects(() => bob.client.joinChannel("acme/ops/other", welcome), Error, "It cannot begin");
+  keyPackages.renew = renew;
+  assertEquals(channel.health().state, "ok");
+  const opened = await bob.client.channel("acme/ops/other");
+  await other.send("read after all");
+  assertEquals(await read(opened, 1), ["read after all"]);
 });

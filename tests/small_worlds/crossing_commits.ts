@@ -33,11 +33,13 @@ export interface Budgets {
   broken: number;
   kill: number;
   busy: number;
+  /** The relay fails at a commit, which it may have taken. */
+  fails: number;
   /** The relay takes a request whose sender waits for no answer any more. */
   late: number;
 }
 
-const nothing: Budgets = { changes: 0, adds: 0, leaves: 0, lost: 0, broken: 0, kill: 0, busy: 0, late: 0 };
+const nothing: Budgets = { changes: 0, adds: 0, leaves: 0, lost: 0, broken: 0, kill: 0, busy: 0, fails: 0, late: 0 };
 
 export interface CrossingState extends MembersState {
   statements: MembersState["statements"];
@@ -343,6 +345,13 @@ class Moves {
       if (mine !== undefined) passAway(state, [mine]);
       answered(state, { refused: "transport_error" });
     }, "lost");
+    if (request.op === "SendCommit") {
+      this.#add(`the relay fails at ${what}`, "fault", (state) => {
+        const mine = state.calls[at];
+        if (mine !== undefined) passAway(state, [mine]);
+        answered(state, { refused: "internal" });
+      }, "fails");
+    }
     if (reply === undefined && request.op === "SendCommit") {
       this.#add(`the relay is busy: ${what}`, "fault", (state) => answered(state, { refused: "overloaded" }), "busy");
     }

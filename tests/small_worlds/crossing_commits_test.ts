@@ -13,6 +13,7 @@ function world(name: string, ...of: Parameters<typeof crossingCommits>): void {
 world("commits cross, and an answer is lost", { changes: 2, lost: 1, late: 1 });
 world("a process is killed while commits cross", { changes: 2, kill: 1, late: 1 });
 world("a busy relay takes a commit late", { changes: 1, lost: 1, busy: 1, late: 1 });
+world("the relay fails at a commit, and takes it, or takes it late", { changes: 2, kill: 1, fails: 1, late: 1 });
 world("an addition is given up, and taken late", { adds: 1, kill: 1, late: 1 });
 world("one that was added leaves before its adder knows of its own commit", {
   adds: 1,

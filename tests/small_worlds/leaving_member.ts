@@ -39,6 +39,8 @@ export interface LeavingBudgets {
   late: number;
   /** Another member lets this one in anew. */
   anew: number;
+  /** The relay fails at a commit, which it may have taken. */
+  fails: number;
 }
 
 interface Disk {
@@ -153,7 +155,7 @@ export function leavingMember(
     note: false,
     keys: true,
   });
-  const nothing = { leave: 0, change: 0, lost: 0, broken: 0, kill: 0, late: 0, anew: 0 };
+  const nothing = { leave: 0, change: 0, lost: 0, broken: 0, kill: 0, late: 0, anew: 0, fails: 0 };
   const late: Call = { call: 0, op: "found", epoch: 1, about: "generation", joined: undefined, isLastTry: false };
   const start: LeavingState = {
     left: { ...nothing, ...left },
@@ -355,7 +357,8 @@ class Acting {
         return this.departs({ type: "changed", change, why });
       }
       case "fate_told":
-        if (world.link === "fate") this.#subscribe();
+        // Unless another connection asks since.
+        if (world.link === "fate" && world.commits.fate === undefined) this.#subscribe();
         return;
       case "finding":
         if (effect.finding.is === "entered") return this.commits({ type: "moved", by: "own" });
@@ -706,6 +709,12 @@ function addAnswers({ calls, link }: LeavingState, add: Add): void {
       if (mine !== undefined) passAway(world, [mine]);
       acting.answer(call, { refused: "connection_error" });
     }, "lost");
+    if (op !== "commit") return;
+    add(`the relay fails at ${op} ${about}`, "fault", (acting, world) => {
+      const [mine] = world.calls.splice(at, 1);
+      if (mine !== undefined) passAway(world, [mine]);
+      acting.answer(call, { refused: "internal" });
+    }, "fails");
   });
   if (link === "offline") return;
   add("the connection breaks", "fault", (acting, world) => {
@@ -758,9 +767,9 @@ function addProgram(state: LeavingState, add: Add): void {
       world.relay = Object.freeze({ ...world.relay, log, joined: log.length, leaf: "anew" });
     }, "anew");
   }
-  // One that a late commit of ours has added speaks.
-  const isAhead = disk.epoch < relay.log.length && isAdding(relay.log[disk.epoch] ?? "") &&
-    disk.joined === relay.joined;
+  // One that a late commit of ours has added speaks, or one that has followed what we have given up.
+  const isFollowed = isAdding(relay.log[disk.epoch] ?? "") || (disk.hasOthers && disk.given.length > 0);
+  const isAhead = disk.epoch < relay.log.length && isFollowed && disk.joined === relay.joined;
   if (isAhead && link === "reading" && place === "in_step" && commits.entry === undefined) {
     add("it reads a message of a later epoch", "notice", (acting, world) => {
       acting.commits({ type: "entry", reading: ++world.commits.numbers });

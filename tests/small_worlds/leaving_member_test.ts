@@ -29,6 +29,8 @@ world("a member leaves while its connection breaks and its commit is taken late"
   broken: 1,
   late: 1,
 });
+world("a member leaves while the relay fails at its commit", { leave: 1, change: 1, kill: 1, fails: 1 });
+world("a member leaves, and loses its answers again and again", { leave: 1, change: 1, kill: 1, lost: 4 });
 world("a member that is stopped leaves, and its founding is taken late", { leave: 1, broken: 1, late: 1 }, {
   isStopped: true,
 });

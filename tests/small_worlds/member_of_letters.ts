@@ -193,7 +193,8 @@ export class Acting {
       case "explained":
         return this.#explained(effect.reading, effect.as);
       case "fate_told":
-        if (this.#member.link !== "fate") return;
+        // Another connection asks since.
+        if (this.#member.link !== "fate" || this.#member.commits.fate !== undefined) return;
         if (effect.why !== undefined) return void (this.#member.link = "pausing");
         return this.#subscribe();
       case "finding":

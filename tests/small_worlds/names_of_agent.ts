@@ -1,9 +1,10 @@
 /**
  * World 8: the names of one agent are the real machine; its channels' machines, its disk and the relay's directory are letters. Two
  * programs of one process call it, members let the agent in and remove it, answers are lost or late, one word of the relay may be
- * false, writes of an erasure fail, and the process is killed between any two steps.
+ * false, writes of an erasure fail, or the disk refuses one and goes on, and the process is killed between any two steps.
  */
 import {
+  copyNames,
   forgetNames,
   type Job,
   type JobResult,
@@ -12,6 +13,7 @@ import {
   type NamesEvent,
   type NamesFacts,
   type NamesState,
+  type NamesStep,
   type NamesWrite,
   type Request as MachineRequest,
   restoreNames,
@@ -44,6 +46,8 @@ export interface NameBudgets {
   lie: number;
   /** A job fails: a write of an erasure, reading the records, making a group, the end of a machine. */
   fail: number;
+  /** The disk refuses the write of a step, and goes on. */
+  unwritten: number;
   /** A commit removes the agent. */
   removed: number;
   /** A machine cannot go on. */
@@ -167,6 +171,8 @@ export interface NamesWorld {
   /** Channels that were answered to a creation when they were closed, or left, already. */
   dead: string[];
   readonly left: NameBudgets;
+  /** The next write will be refused. */
+  isRefusing: boolean;
   numbers: number;
   fault: string | undefined;
 }
@@ -177,6 +183,7 @@ const none: NameBudgets = {
   lost: 0,
   lie: 0,
   fail: 0,
+  unwritten: 0,
   removed: 0,
   stuck: 0,
   let: 0,
@@ -225,6 +232,7 @@ function startOf(
     notedSeats: [],
     dead: [],
     left: { ...none, ...left },
+    isRefusing: false,
     numbers: 0,
     fault: undefined,
   };
@@ -377,13 +385,28 @@ class Host {
 
   #event(event: NamesEvent): void {
     const { machines, state } = this.#world;
+    const unwritten: number[] = [];
     const facts: NamesFacts = {
       isStuck: (each) => machines.some(({ membership, isStuck }) => membership === each && isStuck),
       isHidden: () => this.#world.isHidden,
       nonce: freshNonce(this.#world),
+      isUnwritten: (operation) => unwritten.includes(operation),
     };
     const isOver = state.stage === "finished";
-    const { write, effects } = this.#step(state, event, facts);
+    const before = copyNames(state);
+    const step = this.#step(state, event, facts);
+    if (step.write.length === 0 || !this.#world.isRefusing) return this.#carryOut(step, isOver);
+    this.#world.isRefusing = false;
+    unwritten.push(...step.write.map(({ operation }) => operation));
+    this.#world.state = before;
+    const without = this.#step(before, event, facts);
+    if (without.write.some(({ operation }) => unwritten.includes(operation))) {
+      this.#fail("L2: a step writes again what the disk has refused");
+    }
+    this.#carryOut(without, isOver);
+  }
+
+  #carryOut({ write, effects }: NamesStep, isOver: boolean): void {
     const isWork = write.length > 0 || effects.some(({ type }) => type !== "settle" && type !== "finished");
     if (isOver && isWork) this.#fail("L2: work begins when the client has finished");
     for (const change of write) this.#write(change);
@@ -756,6 +779,7 @@ class Moves {
     this.#programs();
     this.#relay();
     this.#jobs();
+    this.#disk();
     this.#machines();
     this.#others();
     this.#add("kill -9, start", "fault", (_, host) => host.restart(), "kill");
@@ -832,6 +856,13 @@ class Moves {
         if (request !== undefined) replyTo(world, request);
       }, "late");
     });
+  }
+
+  #disk(): void {
+    if (this.#world.isRefusing) return;
+    this.#add("the disk will refuse a write, and go on", "fault", (world) => {
+      world.isRefusing = true;
+    }, "unwritten");
   }
 
   #jobs(): void {

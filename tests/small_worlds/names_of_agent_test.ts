@@ -56,6 +56,16 @@ world("open, by a pass that is not for it; two calls, let in, a kill", {
   isHidden: true,
   kinds: ["create", "join", "open", "leave", "close", "invite"],
 });
+world("nothing is there, and the disk refuses a write", {
+  begins: "free",
+  left: { calls: 2, unwritten: 1, let: 1, lost: 1 },
+});
+world("keys are lost, and the disk refuses a write", { begins: "keyless", left: { calls: 2, unwritten: 1, let: 1 } });
+world("open; stopped, let in, and the disk refuses a write", {
+  begins: "open",
+  left: { calls: 2, unwritten: 1, stuck: 1, let: 1 },
+  kinds: ["create", "join", "open", "leave", "invite"],
+});
 world("the client is closed; two calls, a removal", {
   begins: "open",
   left: { calls: 2, finish: 1, removed: 1 },

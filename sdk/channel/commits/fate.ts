@@ -72,7 +72,7 @@ export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
   state.question = undefined;
   const ours = commit && heldOf(oursOf(state), commit);
   if (ours !== undefined && commit !== undefined) return enter(run, ours, commit.sequence);
-  if (commit !== undefined || epoch > facts.epoch) return lose(run);
+  if (commit !== undefined || epoch > facts.epoch) return lose(run, Math.max(epoch, facts.epoch + 1));
   // The answer may be from before the entry: the log is asked once more.
   if (state.entry?.isNewer === true) return;
   explain(run, "not_ours");
@@ -113,11 +113,11 @@ function loseConflict<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" 
     return settleFirst(run, { is: "failed", why: { by: "behind", logEpoch: conflict } });
   }
   if (isBehind) pause(run);
-  else loseRace(run);
+  else loseRace(run, conflict);
 }
 
 /** The log holds another commit of our epoch: nothing of ours can be taken any more. */
-function lose<P>(run: Run<P>): void {
+function lose<P>(run: Run<P>, logEpoch: number): void {
   const { state } = run;
   const { commit } = state;
   const ours = oursOf(state);
@@ -126,7 +126,7 @@ function lose<P>(run: Run<P>): void {
   explain(run, "settled");
   tellFate(run);
   if (commit.at === "preparing" || commit.at === "resting") return;
-  else if (isOfPlan(commit)) loseRace(run);
+  else if (isOfPlan(commit)) loseRace(run, logEpoch);
   else state.commit = { at: "none" };
 }
 
@@ -152,8 +152,8 @@ export function leaveOpen<P>(run: Run<P>, candidate: Candidate, why: Refused | u
 }
 
 /** The first plan waits until our group is where the log is. */
-export function loseRace<P>(run: Run<P>): void {
-  run.state.commit = { at: "resting", timer: wake(run, catchUpMs), until: "epoch" };
+function loseRace<P>(run: Run<P>, logEpoch: number): void {
+  run.state.commit = { at: "resting", timer: wake(run, catchUpMs), until: "epoch", logEpoch };
 }
 
 /** Before the first plan's next attempt, if there is to be one. */

@@ -34,7 +34,7 @@ import {
 
 /** Without a permit. */
 const permitMs = 30_000;
-/** Of one commit whose answer is lost again and again. */
+/** Of one commit whose answer is lost again and again, while a plan waits for it. */
 const maxSends = 5;
 
 export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, known: CommitFacts<P>): CommitStep<P> {
@@ -69,6 +69,8 @@ function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
       state.entry = { reading: event.reading, isNewer: state.question !== undefined };
       return;
     case "fate":
+      // Of a connection that is over.
+      tellFate(run, { code: "connection_error" });
       state.fate = event.call;
       return;
     case "moved":
@@ -225,10 +227,15 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
     return;
   }
   if (isLost(why)) {
+    const most = state.plans.length > 0 ? maxSends : 1;
+    const isLastSend = sends >= most || (isAgain && facts.work === undefined);
     // As after an answer that was lost: the relay knows the same bytes again if it has taken them.
-    if (sends >= maxSends || (isAgain && facts.work === undefined)) return leaveOpen(run, candidate, why);
-    state.commit = { ...asked, next: "send" };
-    return;
+    if (!isLastSend) {
+      state.commit = { ...asked, next: "send" };
+      return;
+    }
+    // A relay that fails at these bytes would fail at them for ever.
+    if (why.code !== "internal") return leaveOpen(run, candidate, why);
   }
   if (why.isBusy === true && candidate.isLast) return leaveOpen(run, candidate, why);
   giveUp(run, { ...asked, next: "give_up" }, why.isBusy);
@@ -286,9 +293,11 @@ function time<P>(run: Run<P>, timer: number): void {
       if (late === 0) letGo(run);
     }
   }
-  if (state.commit.at !== "resting" || state.commit.timer !== timer) return;
-  if (state.commit.until === "epoch") pause(run);
-  else state.commit = { at: "none" };
+  const { commit } = state;
+  if (commit.at !== "resting" || commit.timer !== timer) return;
+  state.commit = { at: "none" };
+  if (commit.until === "pause" || facts.isStopped) return;
+  settleFirst(run, { is: "failed", why: { by: "not_arrived", logEpoch: commit.logEpoch } });
 }
 
 function over<P>(run: Run<P>): void {

@@ -45,7 +45,9 @@ export type OwnCommit =
     readonly ours: readonly Candidate[];
     readonly isAgain: boolean;
   }
-  | { readonly at: "resting"; readonly timer: number; readonly until: "epoch" | "pause" };
+  /** Until our group is where the log is. */
+  | { readonly at: "resting"; readonly timer: number; readonly until: "epoch"; readonly logEpoch: number }
+  | { readonly at: "resting"; readonly timer: number; readonly until: "pause" };
 
 /** When the log does not hold it. `conflict`: the relay refused it, its log being in this epoch. */
 export type Next = "send" | "give_up" | { readonly conflict: number };
@@ -160,6 +162,8 @@ export type Failure =
   | { readonly by: "leaving" | "stopped" | "out_of_step" | "offline" | "faster" | "forked" | "over" }
   /** The log is behind us, in this epoch. */
   | { readonly by: "behind"; readonly logEpoch: number }
+  /** The commit that led the log to this epoch has not arrived. */
+  | { readonly by: "not_arrived"; readonly logEpoch: number }
   /** So many commits of this epoch were not taken. Without a time, no other can be made in it. */
   | { readonly by: "pace"; readonly made: number; readonly afterMs: number | undefined };
 

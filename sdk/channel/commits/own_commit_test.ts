@@ -207,6 +207,25 @@ Deno.test("own commits: an answer that is lost is asked for, and the same bytes 
   assertEquals(sent().refused("transport_error").refused("connection_error").at, "open", "the log is not heard");
 });
 
+Deno.test("own commits: one at which the relay itself fails is given up with its last copy, and plans go on", () => {
+  const agent = sent();
+  for (let sends = 1; sends < 5; sends++) assertEquals(agent.refused("internal").found().at, "sent");
+  assertEquals([agent.refused("internal").at, agent.settled], ["none", ["internal"]]);
+  assertEquals([agent.written, agent.state.given.length], ["prepared given", 1]);
+  assertEquals(agent.change().found().at, "preparing");
+  assertEquals(open().step({ type: "look" }).refused("internal").written, "given");
+});
+
+Deno.test("own commits: a plan with nothing to do waits for what became of those before it", () => {
+  const nothing: Partial<CommitFacts<string>> = { planOf: () => "nothing" };
+  const behind = open().know(nothing).change();
+  assertEquals([behind.at, behind.settled, behind.taken().settled], ["sent", [], []]);
+  assertEquals(behind.know({ epoch: 4 }).step({ type: "moved", by: "own" }).settled, ["nothing"]);
+  assertEquals(open().know(nothing).change().refused("transport_error").refused("overloaded").settled, ["overloaded"]);
+  const given = new Agent({ given: [commitOf(9)] }).know(nothing).change();
+  assertEquals([given.at, given.settled, given.found().settled], ["checking", [], ["nothing"]]);
+});
+
 Deno.test("own commits: a plan that lost against the commit at which we stop waits for the next generation", () => {
   const agent = sent().refused("epoch_conflict", { epoch: 4 }).found(2).know({ isStopped: true, work: undefined });
   assertEquals([agent.step({ type: "look" }).at, agent.settled], ["resting", []]);
@@ -266,9 +285,11 @@ Deno.test("own commits: an open one is sent again with a permit, by its time, or
   assertEquals(agent.know(calm).step({ type: "look" }).at, "sent");
   assertEquals(agent.refused("storage_full").written, "given");
   const again = open().step({ type: "look" });
-  for (let sends = 1; sends < 5; sends++) again.refused("transport_error").found();
-  assertEquals(again.refused("transport_error").at, "open");
+  assertEquals([again.refused("transport_error").at, again.count("send")], ["open", 1], "one copy each time");
   assertEquals([again.step({ type: "look" }).at, again.time().at], ["open", "sent"]);
+  const waitedFor = open().change();
+  for (let sends = 1; sends < 5; sends++) assertEquals(waitedFor.refused("transport_error").found().at, "sent");
+  assertEquals([waitedFor.refused("transport_error").at, waitedFor.settled], ["open", ["transport_error"]]);
   const adding = open({ adds: true }).step({ type: "look" });
   assertEquals([adding.at, adding.found().written, adding.at], ["asking", "given", "none"]);
   const behind = open().change();
@@ -324,6 +345,12 @@ Deno.test("own commits: the connection is told what became of them", () => {
   const asked = open().know(offline);
   assertEquals([told(asked), asked.count("find"), asked.found(1).count("fate_told")], [0, 1, 1]);
   assertEquals(asked.findings, ["entered"]);
+  const twice = open().know(offline).step({ type: "fate", call: 9 }, { type: "fate", call: 10 });
+  const toldOf = (): unknown[] =>
+    twice.effects.flatMap((each) => each.type === "fate_told" ? [each.call, each.why?.code] : []);
+  assertEquals(toldOf(), [9, "connection_error"]);
+  twice.found();
+  assertEquals(toldOf(), [9, "connection_error", 10, undefined]);
 });
 
 Deno.test("own commits: one that another commit overtook is looked for once more: the relay may have taken both", () => {
@@ -348,9 +375,19 @@ Deno.test("own commits: with another generation or membership everything of befo
 Deno.test("own commits: a plan that loses forty races is told so", () => {
   const agent = new Agent().change();
   for (let races = 0; races < 40; races++) {
-    agent.prepared().refused("epoch_conflict").found(2).time().time();
+    agent.prepared(commitOf(1, { epoch: 3 + races })).refused("epoch_conflict").found(2);
+    agent.know({ epoch: 4 + races }).step({ type: "moved", by: "commit" }).time();
   }
   assertEquals(agent.settled, ["faster"]);
+});
+
+Deno.test("own commits: a plan whose winner does not arrive is told so, and prepares nothing", () => {
+  const agent = sent().refused("epoch_conflict", { epoch: 9 }).found(2, 9);
+  const { commit } = agent.state;
+  assertEquals(commit.at === "resting" && commit.until === "epoch" && commit.logEpoch, 9);
+  assertEquals([agent.time().settled, agent.at, agent.count("prepare")], [["not_arrived"], "none", 1]);
+  const conflict = sent().refused("epoch_conflict", { epoch: 7 }).refused("overloaded");
+  assertEquals([conflict.time().settled, conflict.count("prepare")], [["not_arrived"], 1]);
 });
 
 Deno.test("own commits: members can follow the last one of an epoch that the pace allows", () => {

@@ -52,6 +52,17 @@ function fresh(slot: Slot): NameState {
   return { slot, nonce: undefined, turn: undefined, waiting: [] };
 }
 
+/** As it is: a step works on a copy, because the disk may refuse what it has to write. */
+export function copyNames({ names, ...rest }: NamesState): NamesState {
+  const copied: NamesState["names"] = {};
+  // cast: its keys are names
+  for (const name of Object.keys(names) as ChannelName[]) {
+    const at = names[name];
+    if (at !== undefined) copied[name] = { ...at, waiting: [...at.waiting] };
+  }
+  return { names: copied, ...rest };
+}
+
 /** Nothing but the disk lasts: no call, no turn, no machine. An erasure lasts by its note. */
 export function forgetNames({ names, leftovers }: NamesState): NamesState {
   const state = nothing();

@@ -79,6 +79,14 @@ export function settle(run: Run, operation: number, result: Settled): void {
   run.effects.push({ type: "settle", operation, result });
 }
 
+/** Whether the disk has refused its write. Then it fails with that, and the name stays as it was. */
+export function isUnwritten(run: Run, { at }: Named, operation: number): boolean {
+  if (!run.facts.isUnwritten(operation)) return false;
+  if (at.turn?.by.operation === operation) at.turn = undefined;
+  settle(run, operation, { type: "unwritten" });
+  return true;
+}
+
 export function refuse(run: Run, operation: number, why: Refusal): void {
   settle(run, operation, { type: "refused", why });
 }

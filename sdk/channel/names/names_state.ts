@@ -140,6 +140,8 @@ export interface NamesFacts {
   readonly isHidden: (channel: { readonly name: ChannelName; readonly channelId: ChannelId }) => boolean;
   /** Never used before. */
   readonly nonce: string;
+  /** Whether the disk has refused what this call had to write in this step: nothing of that was written. */
+  readonly isUnwritten: (operation: number) => boolean;
 }
 
 export type NamesEvent =
@@ -228,7 +230,9 @@ export type Settled =
   | { readonly type: "may_ask"; readonly before: number | undefined; readonly isStuck: boolean }
   | { readonly type: "refused"; readonly why: Refusal }
   /** With the error of this call or job. */
-  | { readonly type: "failed"; readonly number: number };
+  | { readonly type: "failed"; readonly number: number }
+  /** With the error of its write. */
+  | { readonly type: "unwritten" };
 
 export type Refusal =
   | "in_already"
@@ -246,14 +250,21 @@ export type Refusal =
   | "kept_out"
   | "closing";
 
+/** `operation`: the call that cannot go on without it. */
 export type NamesWrite =
-  | { readonly type: "nonce"; readonly name: ChannelName; readonly nonce: string | undefined }
+  | {
+    readonly type: "nonce";
+    readonly operation: number;
+    readonly name: ChannelName;
+    readonly nonce: string | undefined;
+  }
   /**
    * The membership that this job made, in place of what the name held, and without the note of an erasure of this channel. `isCreated`: the nonce goes.
    * `keyless`: this record goes.
    */
   | {
     readonly type: "membership";
+    readonly operation: number;
     readonly name: ChannelName;
     readonly channelId: ChannelId;
     readonly membership: number;
@@ -261,7 +272,12 @@ export type NamesWrite =
     readonly isCreated: boolean;
     readonly keyless: ChannelId | undefined;
   }
-  | { readonly type: "no_record"; readonly name: ChannelName; readonly channelId: ChannelId };
+  | {
+    readonly type: "no_record";
+    readonly operation: number;
+    readonly name: ChannelName;
+    readonly channelId: ChannelId;
+  };
 
 export interface NamesStep {
   /** On disk, in one write, before anything else happens. */

@@ -1,7 +1,7 @@
 /** The tables of names in docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
-import { type KeptChannel, restoreNames } from "./kept_names.ts";
+import { copyNames, type KeptChannel, restoreNames } from "./kept_names.ts";
 import { stepNames } from "./names.ts";
 import type {
   Answer,
@@ -27,6 +27,8 @@ class Names {
   readonly state: NamesState;
   stuck: readonly number[] = [];
   isHidden = false;
+  /** Calls whose writes the disk has refused. */
+  unwritten: readonly number[] = [];
   last: NamesStep = { write: [], effects: [] };
   operations = 0;
 
@@ -40,6 +42,7 @@ class Names {
       isStuck: (each: number): boolean => this.stuck.includes(each),
       isHidden: () => this.isHidden,
       nonce: "fresh",
+      isUnwritten: (each: number): boolean => this.unwritten.includes(each),
     };
     this.last = stepNames(this.state, event, facts);
     return this;
@@ -647,4 +650,32 @@ Deno.test("names: an end whose number no state holds changes nothing", () => {
     assertEquals(names.last.effects, []);
   }
   assertEquals(names.state, before);
+});
+
+Deno.test("names: a call whose write the disk refuses fails, and its name is as before", () => {
+  const refused = (names: Names, act: (names: Names) => void): unknown[] => {
+    names.unwritten = [names.operations + (names.turn === undefined ? 1 : 0)];
+    act(names);
+    return [names.refusal, names.at, names.turn, names.writes];
+  };
+  const failed = (at: string): unknown[] => ["unwritten", at, undefined, []];
+  assertEquals(refused(free(), (names) => names.call(create)), failed("free"));
+  assertEquals(refused(free().call(create).created(), (names) => names.done({ of: "make" })), failed("free"));
+  assertEquals(refused(free().call(join), (names) => names.welcome()), failed("free"));
+  assertEquals(refused(keyless().call(join), (names) => names.welcome()), failed("keyless"));
+  assertEquals(refused(free().call(create), (names) => names.refuse("name_taken")), ["failed", "free", undefined, []]);
+  const twice = free().call(create).call(create);
+  twice.unwritten = [2];
+  twice.refuse("overloaded");
+  assertEquals([twice.settled(1)?.type, twice.turn?.at], ["failed", "creating"], "its nonce is there");
+});
+
+Deno.test("names: a step that counts for nothing leaves the state as it was", () => {
+  const { state } = running().call(create).call(join);
+  const before = JSON.stringify(state);
+  const copy = copyNames(state);
+  const facts = { isStuck: () => false, isHidden: () => false, nonce: "fresh", isUnwritten: () => false };
+  stepNames(copy, { type: "finish" }, facts);
+  stepNames(copy, { type: "gone", membership: 1, leaving: [7] }, facts);
+  assertEquals([JSON.stringify(state) === before, JSON.stringify(copy) === before], [true, false]);
 });

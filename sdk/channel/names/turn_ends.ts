@@ -1,7 +1,18 @@
 /** The ends of turns: the second table of names in docs/channel_machine.md. The slot is looked at again at each of them. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase } from "./erasure.ts";
-import { call, isElsewhere, isKeyHeld, type Named, numberOf, refuse, type Run, settle, work } from "./names_run.ts";
+import {
+  call,
+  isElsewhere,
+  isKeyHeld,
+  isUnwritten,
+  type Named,
+  numberOf,
+  refuse,
+  type Run,
+  settle,
+  work,
+} from "./names_run.ts";
 import type { Answer, Entered, JobResult, Membership, Refusal, Turn } from "./names_state.ts";
 import { create, goOn, openWelcome } from "./turns.ts";
 
@@ -30,13 +41,14 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
     case "asking":
       return code === "not_found" ? asked(run, named, turn, false) : fail(run, named, turn, turn.call);
     case "creating":
-      if (final.has(code)) noNonce(run, named);
+      if (final.has(code)) noNonce(run, named, turn.by.operation);
       return fail(run, named, turn, turn.call);
     case "confirming":
       if (code !== "not_found" || run.facts.isHidden({ name, channelId: turn.channelId })) {
         return fail(run, named, turn, turn.call);
       }
       // It was closed since. A fresh nonce leads into no other one.
+      if (isUnwritten(run, named, turn.by.operation)) return;
       at.nonce = undefined;
       return create(run, named, turn.by, true);
     case "leaving": {
@@ -145,9 +157,11 @@ function make(run: Run, { name, at }: Named, { by }: Turn, channelId: ChannelId)
   at.turn = { at: "making", by, job: work(run, { of: "make", name, channelId }), channelId };
 }
 
-function noNonce(run: Run, { name, at }: Named): void {
+/** Where it cannot be written, the nonce stays: the next attempt is the same one. */
+function noNonce(run: Run, { name, at }: Named, operation: number): void {
+  if (run.facts.isUnwritten(operation)) return;
   at.nonce = undefined;
-  run.write.push({ type: "nonce", name, nonce: undefined });
+  run.write.push({ type: "nonce", operation, name, nonce: undefined });
 }
 
 interface Making {
@@ -161,13 +175,15 @@ interface Making {
 function write(run: Run, named: Named, { by, channelId, made, isCreated }: Making): void {
   const { name, at } = named;
   const { slot } = at;
+  const { operation } = by;
+  if (isUnwritten(run, named, operation)) return;
   const [membership, leaf] = [numberOf(run), numberOf(run)];
   const keyless = slot.at === "keyless" && slot.channelId !== channelId ? slot.channelId : undefined;
-  run.write.push({ type: "membership", name, channelId, membership, made, isCreated, keyless });
+  run.write.push({ type: "membership", operation, name, channelId, membership, made, isCreated, keyless });
   if (isCreated) at.nonce = undefined;
   if (slot.at === "resting") run.state.overwritten = [...run.state.overwritten, slot.membership];
   run.state.leftovers = run.state.leftovers.filter((leftover) => leftover.channelId !== channelId);
-  begin(run, named, by.operation, { channelId, membership, leaf }, made);
+  begin(run, named, operation, { channelId, membership, leaf }, made);
 }
 
 /** Not with a client that is being closed: then it is there for the next start. */

@@ -1,7 +1,7 @@
 /** The beginning of a turn: the first table of names in docs/channel_machine.md. A call goes by what its name holds at that moment. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase, eraseAgain, isErasingLeftovers, waitForErasure } from "./erasure.ts";
-import { call, type Named, refuse, type Run, settle, work } from "./names_run.ts";
+import { call, isUnwritten, type Named, refuse, type Run, settle, work } from "./names_run.ts";
 import type { NameCall, Refusal, Slot } from "./names_state.ts";
 
 /** Those that wait have their turns, as long as nothing has to be waited for. */
@@ -88,9 +88,12 @@ export function goOn(run: Run, named: Named, by: NameCall, former: number | unde
 }
 
 /** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
-export function create(run: Run, { name, at }: Named, by: NameCall, isAgain: boolean): void {
+export function create(run: Run, named: Named, by: NameCall, isAgain: boolean): void {
+  const { name, at } = named;
+  const { operation } = by;
+  if (at.nonce === undefined && isUnwritten(run, named, operation)) return;
   const nonce = at.nonce ?? run.facts.nonce;
-  if (at.nonce === undefined) run.write.push({ type: "nonce", name, nonce });
+  if (at.nonce === undefined) run.write.push({ type: "nonce", operation, name, nonce });
   at.nonce = nonce;
   at.turn = { at: "creating", by, call: call(run, { of: "CreateChannel", name, nonce }), isAgain };
 }
@@ -147,7 +150,8 @@ function close(
 ): void {
   if (slot.at === "free" || slot.channelId !== channelId) return settle(run, operation, { type: "done" });
   if (slot.at !== "keyless") return erase(run, named, slot, { why: "closed", waiting: [operation] });
+  if (isUnwritten(run, named, operation)) return;
   named.at.slot = { at: "free" };
-  run.write.push({ type: "no_record", name: named.name, channelId });
+  run.write.push({ type: "no_record", operation, name: named.name, channelId });
   settle(run, operation, { type: "done" });
 }

@@ -409,8 +409,8 @@ export class CommitRunner {
       case "refused":
         return waiting?.reject(result.why.error ?? unreachable());
       case "failed": {
-        const { membership: { epoch }, stopped } = this.#parts;
-        const scene = { epoch, stopped: stopped(), over: this.#over, isClosed: this.#isClosed };
+        const { membership: { name, epoch }, stopped } = this.#parts;
+        const scene = { name, epoch, stopped: stopped(), over: this.#over, isClosed: this.#isClosed };
         return waiting?.reject(failureOf(result.why, scene));
       }
     }

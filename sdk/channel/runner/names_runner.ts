@@ -15,7 +15,7 @@ import type { EnteredChannel, PreparedChannel } from "../entering.ts";
 import { hasKeys, isErasing } from "../erasing.ts";
 import { toStaticError } from "../faults.ts";
 import { LiveChannel } from "../live_channel.ts";
-import { type KeptNames, restoreNames } from "../names/kept_names.ts";
+import { copyNames, type KeptNames, restoreNames } from "../names/kept_names.ts";
 import { stepNames } from "../names/names.ts";
 import type {
   Answer,
@@ -94,7 +94,7 @@ interface Happening {
 export class NamesRunner {
   readonly #deps: ChannelDeps;
   readonly #channels: Map<ChannelId, LiveChannel>;
-  readonly #state: NamesState;
+  #state: NamesState;
   readonly #facts: NamesFacts;
   readonly #queue: Happening[] = [];
   readonly #operations = new Map<number, Operation>();
@@ -102,9 +102,13 @@ export class NamesRunner {
   readonly #prepared = new Map<number, PreparedChannel>();
   readonly #entered = new Map<number, EnteredChannel>();
   readonly #finished = createDeferred<void>();
+  /** Of calls whose write was refused in the step that is under way. */
+  readonly #unwritten = new Map<number, unknown>();
   #isStepping = false;
   #lastOperation = 0;
-  /** Set after a write that failed: the state is ahead of the disk, and nothing happens any more. */
+  /** Nothing can be written any more. */
+  #isDead = false;
+  /** Set after a write that failed: nobody knows what is on disk, and nothing happens any more. */
   #over: { readonly fault: unknown } | undefined;
 
   constructor({ deps, channels }: NamesRunnerParts, kept: KeptNames) {
@@ -118,7 +122,9 @@ export class NamesRunner {
       get nonce() {
         return bytesToHex(runtime.randomBytes(nonceBytes));
       },
+      isUnwritten: (operation) => this.#unwritten.has(operation),
     };
+    void deps.store.failed.then(() => this.#isDead = true);
   }
 
   /** Goes on with the erasures that an earlier process began. */
@@ -243,32 +249,53 @@ export class NamesRunner {
   /** At once, as long as nothing has to be written. */
   #run(): void {
     this.#isStepping = true;
-    try {
-      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-        const { event, fault, stepped } = next;
-        const { write, effects } = stepNames(this.#state, event, this.#facts);
-        const goOn = (): void => {
-          for (const effect of effects) this.#perform(effect, fault);
-          stepped?.();
-        };
-        if (write.length > 0) {
-          return void this.#write(write).then(goOn).then(() => this.#run()).catch((failure) => this.#fail(failure));
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const under = next;
+      try {
+        const written = this.#step(under);
+        if (written !== undefined) {
+          return void written.then(() => this.#run()).catch((fault) => this.#fail(fault, under));
         }
-        goOn();
+      } catch (fault) {
+        return this.#fail(fault, under);
       }
-      this.#forgetUnused();
-      this.#isStepping = false;
-    } catch (failure) {
-      this.#fail(failure);
     }
+    this.#forgetUnused();
+    this.#isStepping = false;
+  }
+
+  /** The state is as the disk is: a step with a write counts when that is durable. */
+  #step(happening: Happening): Promise<void> | undefined {
+    const { event, fault, stepped } = happening;
+    const state = copyNames(this.#state);
+    const { write, effects } = stepNames(state, event, this.#facts);
+    const goOn = (): void => {
+      this.#state = state;
+      for (const effect of effects) this.#perform(effect, fault);
+      this.#unwritten.clear();
+      stepped?.();
+    };
+    if (write.length > 0) {
+      return this.#write(write).then(goOn, (failure) => this.#stepWithout(write, failure, happening));
+    }
+    goOn();
+    return undefined;
+  }
+
+  /** Nothing was written, and the store goes on: the calls that cannot do without it fail, and the step is another one. */
+  #stepWithout(write: readonly NamesWrite[], failure: unknown, happening: Happening): Promise<void> | undefined {
+    const isKnown = write.every(({ operation }) => this.#unwritten.has(operation));
+    if (this.#isDead || isKnown) throw failure;
+    for (const { operation } of write) this.#unwritten.set(operation, failure);
+    return this.#step(happening);
   }
 
   /** Nothing can be said any more of what is on disk. */
-  #fail(fault: unknown): void {
+  #fail(fault: unknown, under: Happening): void {
     this.#over = { fault };
     for (const operation of this.#operations.values()) operation.fail(toStaticError(fault, actionOf(operation)));
     this.#operations.clear();
-    for (const { stepped } of this.#queue.splice(0)) stepped?.();
+    for (const { stepped } of [under, ...this.#queue.splice(0)]) stepped?.();
     for (const channel of this.#channels.values()) channel.die(fault);
     this.#finished.resolve();
   }
@@ -354,10 +381,27 @@ export class NamesRunner {
     );
   }
 
-  #begin({ membership, channelId, from, operation }: Extract<NamesEffect, { readonly type: "begin" }>): void {
+  /** One that cannot begin is over: its membership rests, and the call fails. */
+  #begin(effect: Extract<NamesEffect, { readonly type: "begin" }>): void {
+    const { membership, operation, from } = effect;
     const entered = this.#entered.get(from);
     if (entered === undefined) throw new TypeError("A machine begins of a membership that is not here");
     this.#entered.delete(from);
+    try {
+      this.#workOn(entered, effect);
+    } catch (fault) {
+      const called = this.#take(operation);
+      called?.fail(toStaticError(fault, actionOf(called)));
+      const channel = this.#machine(membership);
+      if (channel === undefined) this.#push({ event: { type: "over", membership, leaving: [] } });
+      else channel.die(fault);
+    }
+  }
+
+  #workOn(
+    entered: EnteredChannel,
+    { membership, channelId, operation }: Extract<NamesEffect, { readonly type: "begin" }>,
+  ): void {
     const { receive = true, entry } = this.#operations.get(operation) ?? {};
     const channel = new LiveChannel({
       ...entered,
@@ -388,6 +432,7 @@ export class NamesRunner {
     if (called === undefined) return;
     const action = actionOf(called);
     if (result.type === "failed") return called.fail(toStaticError(fault, action));
+    if (result.type === "unwritten") return called.fail(toStaticError(this.#unwritten.get(operation), action));
     if (result.type !== "refused") return called.end(result);
     const { event, left, channelIds } = called;
     const { name } = event;
