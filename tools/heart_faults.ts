@@ -105,8 +105,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "key-of-a-request-stays-on-disk-after-the-channel",
     path: "sdk/channel/runner/recovery_runner.ts",
-    from: "own === undefined ? spent : [...spent, own.reference]",
-    to: "spent",
+    from: "this.#bytes.asked.filter(",
+    to: "this.#state.spent.filter(",
   },
   {
     name: "honest-agent-is-told-that-its-directory-was-restored",
