@@ -10,7 +10,6 @@
  * had "Y" in its place. The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { argon2id } from "hash-wasm";
 import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { drafts, equalBytes, otherDraftText } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
@@ -140,6 +139,7 @@ async function stretch({ passphrase, salt, cost }: Stretching): Promise<Uint8Arr
     throw new StoreError("invalid_request", `A passphrase has 1 to ${maxPassphraseCharacters} characters`);
   }
   checkCost(cost);
+  const { argon2id } = await import("./argon2.ts");
   return await argon2id({
     password: passphrase.normalize("NFC"),
     salt,

@@ -1,9 +1,10 @@
 /** Bundles with esbuild; the argument is the options as JSON. */
+import { basename, dirname } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import type { BundleOptions } from "../bundle.ts";
 
 const options: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
-const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, onlyWhatIsUsed } = options;
+const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, split, onlyWhatIsUsed } = options;
 
 /** Some files are told instead of read. */
 const replace: Plugin = {
@@ -44,7 +45,9 @@ await build({
   ...(typeof entry === "string"
     ? { entryPoints: [entry] }
     : { stdin: { contents: entry.text, resolveDir: entry.folder } }),
-  outfile: file,
+  ...(split === true
+    ? { outdir: dirname(file), entryNames: basename(file, ".js"), splitting: true }
+    : { outfile: file }),
   bundle: true,
   platform: runtime,
   format: format ?? "esm",
