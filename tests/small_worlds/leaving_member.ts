@@ -24,7 +24,7 @@ import {
 } from "../../sdk/channel/testing/departure.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { bytesOf } from "./group_of_letters.ts";
-import { textOf } from "./plain_state.ts";
+import { isSame, textOf } from "./plain_state.ts";
 
 type Plan = "rotate" | "add" | "settle" | "succession";
 
@@ -219,8 +219,8 @@ function isAtRest({ channel, place, link, disk, relay, commits, departure }: Lea
 function brokenPromise({ disk, relay, commits, channel }: Omit<LeavingState, "fault">): string | undefined {
   const isOut = relay.left !== undefined || relay.isClosed;
   if (channel === "erased" && !isOut) return "S3: the keys are erased, and the relay counts it in";
-  const isSame = channel !== "open" || textOf(forgetCommits(commits)) === textOf(restoreCommits<Plan>(disk));
-  return isSame ? undefined : "S7: a process that starts is not as one that has forgotten";
+  const isRestored = channel !== "open" || isSame(forgetCommits(commits), restoreCommits<Plan>(disk));
+  return isRestored ? undefined : "S7: a process that starts is not as one that has forgotten";
 }
 
 /** Where no request was late. Members keep an agent in the group whose statement is about another leaf. */

@@ -15,7 +15,7 @@ import {
   stepCommits,
 } from "../../sdk/channel/testing/commits.ts";
 import { afterCommit, bytesOf, type Group, seal, type Sealed } from "./group_of_letters.ts";
-import { textOf } from "./plain_state.ts";
+import { isSame } from "./plain_state.ts";
 import type { Entry, Relay, Replies, Request } from "./relay_of_letters.ts";
 
 export type Plan = "rotate" | "add";
@@ -126,7 +126,7 @@ export function restart(name: string, disk: MemberDisk, life: number): Member {
 /** A process that starts knows as much as one that forgets what is in memory alone. */
 export function isAsOnDisk({ disk, group, used, commits }: Member): boolean {
   return group === disk.group && used === disk.used &&
-    textOf(forgetCommits(commits)) === textOf(restoreCommits(disk));
+    isSame(forgetCommits(commits), restoreCommits(disk));
 }
 
 /** One event of the world under way: what it causes happens before the next one. */

@@ -34,6 +34,7 @@ import {
   type Request,
 } from "./directory_of_letters.ts";
 import type { Move, World } from "./explore.ts";
+import { hashBy, isSame, Renaming } from "./plain_state.ts";
 
 /** How often each may still happen. */
 export interface NameBudgets {
@@ -263,59 +264,15 @@ function restored({ disk }: NamesWorld): NamesState {
 }
 
 /** Numbers by which only things are named, and those of the relay. */
-const numbered: ReadonlySet<string> = new Set(
-  "call job membership leaf before former made operation waiting also leaving saying overwritten handle machine".split(
-    " ",
-  ),
-);
-const seats: ReadonlySet<string> = new Set(["seat", "notedSeats"]);
-
-/** The text of a state, with numbers of their own in the order in which they appear: states that differ in nothing else are the same. */
-class Renaming {
-  readonly #names = new Map<string, number>();
-
-  textOf(value: unknown, key = ""): string {
-    if (typeof value === "number") return this.#number(value, key);
-    if (typeof value === "string") return value;
-    if (typeof value !== "object" || value === null) return String(value);
-    if (Array.isArray(value)) {
-      let text = "[";
-      for (const each of value) text += `${this.textOf(each, key)},`;
-      return `${text}]`;
-    }
-    let text = "{";
-    // cast: the fields of any object
-    const fields = value as Readonly<Record<string, unknown>>;
-    for (const name of keysOf(value)) {
-      const field = fields[name];
-      if (field !== undefined && !uncounted.has(name)) text += `${name}:${this.textOf(field, name)},`;
-    }
-    return `${text}}`;
-  }
-
-  #number(value: number, key: string): string {
-    const group = numbered.has(key) ? "#" : seats.has(key) ? "s" : undefined;
-    if (value === 0 || group === undefined) return String(value);
-    const number = `${group}${value}`;
-    const name = this.#names.get(number) ?? this.#names.size;
-    this.#names.set(number, name);
-    return `${group}${name}`;
-  }
-}
-
-/** In their order, of each list of keys. */
-const sorted = new Map<string, readonly string[]>();
-
-function keysOf(value: object): readonly string[] {
-  const keys = Object.keys(value);
-  const joined = keys.join();
-  const before = sorted.get(joined);
-  if (before !== undefined) return before;
-  sorted.set(joined, keys.sort());
-  return keys;
-}
-
-const uncounted: ReadonlySet<string> = new Set(["numbers", "seats"]);
+const groups: ReadonlyMap<string, number> = new Map([
+  ..."call job membership leaf before former made operation waiting also leaving saying overwritten handle machine"
+    .split(" ")
+    .map((key) => [key, 1] as const),
+  ["seat", 2],
+  ["notedSeats", 2],
+]);
+/** States that differ in nothing but such numbers are the same. */
+const reading = new Renaming(undefined, { isSorted: false, groups, counters: new Set(["numbers", "seats"]) });
 
 function view(world: NamesWorld): unknown {
   const { state, programs, notedSeats, disk, machines } = world;
@@ -324,7 +281,7 @@ function view(world: NamesWorld): unknown {
   // A seat that nobody has any more is noted for nothing.
   const held = [...Object.values(disk.channels), ...machines].map(({ seat }) => seat);
   const noted = notedSeats.filter((seat) => held.includes(seat));
-  return new Renaming().textOf({ ...world, state: { ...state, overwritten }, notedSeats: noted });
+  return hashBy({ ...world, state: { ...state, overwritten }, notedSeats: noted }, reading);
 }
 
 function broken(world: NamesWorld): string | undefined {
@@ -342,13 +299,14 @@ function broken(world: NamesWorld): string | undefined {
     if (kept?.hasKeys !== true || kept.seat !== machine.seat) return "S4: an open membership is not on disk";
     if (kept.isNoted) return "S4: an open membership has a note to erase it";
   }
-  const isSame = lawText(restored(world)) === lawText(forgetNames(state));
-  return isSame ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
+  return isSame(lawOf(restored(world)), lawOf(forgetNames(state)))
+    ? undefined
+    : "S7: a process that starts is not as one that has forgotten what is in memory alone";
 }
 
-function lawText(state: NamesState): string {
+function lawOf(state: NamesState): readonly [number, number] {
   const leftovers = [...state.leftovers].sort((a, b) => a.channelId < b.channelId ? -1 : 1);
-  return new Renaming().textOf({ ...state, leftovers });
+  return hashBy({ ...state, leftovers }, reading);
 }
 
 function isGood({ state, programs, jobs, machines, directory }: NamesWorld): boolean {

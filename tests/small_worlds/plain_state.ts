@@ -24,7 +24,9 @@ const groups: Readonly<Record<string, string>> = {
   arrivals: "o",
 };
 
-const groupNumbers: Readonly<Record<string, number>> = { n: 1, o: 2, c: 3 };
+const groupNumbers: ReadonlyMap<string, number> = new Map(
+  Object.entries(groups).map(([key, group]) => [key, 1 + "noc".indexOf(group)]),
+);
 
 /** Counters that decide nothing. `tries` makes a pause longer, and time is what a world may pass at any moment. */
 const counters: ReadonlySet<string> = new Set(["numbers", "tries", "events"]);
@@ -136,24 +138,43 @@ export function hashOf(state: unknown, renamings: readonly Renaming[] = []): rea
   return least;
 }
 
-function hashBy(state: unknown, renaming: Renaming): readonly [number, number] {
+/** Two states that are equal to all promises. */
+export function isSame(one: unknown, other: unknown): boolean {
+  const [[high, low], [otherHigh, otherLow]] = [hashBy(one, plain), hashBy(other, plain)];
+  return high === otherHigh && low === otherLow;
+}
+
+export function hashBy(state: unknown, renaming: Renaming): readonly [number, number] {
   const hasher = new Hasher(renaming);
   hasher.add(state, 0);
   return hasher.result();
 }
 
-/** How texts and keys are read, and what is known of frozen values that were read so. Where it renames, lists of texts have no order. */
+export interface Reading {
+  /** Lists of texts have no order. */
+  readonly isSorted?: boolean;
+  /** The group of the numbers under a key, 1 to 3. */
+  readonly groups?: ReadonlyMap<string, number>;
+  /** Keys that decide nothing. */
+  readonly counters?: ReadonlySet<string>;
+}
+
+/** How texts, keys and numbers are read, and what is known of frozen values that were read so. */
 export class Renaming {
   readonly #rename: ((text: string) => string) | undefined;
   readonly #words = new Map<string, string>();
   readonly isSorted: boolean;
+  readonly groups: ReadonlyMap<string, number>;
+  readonly counters: ReadonlySet<string>;
   /** Of frozen values in which no number is a name. */
   readonly hashes = new WeakMap<object, readonly [number, number]>();
   readonly firstShape: Shape = { next: new Map(), fields: undefined };
 
-  constructor(rename: ((text: string) => string) | undefined, isSorted = true) {
+  constructor(rename: ((text: string) => string) | undefined, reading: Reading = {}) {
     this.#rename = rename;
-    this.isSorted = isSorted;
+    this.isSorted = reading.isSorted ?? true;
+    this.groups = reading.groups ?? groupNumbers;
+    this.counters = reading.counters ?? counters;
   }
 
   of(text: string): string {
@@ -164,7 +185,7 @@ export class Renaming {
   }
 }
 
-const plain = new Renaming(undefined, false);
+const plain = new Renaming(undefined, { isSorted: false });
 const sortedWords = new Renaming(undefined);
 
 /** Begin a value of each kind, so that no two values are written alike. */
@@ -243,15 +264,20 @@ class Hasher {
   #object(value: object, group: number): void {
     const before = this.#renaming.hashes.get(value);
     if (before !== undefined) return this.#mixBoth(before);
-    const isShared = value instanceof Uint8Array || Object.isFrozen(value);
-    if (!isShared) return this.#fields(value, group);
-    const [high, low, names] = [this.#high, this.#low, this.#names];
-    [this.#high, this.#low] = [0x9e3779b9 | 0, 0x85ebca6b | 0];
+    const high = this.#high;
+    const low = this.#low;
+    const names = this.#names;
+    this.#high = 0x9e3779b9 | 0;
+    this.#low = 0x85ebca6b | 0;
     this.#fields(value, group);
-    const own = this.result();
-    if (this.#names === names) this.#renaming.hashes.set(value, own);
-    [this.#high, this.#low] = [high, low];
-    this.#mixBoth(own);
+    const isShared = value instanceof Uint8Array || Object.isFrozen(value);
+    if (isShared && this.#names === names) this.#renaming.hashes.set(value, this.result());
+    const ownHigh = this.#lastHigh();
+    const ownLow = this.#lastLow(ownHigh);
+    this.#high = high;
+    this.#low = low;
+    this.#mix(ownHigh);
+    this.#mix(ownLow);
   }
 
   #fields(value: object, group: number): void {
@@ -297,9 +323,18 @@ class Hasher {
   }
 
   result(): readonly [number, number] {
+    const high = this.#lastHigh();
+    return [high, this.#lastLow(high)];
+  }
+
+  #lastHigh(): number {
     const high = Math.imul(this.#high ^ (this.#low >>> 16), 0x85ebca6b);
+    return (high ^ (high >>> 16)) >>> 0;
+  }
+
+  #lastLow(high: number): number {
     const low = Math.imul(this.#low ^ (high >>> 13), 0xc2b2ae35);
-    return [(high ^ (high >>> 16)) >>> 0, (low ^ (low >>> 15)) >>> 0];
+    return (low ^ (low >>> 15)) >>> 0;
   }
 }
 
@@ -324,10 +359,10 @@ function fieldsOf(value: Readonly<Record<string, unknown>>, renaming: Renaming):
     }
   }
   if (shape.fields !== undefined) return shape.fields;
-  const named = Object.keys(value).filter((name) => !counters.has(name)).map((name) => ({
+  const named = Object.keys(value).filter((name) => !renaming.counters.has(name)).map((name) => ({
     name,
     as: renaming.of(name),
-    group: groupNumbers[groups[name] ?? ""] ?? 0,
+    group: renaming.groups.get(name) ?? 0,
   }));
   named.sort((a, b) => a.as < b.as ? -1 : 1);
   return shape.fields = named.map(({ name, as, group }) => ({ name, id: idOf(as), group }));

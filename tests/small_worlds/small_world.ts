@@ -6,7 +6,7 @@ import { type Agent, type Disk, forget, isPlaceNew, permit, placeOf, restore } f
 import type { Move, World } from "./explore.ts";
 import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
 import { seal } from "./group_of_letters.ts";
-import { copyOf, textOf } from "./plain_state.ts";
+import { copyOf, isSame, textOf } from "./plain_state.ts";
 import { liesAbout, liesOf } from "./lies.ts";
 import {
   append,
@@ -140,9 +140,8 @@ export function isInStep({ agent, relay }: SmallState): boolean {
 function forgotten({ agent }: SmallState, isOneLog: boolean): string | undefined {
   // The id of another log, which the relay has just named, is not on disk before the connection is judged.
   const named = isOneLog ? {} : { log: undefined };
-  const isSame =
-    textOf({ ...restore(agent.name, agent.disk).link, ...named }) === textOf({ ...forget(agent).link, ...named });
-  return isSame ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
+  const isRestored = isSame({ ...restore(agent.name, agent.disk).link, ...named }, { ...forget(agent).link, ...named });
+  return isRestored ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
 }
 
 /** Of a waiter, whether something has come since it began to wait. Of connections, which are the same. */
