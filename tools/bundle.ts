@@ -25,7 +25,7 @@ export interface BundleOptions {
   readonly replace?: Readonly<Record<string, string>>;
   /** Modules that are a file of their own: by how an import ends, the address under which the bundle finds it. */
   readonly apart?: Readonly<Record<string, string>>;
-  /** What is imported when it is needed becomes files of its own, in the same folder; the bundle's name ends with `.js`. */
+  /** Modules that are imported when they are needed become files of its own, in the same folder; the bundle's name ends with `.js`. */
   readonly split?: boolean;
   /** Leaves out modules of which nothing is used, as if none did anything by being imported. */
   readonly onlyWhatIsUsed?: boolean;

@@ -29,8 +29,11 @@ const shared = Object.fromEntries(
 );
 const lineLength = 110;
 
-/** The SDK's worker is a file, because the policy of the console allows no other; so the SDK need not carry it. */
-const replace = { "sdk/gen/browser_worker.ts": 'export const source = "";' };
+/** The SDK's worker is a file, because the policy of the console allows no other; and its agents have no passphrase. */
+const replace = {
+  "sdk/gen/browser_worker.ts": 'export const source = "";',
+  "sdk/store/argon2.ts": "export const argon2id = undefined;",
+};
 
 /** All bundles are made at the first call, in one project. */
 export function createConsoleGenerator(): (one: ConsoleBundle) => Promise<string> {

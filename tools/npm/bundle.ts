@@ -4,7 +4,8 @@ import { build, type Plugin, stop } from "esbuild";
 import type { BundleOptions } from "../bundle.ts";
 
 const options: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
-const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, split, onlyWhatIsUsed } = options;
+const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, split, onlyWhatIsUsed } =
+  options;
 
 /** Some files are told instead of read. */
 const replace: Plugin = {
