@@ -208,7 +208,7 @@ function cannotFollow(run: Run, { bad, reason }: Of<"cannot_follow">): void {
   report(run, { kind: "refused_commit", bad });
   find(run, { type: "all_arrived" });
   find(run, { type: "stopped" });
-  askWhenRead(run);
+  askWhenShown(run);
 }
 
 /** A stop stays: it may be all that is true of it, and an owner needs it to begin anew. */
@@ -270,9 +270,10 @@ function failed(run: Run, { job: number, refusal }: Of<"failed">): void {
 
 /** An entry at the stop, or behind it: what stands in front of it is here. */
 function stopRead(run: Run, isStop: boolean): void {
+  const isOurs = isStop && run.facts.permit !== undefined && run.state.made.length > 0;
+  if (!isOurs) return arrivedAll(run);
   find(run, { type: "all_arrived" });
-  if (isStop && run.facts.permit !== undefined && run.state.made.length > 0) settleOwn(run);
-  else askWhenRead(run);
+  settleOwn(run);
 }
 
 /** The log delivers a founding of ours to everybody else. */
@@ -287,9 +288,19 @@ function askForOwn(run: Run): void {
 
 /** We may be the only member that cannot follow. A rejoin would lose unread messages, so they are read first. */
 function askWhenRead(run: Run): void {
+  if (run.facts.isAllHere) askWhenShown(run);
+}
+
+/** All in front of the stop is here: the facts of this step may not say so yet. */
+function arrivedAll(run: Run): void {
+  find(run, { type: "all_arrived" });
+  askWhenShown(run);
+}
+
+function askWhenShown(run: Run): void {
   const { state, facts } = run;
   const { place } = state;
-  if (place.at !== "stopped" || place.back !== undefined || !facts.isAllHere || !facts.isAllShown) return;
+  if (place.at !== "stopped" || place.back !== undefined || !facts.isAllShown) return;
   const others = facts.others.filter(({ agentId }) => agentId !== place.bad.blamed);
   if (isAgain(state, place.bad, facts) && !others.some(({ owner }) => owner)) return;
   state.place = { ...place, back: newBack(run, { by: "stop", reason: place.bad.reason }) };
@@ -333,14 +344,12 @@ function leftBehind(run: Run, reason: string, generation: number): void {
  */
 function foundedAhead(run: Run, generation: number): void {
   const { state } = run;
-  find(run, { type: "all_arrived" });
-  if (state.place.at !== "stopped") return;
-  if (generation > state.asked) {
+  if (state.place.at === "stopped" && generation > state.asked) {
     state.asked = generation;
     report(run, { kind: "begun_ahead" });
     state.place = { ...state.place, back: undefined };
   }
-  askWhenRead(run);
+  arrivedAll(run);
 }
 
 function asker(run: Run, { agentId, generation }: Of<"asker">): void {

@@ -630,11 +630,6 @@ export class RecoveryRunner {
       case "in_step":
         this.#settling?.resolve();
         return void onFinding(finding);
-      case "all_arrived":
-        onFinding(finding);
-        // It may ask now.
-        if (this.place === "stopped") this.push({ type: "all_shown" });
-        return undefined;
       default:
         return void onFinding(finding);
     }
