@@ -1,0 +1,73 @@
+/** The tables of docs/channel_machine.md name the states that the machines have: all of them, and no others. */
+import { assert, assertEquals } from "@std/assert";
+
+interface Room {
+  /** The heading under which the table is. */
+  readonly heading: string;
+  /** The first cell of its head. */
+  readonly cell: string;
+  /** Below `sdk/channel`, and the unions whose variants are the table's rows. */
+  readonly file: string;
+  readonly types: readonly string[];
+}
+
+const rooms: readonly Room[] = [
+  { heading: "## Link: what this connection", cell: "variant", file: "connection/link_state.ts", types: ["Link"] },
+  { heading: "## Names: the channels", cell: "slot", file: "names/names_state.ts", types: ["Slot", "Erasing"] },
+  { heading: "### Turns", cell: "turn", file: "names/names_state.ts", types: ["Turn"] },
+  { heading: "## Our own commits", cell: "variant", file: "commits/own_commit_state.ts", types: ["OwnCommit"] },
+  { heading: "## Leaving", cell: "variant", file: "leaving/departure_state.ts", types: ["Departure", "Going"] },
+  { heading: "### Place", cell: "variant", file: "recovery/recovery_state.ts", types: ["Place"] },
+  { heading: "### Foundings of ours", cell: "variant", file: "recovery/recovery_state.ts", types: ["Founding"] },
+  { heading: "### Way back", cell: "step", file: "recovery/recovery_state.ts", types: ["BackStep"] },
+];
+
+/** In code, `going` holds the states that the table names. */
+const holders: ReadonlySet<string> = new Set(["going"]);
+
+const page = read("docs/channel_machine.md").split("\n");
+
+function read(path: string): string {
+  return Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
+}
+
+/** Returns the rows of the first table behind a line, whose head begins with a cell. */
+function rowsOf(from: number, cell: string): readonly string[] {
+  const head = page.findIndex((line, at) => at > from && line.startsWith(`| ${cell} `));
+  const end = page.findIndex((line, at) => at > head && !line.startsWith("|"));
+  return page.slice(head + 2, end < 0 ? undefined : end);
+}
+
+function statesIn(cell: string | undefined): readonly string[] {
+  return Array.from((cell ?? "").matchAll(/`([a-z_]+)`/g), ([, state = ""]) => state);
+}
+
+/** Returns the variants of a union, or of an interface that is one of them. */
+function variantsOf({ file, types }: Room): readonly string[] {
+  const code = read(`sdk/channel/${file}`);
+  return types.flatMap((type) => {
+    const [, body] = code.match(new RegExp(`^export (?:type|interface) ${type}\\b([^]*?)\n\n`, "m")) ?? [];
+    assert(body !== undefined, `${file} has no ${type}`);
+    return Array.from(body.matchAll(/\bat: "([a-z_]+)"/g), ([, state = ""]) => state);
+  });
+}
+
+for (const room of rooms) {
+  Deno.test(`the table below "${room.heading}" has the states of ${room.types.join(" and ")}`, () => {
+    const from = page.findIndex((line) => line.startsWith(room.heading));
+    assert(from >= 0, "there is no such heading");
+    const inPage = rowsOf(from, room.cell).flatMap((row) => statesIn(row.split("|")[1]));
+    const inCode = variantsOf(room).filter((state) => !holders.has(state));
+    assertEquals([...new Set(inPage)].sort(), [...new Set(inCode)].sort());
+  });
+}
+
+Deno.test("a transition begins in what a machine knows by that name", () => {
+  const code = [...new Set(rooms.map(({ file }) => file))].map((file) => read(`sdk/channel/${file}`)).join("\n");
+  const heads = page.flatMap((line, at) => /^\| event +\| in /.test(line) ? [at] : []);
+  assert(heads.length > 3, "no table of transitions is found");
+  const named = heads.flatMap((head) => rowsOf(head - 1, "event").flatMap((row) => statesIn(row.split("|")[2])));
+  // The question to the log beside a founding of ours is a field.
+  const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code) && name !== "settle");
+  assertEquals(unknown, []);
+});
