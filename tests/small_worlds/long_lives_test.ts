@@ -1,4 +1,7 @@
-/** Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and no promise breaks. */
+/**
+ * Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and no promise breaks. Without lies about
+ * commits: where they are told, commits are letters, and know less of such lies than the commits' own machine.
+ */
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { crossingCommits } from "./crossing_commits.ts";
@@ -64,8 +67,6 @@ world("a member in step", (random) =>
     upTo(random, { busy: 3, broken: 4, send: 3, change: 2, kill: 3, copy: 2, message: 3, commit: 3, ask: 2, fetch: 3 }),
     { isTaken: random.chance(0.5) },
   ));
-// Its commits are letters: of two lies about one commit, the commits' own machine knows more.
-world("a relay lies", (random) => memberInStep(upTo(random, { lie: 1, busy: 3, broken: 3, send: 3, change: 2 })));
 world(
   "a log is set back",
   (random) =>
