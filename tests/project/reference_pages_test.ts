@@ -77,3 +77,11 @@ Deno.test("docs/limits.md names error codes that there are", () => {
   );
   assertEquals(told.filter((code) => !isErrorCode(code)), []);
 });
+
+Deno.test("docs/channels.md lists every issue of health()", () => {
+  const [, union = ""] = read("sdk/channel/issues.ts").split("export type IssueKind =");
+  const kinds = Array.from((union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm), ([, kind = ""]) => kind);
+  const [, table = ""] = read("docs/channels.md").split("## Issues\n");
+  const listed = Array.from((table.split("\n## ")[0] ?? "").matchAll(/^\| `(\w+)`/gm), ([, kind = ""]) => kind);
+  assertEquals(listed.sort(), kinds.sort());
+});
