@@ -224,7 +224,7 @@ export class Channel {
   /**
    * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
    * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
-   * that this agent has heard of within 7 days.
+   * that this agent has heard of within 7 days. Calls at once are one; one that names another successor than the first is refused.
    *
    * @example
    * ```ts

@@ -5,7 +5,6 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
-  type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
@@ -41,9 +40,9 @@ import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
-import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
 import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
+import { leaveRequest } from "./leave_request.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
@@ -56,9 +55,12 @@ import { Receiver } from "./receiver.ts";
 import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./senders.ts";
 import { StoreAge } from "./store_age.ts";
+import { wayOut } from "./succession.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
+import { DepartureRunner, type DepartureRunnerParts } from "./runner/departure_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
+import { errorOf } from "./runner/recovery_words.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -103,6 +105,7 @@ export class LiveChannel {
   readonly ages: KeyAges;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
+  readonly departure: DepartureRunner;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
@@ -120,12 +123,6 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
-  /** Calls to leave. As long as there are some, our leaf must stay as it is. */
-  #leaving: number[] = [];
-  /** The end that the relay is asked for. */
-  #asked: Asked | undefined;
-  /** The names know of the end. */
-  #hasSaidEnd = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** As the relay said last. */
   #endReason: Exclude<ChannelEndReason, "lapsed"> | "unknown" = "unknown";
@@ -186,6 +183,7 @@ export class LiveChannel {
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
+    this.departure = this.#createDeparture();
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
@@ -216,6 +214,7 @@ export class LiveChannel {
       onRejoined: () => this.#goOnRejoined(),
       onGeneration: (begun, isOwn) => this.#begun(begun, isOwn),
       onFinding: (finding) => this.#found(finding),
+      onStepped: () => this.departure.look(),
       over: () => this.#over,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
@@ -223,7 +222,7 @@ export class LiveChannel {
 
   #createSight(): RecoverySight {
     const link = (): LinkRunner => this.#link;
-    const isLeaving = (): boolean => this.#leaving.length > 0;
+    const isLeaving = (): boolean => this.departure.stage() !== "staying";
     const [reader, inbox, commits] = [this.#reader, this.inbox, this.commits];
     return {
       get permit() {
@@ -255,18 +254,22 @@ export class LiveChannel {
     switch (finding.type) {
       case "stopped":
         this.#suspend();
-        return this.#caretaker.stop();
+        return this.#lookAtDuties();
       case "in_step":
-        return this.#caretaker.start();
+        return this.#lookAtDuties();
       case "outside":
         // Nothing is read before we are in again.
         if (!finding.hears) this.#link.push({ type: "out_of_step" });
         this.#suspend();
-        return this.#caretaker.stop();
+        return this.#lookAtDuties();
       case "all_arrived":
       case "hold":
-      case "retry":
         return this.#link.push({ type: finding.type });
+      case "founding_settled":
+        return this.departure.foundingSettled();
+      case "retry":
+        if (finding.refusal !== undefined) this.departure.foundingSettled(errorOf(finding.refusal));
+        return this.#link.push({ type: "retry" });
       case "gone":
         return this.#end(removedError(this.name, this.#removedBy), { how: "gone" });
       case "over":
@@ -278,8 +281,9 @@ export class LiveChannel {
   async #begun(begun: Begun, isOwn: boolean): Promise<void> {
     this.#link.push({ type: "all_arrived" });
     this.#reader.founded(begun);
+    this.departure.entered();
     await this.#progress.flush();
-    this.#caretaker.start();
+    this.#lookAtDuties();
     if (isOwn) return this.#link.fetchAgain();
     const { permit } = this.#link;
     if (permit !== undefined) this.#goOn(permit);
@@ -292,6 +296,7 @@ export class LiveChannel {
       candidate,
       given,
       work: () => this.#link.work,
+      departure: () => this.departure.stage(),
       stopped: () => this.#stopped,
       planOf: (plan, leavers) => planOf(plan, this.#planFacts(leavers)),
       isKeyOld: () => this.ages.isOld,
@@ -318,6 +323,30 @@ export class LiveChannel {
       returning: this.#caretaker.returning,
       isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
     };
+  }
+
+  #createDeparture(): DepartureRunner {
+    return new DepartureRunner({
+      ...this.#leaves,
+      commits: this.commits,
+      work: () => this.#link.work,
+      isAllRead: () => this.state.caughtUp,
+      onStage: () => {
+        this.commits.look();
+        this.#lookAtDuties();
+      },
+      onStayed: (operation, error) => this.#keeper.stayed(operation, error),
+      onEnded: (how, operations) => {
+        // By leaving, unless it has ended already.
+        this.#end(undefined);
+        this.#keeper.ended(how, operations);
+      },
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  get #leaves(): Pick<DepartureRunnerParts, "membership" | "recovery" | "storeAge"> {
+    return { membership: this.membership, recovery: this.#recovery, storeAge: this.#storeAge };
   }
 
   #createLink(log: Uint8Array | undefined): LinkRunner {
@@ -418,6 +447,13 @@ export class LiveChannel {
     await this.#recovery.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }
 
+  /** Upkeep for the others rests while this agent cannot commit, or leaves. */
+  #lookAtDuties(): void {
+    const isOn = this.#place.at === "in_step" && this.departure.stage() === "staying";
+    if (isOn) this.#caretaker.start();
+    else this.#caretaker.stop();
+  }
+
   /** The relay says nothing any more that would make us come back, and what stands behind our place is on its way. */
   async #linkCleared(permit: Permit, { after, head, isLost, log }: Begins): Promise<void> {
     if (isLost) await this.#progress.lose(after);
@@ -516,37 +552,6 @@ export class LiveChannel {
     await this.#recovery.recover();
   }
 
-  /** Leaves the channel for good. The last member closes it, the last owner has a successor: that of the first call. */
-  depart(operation: number, successor: AgentId | undefined): void {
-    // The names have not stepped yet what they were told.
-    if (this.#hasSaidEnd) return this.#keeper.ended("over", [operation]);
-    this.#leaving.push(operation);
-    if (this.#leaving.length > 1 || this.#ended !== undefined) return;
-    // When it ends meanwhile, those that leave it are handed over: what is answered afterwards is nobody's.
-    this.#depart(successor).then(() => this.#end(undefined, { how: "gone" }), (error) => {
-      for (const each of this.#leaving.splice(0)) this.#keeper.stayed(each, error);
-    });
-  }
-
-  async #depart(successor: AgentId | undefined): Promise<void> {
-    if (this.#recovery.stopped !== undefined) {
-      // A generation of ours that is on its way, or in the log, gives us another leaf.
-      await this.#entries.idle();
-      await this.#recovery.settleFoundings();
-      await this.#entries.idle();
-    }
-    const parts = { ...this.#left, commits: this.commits, caretaker: this.#caretaker, ended: this.#stop.signal };
-    const asks: LeavingParts["asks"] = async (end, call) => {
-      this.#asked = end;
-      await call().finally(() => this.#asked = undefined);
-    };
-    await sayGoodbye({ ...parts, asks }, successor, this.#deps);
-  }
-
-  get #left(): Pick<LeavingParts, "membership" | "recovery" | "storeAge"> {
-    return { membership: this.membership, recovery: this.#recovery, storeAge: this.#storeAge };
-  }
-
   /** Of one that is over. */
   get wayOut(): ReturnType<typeof wayOut> {
     return wayOut(this.membership);
@@ -554,7 +559,8 @@ export class LiveChannel {
 
   /** For one that is over: the relay is told. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
-    await sayLeave(this.#left, { isNamed: !this.#recovery.isUnwelcome }, this.#deps);
+    const request = leaveRequest(this.#leaves, !this.#recovery.isUnwelcome, this.#deps);
+    await this.#deps.session.call("LeaveChannel", request);
   }
 
   /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
@@ -597,7 +603,7 @@ export class LiveChannel {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
-    await this.#recovery.halt();
+    await this.#recovery.idle();
     await this.#entries.idle();
     await this.membership.durable.close();
   }
@@ -817,11 +823,12 @@ export class LiveChannel {
     this.senders.clear();
     this.confirmations.restart(entered.anchor.formerEpoch);
     this.#progress.restart(joinedSequence);
+    this.departure.entered();
   }
 
   async #goOnRejoined(): Promise<void> {
     await this.outbox.restart();
-    this.#caretaker.start();
+    this.#lookAtDuties();
     this.connection(this.#deps.session.state.kind === "online");
   }
 
@@ -830,8 +837,7 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
-    // It is the relay's answer, which comes a little later.
-    if (reason === this.#asked) return this.#end(endError(reason, this.name), { how: "gone" });
+    if (this.departure.hears(reason)) return;
     // An owner reads on, and may begin the channel anew: the relay lets it.
     if (reason === "lapsed") {
       return this.#recovery.push({ type: "doubt", by: "lapse", reason: "it was absent for too long" });
@@ -897,8 +903,7 @@ export class LiveChannel {
     this.#link.end();
     this.tell({ type: "ended", error });
     this.events.end();
-    this.#hasSaidEnd = true;
-    this.#keeper.ended(how, this.#leaving.splice(0));
+    this.departure.end(how);
   }
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {

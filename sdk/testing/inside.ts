@@ -161,12 +161,14 @@ export class Inside {
 
   /** No commit is made or sent any more until `reopenCommits`, as while the agent leaves. */
   closeCommits(): Promise<void> {
-    this.#live.commits.depart("goodbye");
+    this.#live.departure.stage = () => "goodbye";
+    this.#live.commits.look();
     return Promise.resolve();
   }
 
   reopenCommits(): void {
-    this.#live.commits.depart("staying");
+    Reflect.deleteProperty(this.#live.departure, "stage");
+    this.#live.commits.look();
   }
 
   /** From now on `act` decides what becomes of it when the time of an open commit has come. */

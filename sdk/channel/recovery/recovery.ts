@@ -30,6 +30,7 @@ import type {
   RecoveryFacts,
   RecoveryState,
   RecoveryStep,
+  Refusal,
   Result,
 } from "./recovery_state.ts";
 import {
@@ -389,18 +390,18 @@ function settled(run: Run, answer: Answer): void {
 }
 
 function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): void {
-  if (run.state.settling === number) return retry(run);
+  if (run.state.settling === number) return retry(run, refusal);
   if (!foundingRefused(run, number, refusal)) backRefused(run, number, refusal, epoch);
 }
 
 function lost(run: Run, { call: number, refusal }: Of<"lost">): void {
-  if (run.state.settling === number) return retry(run);
+  if (run.state.settling === number) return retry(run, refusal);
   if (!foundingLost(run, number, refusal)) backLost(run, number, refusal);
 }
 
-function retry(run: Run): void {
+function retry(run: Run, refusal: Refusal): void {
   run.state.settling = undefined;
-  find(run, { type: "retry" });
+  find(run, { type: "retry", refusal });
 }
 
 function done(run: Run, number: number, result: Result): void {

@@ -359,7 +359,8 @@ export type Finding =
   | { readonly type: "gone" }
   /** Nothing behind this entry is read before there is a permit. */
   | { readonly type: "hold" }
-  | { readonly type: "retry" }
+  /** With the refusal of the question to the log, if that is why. */
+  | { readonly type: "retry"; readonly refusal?: Refusal }
   | { readonly type: "over" };
 
 export type Report =

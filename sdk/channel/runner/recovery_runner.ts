@@ -7,8 +7,8 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf, type NoticeEnvelope } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { isCode, StaticError } from "../../base/errors.ts";
-import { jitter, pause } from "../../base/runtime.ts";
+import { StaticError } from "../../base/errors.ts";
+import { jitter } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
@@ -51,9 +51,6 @@ import type { Waited } from "./link_runner.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
 
-/** For a founding of ours, before this agent leaves. */
-const settleMs = 30_000;
-
 /** The reader and the connection, at this moment. */
 export interface RecoverySight {
   readonly permit: Permit | undefined;
@@ -68,7 +65,7 @@ export interface RecoverySight {
   readonly hasOpenCommit: boolean;
 }
 
-export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" | "founding_settled" }>;
+export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" }>;
 
 export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
   readonly membership: Membership;
@@ -86,6 +83,8 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   readonly onRejoined: () => Promise<void>;
   readonly onGeneration: (begun: Begun, isOwn: boolean) => Promise<void>;
   readonly onFinding: (finding: ChannelFinding) => void;
+  /** A step is carried out, and its write is durable. */
+  readonly onStepped: () => void;
   readonly over: () => StaticError | undefined;
   readonly onFault: (fault: unknown) => void;
 }
@@ -109,7 +108,8 @@ export class RecoveryRunner {
   readonly #parts: RecoveryRunnerParts;
   readonly #deps: ChannelDeps;
   readonly #bytes: RecoveryBytes;
-  readonly #state: RecoveryState;
+  /** As the disk is: a step with a write counts when that is durable. */
+  #state: RecoveryState;
   readonly #facts: RecoveryFacts;
   readonly #queue: Waiting[] = [];
   readonly #timers = new Map<number, () => void>();
@@ -130,10 +130,6 @@ export class RecoveryRunner {
   #base: string | undefined;
   /** Ends that Welcomes come here. */
   #deaf: (() => void) | undefined;
-  /** Those that wait until this agent is in, or asks no more. */
-  #back: Deferred<void> | undefined;
-  #settling: Deferred<void> | undefined;
-  #settleError: unknown;
   /** Messages behind the stop, and the last entry that was counted there. */
   #unread = 0;
   #countedTo = 0;
@@ -163,7 +159,8 @@ export class RecoveryRunner {
   #createFacts(): RecoveryFacts {
     const { membership, sight } = this.#parts;
     const { agentId, session, runtime, relayNowMs, welcomes } = this.#deps;
-    const [bytes, state] = [this.#bytes, this.#state];
+    const bytes = this.#bytes;
+    const place = (): Place => this.#state.place;
     return {
       get permit() {
         return sight.permit;
@@ -196,7 +193,7 @@ export class RecoveryRunner {
         return sight.isAllHere;
       },
       get isAllRead() {
-        const bad = badOf(state.place);
+        const bad = badOf(place());
         return bad === undefined || (sight.received ?? 0) >= bad.sequence - 1;
       },
       get isAllShown() {
@@ -391,40 +388,11 @@ export class RecoveryRunner {
     await waiting.promise;
   }
 
-  /** Our leaf stays as it is: the program leaves. Resolves when nothing that was begun changes it any more. */
-  async halt(): Promise<void> {
-    await this.tell({ type: "halt" });
+  /** Resolves when no step, and no work with keys, is under way. */
+  async idle(): Promise<void> {
     // Also what is written when the channel is over.
     while (this.#isStepping) await this.#carrying;
     await Promise.all(this.#jobs);
-  }
-
-  resume(): void {
-    this.push({ type: "resume" });
-  }
-
-  /** Resolves when this agent has come in, or asks no more. */
-  get over(): Promise<void> {
-    if (this.#asking === undefined) return Promise.resolve();
-    return (this.#back ??= createDeferred<void>()).promise;
-  }
-
-  /** A founding of ours may give us another leaf: resolves when that is known, or has taken too long. Throws `StaticError`. */
-  async settleFoundings(): Promise<void> {
-    if (!this.hasFoundings && this.#state.founding.at === "none") return;
-    const settling = this.#settling = createDeferred<void>();
-    settling.promise.catch(() => {});
-    await this.tell({ type: "leaves" });
-    const stop = new AbortController();
-    try {
-      await Promise.race([settling.promise, pause(this.#deps.runtime, settleMs, stop.signal)]);
-    } catch (error) {
-      // The relay has no place for us: the statement may be void then, and an owner removes us.
-      if (!isCode(error, "not_found", "membership_lapsed")) throw error;
-    } finally {
-      stop.abort();
-      this.#settling = undefined;
-    }
   }
 
   end(): void {
@@ -437,8 +405,6 @@ export class RecoveryRunner {
     // Of a step that fails, and of those behind it, nothing else would come.
     for (const waiting of this.#recovering.values()) waiting.reject(this.#parts.over());
     this.#recovering.clear();
-    this.#back?.resolve();
-    this.#settling?.resolve();
   }
 
   /** Nothing that it asked for is of use any more. */
@@ -466,7 +432,8 @@ export class RecoveryRunner {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const { event, done } = next;
       try {
-        const rest = this.#carryOut(stepRecovery(this.#state, event, this.#facts));
+        const state = { ...this.#state };
+        const rest = this.#carryOut(stepRecovery(state, event, this.#facts), state);
         if (rest !== undefined) {
           this.#carrying = rest.then(() => {
             this.#settled(done);
@@ -482,7 +449,7 @@ export class RecoveryRunner {
     this.#isStepping = false;
   }
 
-  /** The state may be ahead of the disk: nothing is stepped any more. */
+  /** Nobody knows what the disk holds: nothing is stepped any more. */
   #fail(fault: unknown, done: () => void): void {
     this.#isStepping = false;
     this.#hasFailed = true;
@@ -493,17 +460,16 @@ export class RecoveryRunner {
   #settled(done: () => void): void {
     this.#forgetTimers();
     this.#listen();
-    if (this.#asking === undefined) {
-      this.#back?.resolve();
-      this.#back = undefined;
-    }
     this.#bytes.keepTold(this.#told);
     done();
+    this.#parts.onStepped();
   }
 
   /** Returns a promise when something has to be waited for. */
-  #carryOut({ write, effects }: RecoveryStep): Promise<void> | undefined {
-    if (write.length > 0) return this.#carryOutLater(effects, this.#write(write));
+  #carryOut({ write, effects }: RecoveryStep, state: RecoveryState): Promise<void> | undefined {
+    const written = (): void => void (this.#state = state);
+    if (write.length > 0) return this.#carryOutLater(effects, this.#write(write, written));
+    written();
     for (const [at, effect] of effects.entries()) {
       const done = this.#perform(effect);
       if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
@@ -616,29 +582,15 @@ export class RecoveryRunner {
     const { onFinding, onRejoined, onGeneration } = this.#parts;
     switch (finding.type) {
       case "membership":
-        return this.#inPlace(onRejoined());
+        return onRejoined();
       case "generation": {
         const at = this.#begun?.at;
         this.#begun = undefined;
-        return at && this.#inPlace(onGeneration(at, finding.own !== undefined));
+        return at && onGeneration(at, finding.own !== undefined);
       }
-      case "founding_settled":
-        return void this.#settling?.resolve();
-      case "retry":
-        this.#settling?.reject(this.#settleError);
-        return void onFinding(finding);
-      case "in_step":
-        this.#settling?.resolve();
-        return void onFinding(finding);
       default:
         return void onFinding(finding);
     }
-  }
-
-  /** An agent that wants to leave has its leaf now. */
-  async #inPlace(entering: Promise<void>): Promise<void> {
-    await entering;
-    this.#settling?.resolve();
   }
 
   // Calls and work
@@ -657,7 +609,6 @@ export class RecoveryRunner {
     } catch (error) {
       // Anything but a refusal is a fault of ours.
       if (!(error instanceof StaticError)) throw error;
-      this.#settleError = error;
       const refusal = refusalOf(error);
       if (isLost(error)) return { type: "lost", call, refusal };
       return { type: "refused", call, refusal, ...(error.epoch !== undefined && { epoch: error.epoch }) };
@@ -691,12 +642,16 @@ export class RecoveryRunner {
 
   // Writes
 
-  async #write(changes: readonly RecoveryChange[]): Promise<void> {
+  /** `written`: nothing runs between the write and this, or this and the new membership. */
+  async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
-    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records);
-    else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
-    else if (records.length > 0) await this.#deps.store.batch(records);
+    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
+    else {
+      if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
+      else if (records.length > 0) await this.#deps.store.batch(records);
+      written();
+    }
     this.#base = this.hasFoundings ? baseNameOf(this.#parts.membership.group.current) : undefined;
   }
 
@@ -769,7 +724,7 @@ export class RecoveryRunner {
     return { next, changes, founding: { ...request, sender: this.#deps.agentId }, at, isLate };
   }
 
-  async #enterMembership(number: number, records: readonly RecordChange[]): Promise<void> {
+  async #enterMembership(number: number, records: readonly RecordChange[], written: () => void): Promise<void> {
     const { membership, health, onMembership } = this.#parts;
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
@@ -784,7 +739,9 @@ export class RecoveryRunner {
     const entrance = { name, trust, position, used, byOwner: maker.owner, foundings, ...known };
     // Messages that readers finish from now on belong to a membership that is over.
     membership.durable.retire();
-    onMembership(await writeEntered(group, entrance, this.#deps), position);
+    const entered = await writeEntered(group, entrance, this.#deps);
+    written();
+    onMembership(entered, position);
     this.#bytes.usedUp(opened.own.reference);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }

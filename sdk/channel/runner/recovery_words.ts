@@ -89,6 +89,11 @@ export function refusalOf(error: unknown): Refusal {
   return refusal;
 }
 
+/** The error behind a refusal that the machine was given. */
+export function errorOf(refusal: Refusal): unknown {
+  return errors.get(refusal) ?? createError("connection_error", refusal.text);
+}
+
 /** Nobody knows whether the relay has acted. */
 export function isLost(error: unknown): boolean {
   return isCode(error, "transport_error", "connection_error", "internal");
