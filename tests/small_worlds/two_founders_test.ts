@@ -47,5 +47,5 @@ if (inCampaign) {
     founders,
     lists,
   });
-  world("two owners found, one of them without a member", { recover: 2 }, { lists: [["bob"]] });
+  world("one of two owners founds, without a member or with it: late", { recover: 1, late: 1 }, { lists: [["bob"]] });
 }
