@@ -10,13 +10,14 @@ export {
   verifyAgentStore,
 } from "./agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel, type LeaveOptions, type PromoteOptions } from "./channel.ts";
+export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/key_ages.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
+export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery_preview.ts";
 export type { Promotion } from "./channel/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {

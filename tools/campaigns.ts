@@ -68,6 +68,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/scenario/races_test.ts",
       "tests/scenario/recovery_kill_test.ts",
       "tests/scenario/rejoin_test.ts",
+      "tests/scenario/sybil_recovery_test.ts",
     ],
   },
   {

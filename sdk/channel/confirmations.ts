@@ -126,6 +126,11 @@ export class Confirmations implements Carriable {
     return this.#confirmation?.epoch === this.#parts.membership.epoch ? this.#confirmation : undefined;
   }
 
+  /** Our own state of an epoch, as long as it is kept. */
+  stateAt(epoch: number): Uint8Array | undefined {
+    return this.#states.get(epoch);
+  }
+
   /** Whether all of these are members here. */
   areMembers(agentIds: ReadonlyMap<AgentId, unknown>): boolean {
     if (agentIds.size > this.#leafKeys().byAgent.size) return false;

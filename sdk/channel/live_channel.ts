@@ -59,6 +59,8 @@ import { wayOut } from "./succession.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
 import { DepartureRunner, type DepartureRunnerParts } from "./runner/departure_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
+import type { RecoveryPreview } from "./recovery_preview.ts";
+import type { Choice } from "./recovery/recovery_state.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { errorOf } from "./runner/recovery_words.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
@@ -208,6 +210,11 @@ export class LiveChannel {
       storeAge: this.#storeAge,
       entries: this.#entries,
       sight: this.#createSight(),
+      past: {
+        stateAt: (epoch) => this.confirmations.stateAt(epoch),
+        confirmedBy: (agentId) => this.confirmations.confirmedEpoch(agentId),
+        hashOf: (epoch) => this.#kept.hashOf(epoch),
+      },
       allHere: () => this.#link.allHere(),
       onEntering: () => this.#storeAge.begunAnew(),
       onMembership: (entered, joinedSequence) => this.#rejoined(entered, joinedSequence),
@@ -545,11 +552,17 @@ export class LiveChannel {
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
    * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`. A call while another
-   * one is under way is that one.
+   * one is under way is that one, if it names nobody else.
    */
-  async recover(): Promise<void> {
+  async recover(choice: Choice = {}): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
-    await this.#recovery.recover();
+    await this.#recovery.recover(choice);
+  }
+
+  /** Whom `recover()` with the same lists would leave out now. Throws `StaticError` where that would. */
+  previewRecovery(choice: Choice): RecoveryPreview {
+    if (this.#over !== undefined) throw this.#over;
+    return this.#recovery.preview(choice);
   }
 
   /** Of one that is over. */

@@ -25,6 +25,7 @@ import { demote, promote, setPolicy } from "./ownership.ts";
 import type { Promotion } from "./plan.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
+import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_preview.ts";
 import { waitForMember } from "./waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {
@@ -64,8 +65,13 @@ export class LocalChannel implements ChannelPort {
     });
   }
 
-  async recover(): Promise<void> {
-    await translating("Cannot recover the channel", () => this.#live.recover());
+  async recover(choice: RecoveryChoice): Promise<void> {
+    await translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find)));
+  }
+
+  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
+    const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
+    return await translating("Cannot preview the recovery", () => Promise.try(preview));
   }
 
   async promote(agentId: string, to: Promotion): Promise<void> {

@@ -18,6 +18,7 @@ import type { Sent } from "./bundling.ts";
 import type { SendOptions } from "./send_options.ts";
 import type { Promotion } from "./plan.ts";
 import type { ReceiveOptions } from "./receiver.ts";
+import type { RecoveryChoice, RecoveryPreview } from "./recovery_preview.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */
 export interface ChannelPort {
@@ -27,7 +28,8 @@ export interface ChannelPort {
   readonly over: StaticError | undefined;
   addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array>;
   removeMember(agentId: string): Promise<void>;
-  recover(): Promise<void>;
+  recover(choice: RecoveryChoice): Promise<void>;
+  previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview>;
   promote(agentId: string, to: Promotion): Promise<void>;
   demote(agentId: string): Promise<void>;
   setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;

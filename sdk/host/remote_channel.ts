@@ -26,6 +26,7 @@ import type { Promotion } from "../channel/plan.ts";
 import type { SendOptions } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { ReceiveOptions } from "../channel/receiver.ts";
+import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery_preview.ts";
 import { waitForMember } from "../channel/waiting_for_member.ts";
 import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
@@ -161,8 +162,13 @@ export class RemoteChannel implements ChannelPort {
     this.#changed(await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done));
   }
 
-  async recover(): Promise<void> {
-    this.#changed(await this.#link.call("recover", this.#named));
+  async recover(choice: RecoveryChoice): Promise<void> {
+    this.#changed(await this.#link.call("recover", { ...this.#named, ...listsOf(choice) }));
+  }
+
+  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
+    const { fields } = await this.#link.repeat("previewRecovery", { ...this.#named, ...listsOf(choice) });
+    return fields.raw("preview") as RecoveryPreview; // cast: the host's own, of this version
   }
 
   async promote(agentId: string, to: Promotion): Promise<void> {
@@ -350,6 +356,10 @@ function contentOf(value: Sendable, options: ContentOptions): Header {
     ...(conversation !== undefined && { conversation }),
     ...(headers !== undefined && { headers }),
   };
+}
+
+function listsOf({ without, keep }: RecoveryChoice): Header {
+  return { ...(without !== undefined && { without: [...without] }), ...(keep !== undefined && { keep: [...keep] }) };
 }
 
 function policyFrom(fields: Fields | undefined): ChannelPolicy {

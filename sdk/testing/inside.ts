@@ -254,8 +254,8 @@ export class Inside {
     return requestOf(createFounding(this.#membership, bad, claimed, deps, without));
   }
 
-  recover(): ReturnType<LiveChannel["recover"]> {
-    return this.#live.recover();
+  recover(...choice: Parameters<LiveChannel["recover"]>): ReturnType<LiveChannel["recover"]> {
+    return this.#live.recover(...choice);
   }
 
   leave(): Promise<void> {

@@ -10,6 +10,7 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
+import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
 import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../bad_commit.ts";
@@ -20,12 +21,17 @@ import type { Begun, Founding, FoundingVerdict, OpenedFounding } from "../follow
 import { claimableOf, requestOf } from "../founding.ts";
 import { deleteForeign, putForeign } from "../foreign_generation.ts";
 import type { HealthLog, StoppedState } from "../health.ts";
+import { leftOutBy, nobodyElse, rootOf } from "../lineage.ts";
 import type { Membership } from "../membership.ts";
+import { previewOf, type RecoveryPreview } from "../recovery_preview.ts";
+import { choose, needsChoice, standing } from "../recovery/choice.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
 import { restore } from "../recovery/recovery_records.ts";
-import { backOf, badOf, isAgain } from "../recovery/recovery_run.ts";
+import { backOf, badOf, isAgain, type Run } from "../recovery/recovery_run.ts";
 import type {
+  Bad,
+  Choice,
   Finding,
   FoundCommit,
   Own,
@@ -43,8 +49,9 @@ import type {
   Work,
 } from "../recovery/recovery_state.ts";
 import { mayHear } from "../recovery/way_back.ts";
-import { actionFor, foreignState, problemOf } from "../stopped_words.ts";
+import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../stopped_words.ts";
 import type { OwnEntry, StoreAge } from "../store_age.ts";
+import { type OwnPast, unjustRecovery } from "../unjust_recovery.ts";
 import { reportChanges } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
 import type { Waited } from "./link_runner.ts";
@@ -65,6 +72,13 @@ export interface RecoverySight {
   readonly hasOpenCommit: boolean;
 }
 
+/** Knowledge of this agent and of others about the epochs behind it. */
+export interface RecoveryPast extends Pick<OwnPast, "stateAt"> {
+  readonly confirmedBy: (agentId: AgentId) => number | undefined;
+  /** SHA-256 of the commit that ended an epoch, as long as it is kept. */
+  readonly hashOf: (epoch: number) => Promise<Uint8Array | undefined>;
+}
+
 export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" }>;
 
 export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
@@ -74,6 +88,7 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   /** One entry after the other, and nothing beside them. */
   readonly entries: Serial;
   readonly sight: RecoverySight;
+  readonly past: RecoveryPast;
   readonly allHere: () => Promise<Waited>;
   /** Our group moves: returns what else to write. */
   readonly onEntering: () => RecordChange;
@@ -133,6 +148,8 @@ export class RecoveryRunner {
   /** Messages behind the stop, and the last entry that was counted there. */
   #unread = 0;
   #countedTo = 0;
+  /** Of the founding that was judged last: whether it blames a commit that we followed. */
+  #unjust: { readonly founder: AgentId; readonly text: string | undefined } | undefined;
 
   constructor(parts: RecoveryRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -186,8 +203,17 @@ export class RecoveryRunner {
       get others() {
         return membership.group.members().filter((member) => member.agentId !== agentId);
       },
+      get members() {
+        return baseMembersOf(membership.group.current);
+      },
       get claimable() {
         return claimableOf(membership, agentId);
+      },
+      get leftOut() {
+        const { group: { current, binding: { owners } }, lineage } = membership;
+        const blamed = badOf(place())?.blamed;
+        const base = { members: baseMembersOf(current), owners, self: agentId };
+        return blamed === undefined ? nobodyElse : leftOutBy(lineage, base, blamed, runtime.nowMs());
       },
       get isAllHere() {
         return sight.isAllHere;
@@ -283,9 +309,48 @@ export class RecoveryRunner {
     return bad !== undefined && isAgain(this.#state, bad, this.#facts);
   }
 
-  get #isOffered(): boolean {
+  /** To be asked, not stepped. */
+  get #now(): Run {
+    return { state: this.#state, facts: this.#facts, write: [], effects: [] };
+  }
+
+  /** The way out for this agent, in words. */
+  get #wayOut(): { readonly isNow: boolean; readonly action: string } | undefined {
     const bad = badOf(this.#state.place);
-    return bad !== undefined && isOffered({ state: this.#state, facts: this.#facts, write: [], effects: [] }, bad);
+    const { stopped } = this;
+    if (bad === undefined || stopped === undefined) return undefined;
+    const { group } = this.#parts.membership;
+    const isNow = isOffered(this.#now, bad);
+    return { isNow, action: actionFor(stopped, group, isNow ? this.#outcome(bad) : undefined) };
+  }
+
+  /** Of a call without lists. */
+  #outcome(bad: Bad): Outcome {
+    const chosen = choose(this.#now, {}, bad);
+    const out = "refusal" in chosen ? 0 : chosen.without.length;
+    const isByLine = !this.hasFoundings && this.#state.founding.at === "none";
+    return { out, isByLine, needsChoice: needsChoice(this.#now, {}, bad) };
+  }
+
+  /** Whom `recover()` with these lists would leave out. Sends nothing. Throws `StaticError`. */
+  preview(choice: Choice): RecoveryPreview {
+    const bad = badOf(this.#state.place);
+    const refused = standing(this.#now);
+    if (refused !== undefined || bad === undefined) {
+      throw this.#errorOf(refused ?? { code: "not_allowed", text: "not_stopped" });
+    }
+    const chosen = choose(this.#now, choice, bad);
+    if ("refusal" in chosen) throw this.#errorOf(chosen.refusal);
+    const { membership } = this.#parts;
+    const facts = { members: this.#facts.members.length, leftOut: this.#facts.leftOut, lineage: membership.lineage };
+    const identities = new Map<AgentId, Uint8Array>(
+      [...membership.group.members(), ...membership.absentMembers].map(({ agentId, identity }) => [agentId, identity]),
+    );
+    return previewOf(bad.blamed, chosen.without, {
+      ...facts,
+      choiceNeeded: needsChoice(this.#now, choice, bad),
+      identities,
+    });
   }
 
   /** In words, for `health()`. */
@@ -294,13 +359,8 @@ export class RecoveryRunner {
     if (place.at === "apart") return foreignState(place.foreign);
     const bad = this.stopped;
     if (bad === undefined) return undefined;
-    const { group } = this.#parts.membership;
-    const isNow = this.#isOffered;
-    return {
-      problem: problemOf(bad),
-      action: actionFor(bad, group, isNow),
-      recoverable: group.self.owner && isNow,
-    };
+    const { isNow = false, action = "" } = this.#wayOut ?? {};
+    return { problem: problemOf(bad), action, recoverable: this.#parts.membership.group.self.owner && isNow };
   }
 
   /** Whether an entry of the log is the commit at which this agent is stopped, or stands behind it. */
@@ -346,11 +406,34 @@ export class RecoveryRunner {
 
   /** A founding that is not forged. Resolves when this agent is in it, or is not going to be. */
   async founded(entry: Founding, verdict: Exclude<FoundingVerdict, { kind: "forged" }>): Promise<void> {
-    const { founding: { generation }, sender: founder } = entry;
+    const { founding: { generation, blamed, without }, sender: founder } = entry;
     if (verdict.kind === "follow") this.#bytes.entry = { founding: entry, base: verdict.base };
+    const isJudged = verdict.kind === "follow" || verdict.kind === "behind";
+    this.#unjust = isJudged ? { founder, text: await this.#injustice(entry) } : undefined;
     const reason = "reason" in verdict ? verdict.reason : "";
-    await this.tell({ type: "founding", generation, founder, verdict: verdict.kind, reason });
+    await this.tell({
+      type: "founding",
+      generation,
+      founder,
+      out: [blamed, ...without],
+      verdict: verdict.kind,
+      reason,
+    });
     await this.#opening;
+  }
+
+  /** Before the group moves: afterwards nobody knows any more what this agent followed. */
+  async #injustice(entry: Founding): Promise<string | undefined> {
+    const { membership: { group: { parent } }, past } = this.#parts;
+    const { baseEpoch } = entry.founding;
+    const confirmed = past.confirmedBy(entry.sender);
+    const isOfBase = confirmed !== undefined && generationOf(confirmed) === generationOf(baseEpoch);
+    return unjustRecovery(entry, {
+      self: this.#deps.agentId,
+      stateAt: past.stateAt,
+      commitHash: parent?.base.epoch === baseEpoch ? parent.commitHash : await past.hashOf(baseEpoch),
+      confirmed: isOfBase ? confirmed : undefined,
+    });
   }
 
   leaf(told: ToldLeaf): void {
@@ -379,12 +462,12 @@ export class RecoveryRunner {
     return this.#state.made.filter(({ base }) => base === this.#base).map(({ hash }) => hash);
   }
 
-  async recover(): Promise<void> {
+  async recover(choice: Choice): Promise<void> {
     if (this.#isOver) throw this.#parts.over();
     const operation = ++this.#operations;
     const waiting = createDeferred<void>();
     this.#recovering.set(operation, waiting);
-    this.push({ type: "recover", operation });
+    this.push({ type: "recover", operation, choice });
     await waiting.promise;
   }
 
@@ -564,18 +647,23 @@ export class RecoveryRunner {
     this.#recovering.delete(operation);
     if (waiting === undefined) return;
     if (refusal === undefined) return waiting.resolve();
-    const { membership } = this.#parts;
-    const foreign = this.#state.place.at === "apart" ? foreignState(this.#state.place.foreign) : undefined;
-    const bad = this.stopped;
-    const { epoch, name } = membership;
-    waiting.reject(recoverError(refusal, {
-      action: bad && actionFor(bad, membership.group, this.#isOffered),
+    waiting.reject(this.#errorOf(refusal));
+  }
+
+  #errorOf(refusal: Refusal): unknown {
+    const { epoch, name, lineage, group } = this.#parts.membership;
+    const { place } = this.#state;
+    const foreign = place.at === "apart" ? foreignState(place.foreign) : undefined;
+    const blamed = badOf(place)?.blamed;
+    return recoverError(refusal, {
+      action: this.stopped && actionFor(this.stopped, group, undefined),
       foreign: foreign && `${foreign.problem}. ${foreign.action}`,
+      choice: blamed && choiceText(blamed, this.#facts.leftOut, rootOf(lineage.since, blamed)),
       notFollowed:
         `Channel "${name}" is at epoch ${foundingEpoch(generationOf(epoch) + 1) + 1}, and this agent is at ` +
         `epoch ${epoch}: the commits in between have not arrived. See health(), then try again`,
       over: this.#parts.over(),
-    }));
+    });
   }
 
   #found(finding: Finding): Promise<void> | undefined {
@@ -750,17 +838,28 @@ export class RecoveryRunner {
 
   #report(what: Report): void {
     const { health } = this.#parts;
-    if (what.kind !== "recovered") return say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
-    if (this.#begun !== undefined) this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    if (what.kind !== "recovered") say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
+    else if (this.#begun !== undefined) this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    if (what.kind === "begun_anew") this.#tellUnjust();
+  }
+
+  #tellUnjust(founder = this.#unjust?.founder): void {
+    const unjust = this.#unjust;
+    this.#unjust = undefined;
+    if (unjust?.text === undefined || unjust.founder !== founder) return;
+    this.#parts.health.report("unjust_recovery", unjust.text);
   }
 
   #tellBegun({ founding, absent, sender }: Entering["founding"], couldFollow: boolean): void {
     const { health } = this.#parts;
+    const { without } = founding;
+    const others = without.length === 0 ? "" : `; also out: ${without.join(", ")}`;
     const could = couldFollow ? "this agent could follow it" : "this agent could not follow it";
     const away = absent.length === 0 ? "nobody is absent" : `absent until they come back: ${absent.join(", ")}`;
     const text = `${sender} began generation ${founding.generation} of the channel on epoch ${founding.baseEpoch}, ` +
-      `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}`;
+      `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}${others}`;
     health.report("recovered", text);
+    this.#tellUnjust(sender);
     if (this.#unread > 0) {
       const lost =
         `${this.#unread} messages stand in the log behind the commit that nobody here could follow; they cannot be ` +
