@@ -157,7 +157,7 @@ export class RecoveringHost {
       claimable: Object.keys(group.leaves).filter((each) => each !== name).map(agent),
       leftOut: this.#leftOut(bad),
       isAllHere: member.isAllHere,
-      isAllRead: bad === undefined || received >= bad.sequence - 1,
+      isAllRead: bad === undefined || member.isAllHere || received >= bad.sequence - 1,
       isAllShown: true,
       isLeaving: false,
       welcomes: member.welcomes,
