@@ -15,7 +15,7 @@ export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
-export type { KeyAge } from "./channel/key_ages.ts";
+export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
 export type { Promotion } from "./channel/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";

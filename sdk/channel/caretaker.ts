@@ -12,14 +12,12 @@ import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackag
 import { checkLeaf } from "../mls/leaf.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
-import { Healing } from "./healing.ts";
 import type { HealthLog } from "./health.ts";
-import type { KeyAges } from "./key_ages.ts";
 import type { Membership, Moved, RejoinClaim } from "./membership.ts";
 import type { Plan, Returning } from "./plan.ts";
 import { goneAbsent } from "./plans.ts";
-import { Renewal } from "./renewal.ts";
 import type { CommitRunner } from "./runner/commit_runner.ts";
+import type { KeyAgeRunner } from "./runner/key_age_runner.ts";
 
 interface RejoinRequest extends RejoinClaim, Returning {
   readonly expiresAtMs: number;
@@ -51,7 +49,7 @@ export interface CaretakerParts {
   readonly membership: Membership;
   readonly commits: CommitRunner;
   readonly health: HealthLog;
-  readonly ages: KeyAges;
+  readonly ages: KeyAgeRunner;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
@@ -59,8 +57,6 @@ export interface CaretakerParts {
 export class Caretaker {
   readonly #deps: ChannelDeps;
   readonly #parts: CaretakerParts;
-  readonly #renewal: Renewal;
-  readonly #healing: Healing;
   readonly #rejoins = new Map<AgentId, RejoinRequest>();
   /** When members came back since this process began, let in by any member. */
   readonly #returns = new Map<AgentId, readonly number[]>();
@@ -72,8 +68,6 @@ export class Caretaker {
   constructor(parts: CaretakerParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
-    this.#renewal = new Renewal(parts, deps);
-    this.#healing = new Healing(parts, deps);
     parts.membership.onMoved((moved) => this.#moved(moved));
   }
 
@@ -94,10 +88,7 @@ export class Caretaker {
   /** Somebody left, or the channel was opened and may have work left. */
   look(): void {
     const { signal } = this.#stop;
-    if (!signal.aborted) {
-      this.#renewal.look();
-      this.#healing.look();
-    }
+    if (!signal.aborted) this.#parts.ages.look();
     if (signal.aborted || this.#busy || !this.#hasWork()) return;
     this.#busy = true;
     this.#turn().then((ms) => this.#workAfter(ms, signal));
@@ -188,13 +179,12 @@ export class Caretaker {
   stop(): void {
     this.#stop.abort();
     this.#cancel?.();
-    this.#renewal.stop();
-    this.#healing.stop();
+    this.#parts.ages.rest();
   }
 
   /** For a process that ends. */
   finish(): Promise<void> {
-    return this.#healing.finish();
+    return this.#parts.ages.finish();
   }
 
   /** After `stop`. Work that was under way at that time starts nothing more. */

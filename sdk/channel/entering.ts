@@ -17,7 +17,6 @@ import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
 import { endErasing } from "./erasing.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
-import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
@@ -44,6 +43,7 @@ import {
   readTrust,
   type SenderRecord,
 } from "./records.ts";
+import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

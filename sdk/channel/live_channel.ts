@@ -40,7 +40,6 @@ import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import { KeyAges } from "./key_ages.ts";
 import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
 import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
@@ -57,6 +56,7 @@ import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./senders.ts";
 import { StoreAge } from "./store_age.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
+import { KeyAgeRunner } from "./runner/key_age_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
@@ -100,7 +100,7 @@ export class LiveChannel {
   readonly health: HealthLog;
   readonly senders: Senders;
   readonly confirmations: Confirmations;
-  readonly ages: KeyAges;
+  readonly ages: KeyAgeRunner;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
   readonly requester: Requester;
@@ -144,13 +144,14 @@ export class LiveChannel {
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
-    this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     this.commits = this.#createCommits(parts);
+    const { commits } = this;
+    this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, onFault }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
-    const { confirmations, commits, ages } = this;
+    const { confirmations, ages } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
@@ -314,7 +315,7 @@ export class LiveChannel {
     return {
       membership,
       leavers,
-      ownLeaf: ages.own.leaf,
+      ownLeaf: ages.ownLeaf,
       returning: this.#caretaker.returning,
       isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
     };
@@ -885,6 +886,7 @@ export class LiveChannel {
     this.#caretaker.stop();
     this.#progress.stop();
     this.confirmations.end();
+    this.ages.end();
     const over = toOthers ?? leftError(this.name);
     this.#over = over;
     this.#recovery.end();
