@@ -98,7 +98,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "expired-key-package-comes-in-by-a-request-to-return",
-    path: "sdk/channel/caretaker.ts",
+    path: "sdk/channel/runner/rejoin_claims.ts",
     from: "checkLifetime(keyPackage, clocksOf(this.#deps));",
     to: "checkLifetime(keyPackage, clocksOf(this.#deps).slice(0, 1));",
   },

@@ -3,11 +3,11 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, type ChannelEndReason, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
-import type { Caretaker } from "./caretaker.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { hiddenError } from "./end_errors.ts";
 import type { Membership } from "./membership.ts";
 import type { CommitRunner } from "./runner/commit_runner.ts";
+import type { DutyRunner } from "./runner/duty_runner.ts";
 import type { RecoveryRunner } from "./runner/recovery_runner.ts";
 import type { StoreAge } from "./store_age.ts";
 import { isLastOwner, isOnlyOwner } from "./succession.ts";
@@ -23,7 +23,7 @@ export type Asked = Extract<ChannelEndReason, "left" | "closed">;
 export interface LeavingParts {
   readonly membership: Membership;
   readonly commits: CommitRunner;
-  readonly caretaker: Caretaker;
+  readonly caretaker: DutyRunner;
   readonly recovery: RecoveryRunner;
   readonly storeAge: StoreAge;
   /** The relay is asked for this end of the channel. It may tell it before it answers. */

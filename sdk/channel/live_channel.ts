@@ -25,7 +25,6 @@ import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
-import { Caretaker } from "./caretaker.ts";
 import type { Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
 import { Confirmations } from "./confirmations.ts";
@@ -56,6 +55,7 @@ import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./senders.ts";
 import { StoreAge } from "./store_age.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
+import { DutyRunner } from "./runner/duty_runner.ts";
 import { KeyAgeRunner } from "./runner/key_age_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
@@ -110,7 +110,7 @@ export class LiveChannel {
   readonly #keeper: ChannelKeeper;
   readonly #reader: LogReader;
   readonly #progress: Progress;
-  readonly #caretaker: Caretaker;
+  readonly #caretaker: DutyRunner;
   readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
@@ -183,7 +183,7 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#caretaker = new Caretaker({ membership, commits, health, ages, ended: this.#stop.signal }, deps);
+    this.#caretaker = new DutyRunner({ membership, commits, health, ages, onFault }, deps);
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
@@ -661,9 +661,7 @@ export class LiveChannel {
     }
     // The relay takes back what we came back by only while its agent asks for it: now it may.
     if (this.#recovery.isByWord) return this.#link.push({ type: "asked_back" });
-    if (this.#caretaker.rejoin(request)) return;
-    const text = `A request to rejoin that the relay says is of ${agentId} is not genuine`;
-    this.health.report("refused_join", text);
+    this.#caretaker.asked(request);
   }
 
   /** Somebody began a new generation. */
@@ -883,10 +881,9 @@ export class LiveChannel {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
-    this.#caretaker.stop();
+    this.#caretaker.end();
     this.#progress.stop();
     this.confirmations.end();
-    this.ages.end();
     const over = toOthers ?? leftError(this.name);
     this.#over = over;
     this.#recovery.end();
