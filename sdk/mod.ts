@@ -30,7 +30,7 @@ export type {
   QuotaEvent,
   WelcomeEvent,
 } from "./channel/events.ts";
-export type { Silent } from "./channel/fork_watch.ts";
+export type { Silent } from "./channel/upkeep/fork_watch.ts";
 export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
