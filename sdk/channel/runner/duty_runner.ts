@@ -112,7 +112,7 @@ export class DutyRunner {
     this.#asked = request;
     this.#steps.push({ type: "asked", request: { agentId, requestId, expiresAtMs, epoch, isNamed } });
     this.#asked = undefined;
-    this.#claims.forgetOthers(new Set(Array.from(this.#state.requests.values(), (each) => each.requestId)));
+    this.#claims.forgetOthers(new Set(this.#state.requests.map((each) => each.requestId)));
   }
 
   /** This member has left. */

@@ -42,7 +42,7 @@ function happen(run: Run, event: DutyEvent): void {
     case "asked":
       return asked(run, event.request);
     case "left":
-      state.requests.delete(event.agentId);
+      drop(run, event.agentId);
       return look(run);
     case "look":
       return look(run);
@@ -67,26 +67,27 @@ function happen(run: Run, event: DutyEvent): void {
 
 /** Only so many members are looked at, and the others ask again. A member that comes back too often has no answer. */
 function asked(run: Run, request: Asking): void {
-  const { state: { requests }, facts } = run;
+  const { state, facts } = run;
   const { agentId } = request;
-  if (requests.size >= maxRequests && !requests.has(agentId)) return;
+  const at = state.requests.findIndex((each) => each.agentId === agentId);
+  if (at < 0 && state.requests.length >= maxRequests) return;
   if (!facts.isGenuine(request.requestId)) return report(run, { is: "not_genuine", agentId });
   if (returnsOf(run, agentId).length >= maxReturns) return report(run, { is: "too_often", agentId });
-  requests.set(agentId, request);
+  state.requests = at < 0 ? [...state.requests, request] : state.requests.with(at, request);
   look(run);
 }
 
 /** Within a day. */
 function returnsOf({ state, facts: { nowMs } }: Run, agentId: AgentId): readonly number[] {
-  return (state.returns.get(agentId) ?? []).filter((timeMs) => Math.abs(nowMs - timeMs) < dayMs);
+  return (state.returns[agentId] ?? []).filter((timeMs) => Math.abs(nowMs - timeMs) < dayMs);
 }
 
 function moved(run: Run, { added, removed }: Extract<DutyEvent, { type: "moved" }>): void {
-  const { state: { requests, returns }, facts } = run;
+  const { state: { returns }, facts } = run;
   for (const agentId of removed) {
-    requests.delete(agentId);
-    if (added.includes(agentId)) returns.set(agentId, [...returnsOf(run, agentId), facts.nowMs]);
-    else returns.delete(agentId);
+    drop(run, agentId);
+    if (added.includes(agentId)) returns[agentId] = [...returnsOf(run, agentId), facts.nowMs];
+    else delete returns[agentId];
   }
 }
 
@@ -96,11 +97,11 @@ function look(run: Run): void {
 
 /** Those of members that are gone, or that have expired, are dropped. */
 function open({ state, facts }: Run): ReturnType<typeof openRequests> {
-  const all = openRequests(state, facts);
-  for (const { agentId, leaf } of all) if (leaf === "gone") state.requests.delete(agentId);
-  const here = all.filter(({ leaf }) => leaf !== "gone");
+  if (state.requests.length === 0 && state.told.length === 0) return [];
+  const here = openRequests(state, facts).filter(({ leaf }) => leaf !== "gone");
   const ids = new Set(here.map(({ requestId }) => requestId));
-  for (const requestId of state.told) if (!ids.has(requestId)) state.told.delete(requestId);
+  state.requests = state.requests.filter(({ requestId }) => ids.has(requestId));
+  state.told = state.told.filter((requestId) => ids.has(requestId));
   return here;
 }
 
@@ -112,12 +113,12 @@ function isLeft({ leavers, isWithoutLeavers }: DutyFacts): boolean {
 function hasWork(run: Run): boolean {
   const { state, facts } = run;
   return isLeft(facts) || facts.hasOwnWork ||
-    open(run).some(({ leaf, requestId }) => leaf === "present" || !state.told.has(requestId));
+    open(run).some(({ leaf, requestId }) => leaf === "present" || !state.told.includes(requestId));
 }
 
 function takeTurn(run: Run): void {
   const { state, facts } = run;
-  const requests = [...state.requests.values()];
+  const { requests } = state;
   const isAlone = requests.length === 0 && !isLeft(facts);
   if (isAlone || requests.some(({ isNamed }) => isNamed)) return wait(run, 0);
   const call = numberOf(run);
@@ -133,13 +134,13 @@ function listed(run: Run, { call, online }: Extract<DutyEvent, { type: "listed" 
   const { state: { work, requests }, facts } = run;
   if (work.at !== "asking_turn" || work.call !== call) return;
   if (online === undefined) return wait(run, facts.jitter(turnMs));
-  const hint = Math.min(...Array.from(requests.values(), ({ epoch }) => epoch));
+  const hint = Math.min(...requests.map(({ epoch }) => epoch));
   const isLate = (agentId: AgentId): number => Number(facts.joinedAfter(agentId, hint));
   const members = facts.members();
   const own = members.find(({ agentId }) => agentId === facts.self)?.leafIndex ?? 0;
   const before = members.filter(({ leafIndex, agentId }) => {
     const order = isLate(agentId) - isLate(facts.self) || leafIndex - own;
-    return order < 0 && online.has(agentId) && !requests.has(agentId);
+    return order < 0 && online.has(agentId) && !requests.some((each) => each.agentId === agentId);
   });
   wait(run, before.length * turnMs);
 }
@@ -152,14 +153,14 @@ function time(run: Run, timer: number): void {
 /** Others may have done it. */
 function goOn(run: Run): void {
   const { state } = run;
-  const outdated = open(run).find(({ leaf, requestId }) => leaf === "other" && !state.told.has(requestId));
+  const outdated = open(run).find(({ leaf, requestId }) => leaf === "other" && !state.told.includes(requestId));
   if (outdated !== undefined) return tell(run, outdated);
   state.work = hasWork(run) ? { at: "working", change: change(run, "all") } : { at: "idle" };
 }
 
 function tell(run: Run, { requestId, agentId }: Asking): void {
   const call = numberOf(run);
-  run.state.told.add(requestId);
+  run.state.told = [...run.state.told, requestId];
   run.state.work = { at: "telling", call };
   run.effects.push({ type: "tell", call, requestId, agentId });
 }
@@ -186,7 +187,7 @@ function triedAlone(
   { of, left }: Extract<DutyState["work"], { at: "one_by_one" }>,
   isRefused: boolean,
 ): void {
-  if (of !== "none" && isRefused) drop(run, of);
+  if (of !== "none" && isRefused) refuse(run, of);
   if (of === "none" && isRefused) return end(run);
   const present = presentOf(run).map(({ requestId }) => requestId);
   const [next, ...rest] = of === "none" ? present : left.filter((requestId) => present.includes(requestId));
@@ -195,11 +196,15 @@ function triedAlone(
 }
 
 /** Its agent may have another leaf by now. */
-function drop(run: Run, of: JoinRequestId): void {
+function refuse(run: Run, of: JoinRequestId): void {
   const request = presentOf(run).find(({ requestId }) => requestId === of);
   if (request === undefined) return;
-  run.state.requests.delete(request.agentId);
+  drop(run, request.agentId);
   report(run, { is: "cannot_be_granted", agentId: request.agentId });
+}
+
+function drop({ state }: Run, agentId: AgentId): void {
+  state.requests = state.requests.filter((each) => each.agentId !== agentId);
 }
 
 function presentOf(run: Run): Asking[] {

@@ -105,7 +105,7 @@ class Carl {
   }
 
   get requests(): string[] {
-    return [...this.state.requests.keys()];
+    return this.state.requests.map(({ agentId }) => agentId);
   }
 }
 

@@ -41,12 +41,12 @@ export type Work =
 
 export interface DutyState {
   work: Work;
-  /** By the member that asks. */
-  readonly requests: Map<AgentId, Asking>;
+  /** One of each member that asks. */
+  requests: readonly Asking[];
   /** Requests whose agents were told their leaf. */
-  readonly told: Set<JoinRequestId>;
+  told: readonly JoinRequestId[];
   /** When members came back since this process began, let in by any member. */
-  readonly returns: Map<AgentId, readonly number[]>;
+  readonly returns: Partial<Record<AgentId, readonly number[]>>;
   /** The last number that was given to a call, a change or a timer. */
   numbers: number;
 }
@@ -113,7 +113,7 @@ export interface DutyStep {
 
 /** As of a process that starts: nothing of it is on disk. */
 export function newDuties(): DutyState {
-  return { work: { at: "idle" }, requests: new Map(), told: new Set(), returns: new Map(), numbers: 0 };
+  return { work: { at: "idle" }, requests: [], told: [], returns: {}, numbers: 0 };
 }
 
 /** Requests that have not expired, of members that are still in the group and have not left since. */
@@ -122,7 +122,7 @@ export function openRequests(
   facts: DutyFacts,
 ): (Asking & { leaf: Signed })[] {
   const leaving = new Set(facts.leavers);
-  return Array.from(requests.values(), (request) => {
+  return requests.map((request) => {
     const isOver = request.expiresAtMs < facts.relayNowMs || leaving.has(request.agentId);
     const leaf: Signed = isOver ? "gone" : facts.judge(request.requestId);
     return { ...request, leaf };
