@@ -1,4 +1,4 @@
-/** Members' duties, every order of events: each is done once, by whoever is first, and nobody commits or tells for ever. */
+/** Members' duties, every order of events: each is done once, by the first one, and nobody commits or tells for ever. */
 import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { dutiesOfMembers, type DutySetting } from "./duties_of_members.ts";
