@@ -135,8 +135,9 @@ export class DutyRunner {
 
   /** After `stop`. Work that was under way at that time starts nothing more. */
   start(): void {
+    if (this.#state.work.at !== "resting") return;
     this.#steps.push({ type: "start" });
-    this.#lookAtKeys();
+    this.#parts.ages.look();
   }
 
   end(): void {

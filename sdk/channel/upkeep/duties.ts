@@ -52,7 +52,8 @@ function happen(run: Run, event: DutyEvent): void {
       state.work = { at: "resting" };
       return;
     case "start":
-      if (state.work.at === "resting") state.work = { at: "idle" };
+      if (state.work.at !== "resting") return;
+      state.work = { at: "idle" };
       return look(run);
     case "listed":
       return listed(run, event);
@@ -73,6 +74,8 @@ function asked(run: Run, request: Asking): void {
   if (at < 0 && state.requests.length >= maxRequests) return;
   if (!facts.isGenuine(request.requestId)) return report(run, { is: "not_genuine", agentId });
   if (returnsOf(run, agentId).length >= maxReturns) return report(run, { is: "too_often", agentId });
+  // The relay delivers it anew: its agent may not have heard.
+  state.told = state.told.filter((requestId) => requestId !== request.requestId);
   state.requests = at < 0 ? [...state.requests, request] : state.requests.with(at, request);
   look(run);
 }

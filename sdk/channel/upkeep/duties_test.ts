@@ -171,6 +171,8 @@ Deno.test("time in `turn`: askers with outdated leaves are told first, one after
   assertEquals(carl.effects, [{ type: "tell", call: 4, requestId: request("bob"), agentId: agent("bob") }]);
   assertEquals([carl.told().at, carl.wants], ["idle", []]);
   assertEquals(carl.look().effects, []);
+  assertEquals(carl.asked("ann").at, "asking_turn", "the relay delivers it anew");
+  assertEquals(carl.listed().time().told().look().effects, []);
   assertEquals(carl.asked("ann", { requestId: request("ann again") }).at, "asking_turn", "another request");
 });
 
@@ -260,6 +262,6 @@ Deno.test("rest: requests are taken and wait; what was under way changes nothing
   assertEquals(carl.changed("content").at, "resting");
   assertEquals([carl.asked("ann").at, carl.look().at], ["resting", "resting"]);
   assertEquals(carl.step({ type: "start" }).at, "asking_turn");
-  assertEquals(carl.step({ type: "start" }).at, "asking_turn");
+  assertEquals(new Carl().know(leaving).step({ type: "start" }).at, "idle", "it did not rest");
   assert(openRequests(carl.state, carl.facts).some(({ leaf }) => leaf === "present"));
 });
