@@ -15,7 +15,7 @@ export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
-export type { KeyAge } from "./channel/key_ages.ts";
+export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
 export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery_preview.ts";
 export type { Promotion } from "./channel/plan.ts";
@@ -31,7 +31,7 @@ export type {
   QuotaEvent,
   WelcomeEvent,
 } from "./channel/events.ts";
-export type { Silent } from "./channel/fork_watch.ts";
+export type { Silent } from "./channel/upkeep/fork_watch.ts";
 export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";

@@ -39,10 +39,11 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, commits, stops, ways back, leaving, and an agent's names: nobody is stuck",
+      "every order of events around a channel's connection, commits, stops, ways back, leaving, duties, and an agent's names: nobody is stuck",
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
+      "tests/small_worlds/duties_of_members_test.ts",
       "tests/small_worlds/leaving_member_test.ts",
       "tests/small_worlds/long_lives_test.ts",
       "tests/small_worlds/lying_relay_test.ts",

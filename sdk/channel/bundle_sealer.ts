@@ -2,15 +2,15 @@
 import { encodeMessageAad } from "../../proto/mod.ts";
 import type { Epoch } from "../mls/epoch.ts";
 import { allReadBundles, type Bundle, fullerPlaintextOf, plaintextOf, slackBytesOf } from "./bundling.ts";
-import type { Confirmations } from "./confirmations.ts";
 import type { Counters } from "./counters.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
+import type { ConfirmationRunner } from "./runner/confirmation_runner.ts";
 
 export interface BundleSealerParts {
   readonly membership: Membership;
   readonly counters: Counters;
-  readonly confirmations: Pick<Confirmations, "carry">;
+  readonly confirmations: Pick<ConfirmationRunner, "carry">;
   /** Messages that wait, beside the one that is sealed. */
   readonly waiting: () => number;
 }

@@ -17,13 +17,13 @@ import { type Incoming, type Opened, readContent } from "../content/incoming.ts"
 import type { Receipt } from "../mls/durable_group.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
-import type { Confirmations } from "./confirmations.ts";
 import type { Endings } from "./endings.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem, Opening } from "./inbox.ts";
 import { reportDoubtful } from "./key_reports.ts";
 import type { Membership } from "./membership.ts";
 import { type SenderRecord, senderWriter } from "./records.ts";
+import type { ConfirmationRunner } from "./runner/confirmation_runner.ts";
 import type { Senders } from "./senders.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
@@ -52,7 +52,7 @@ export interface IntakeParts {
   readonly nameOf: (agentId: AgentId) => string | undefined;
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
-  readonly confirmations: Pick<Confirmations, "heard">;
+  readonly confirmations: Pick<ConfirmationRunner, "heard">;
 }
 
 export class Intake {

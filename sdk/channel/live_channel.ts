@@ -24,10 +24,8 @@ import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
-import { Caretaker } from "./caretaker.ts";
 import type { Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
-import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
@@ -39,7 +37,6 @@ import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import { KeyAges } from "./key_ages.ts";
 import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
 import { leaveRequest } from "./leave_request.ts";
@@ -58,6 +55,9 @@ import { StoreAge } from "./store_age.ts";
 import { wayOut } from "./succession.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
 import { DepartureRunner, type DepartureRunnerParts } from "./runner/departure_runner.ts";
+import { ConfirmationRunner } from "./runner/confirmation_runner.ts";
+import { DutyRunner } from "./runner/duty_runner.ts";
+import { KeyAgeRunner } from "./runner/key_age_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import type { RecoveryPreview } from "./recovery_preview.ts";
 import type { Choice } from "./recovery/recovery_state.ts";
@@ -103,8 +103,8 @@ export class LiveChannel {
   readonly outbox: Outbox;
   readonly health: HealthLog;
   readonly senders: Senders;
-  readonly confirmations: Confirmations;
-  readonly ages: KeyAges;
+  readonly confirmations: ConfirmationRunner;
+  readonly ages: KeyAgeRunner;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
   readonly departure: DepartureRunner;
@@ -115,7 +115,7 @@ export class LiveChannel {
   readonly #keeper: ChannelKeeper;
   readonly #reader: LogReader;
   readonly #progress: Progress;
-  readonly #caretaker: Caretaker;
+  readonly #caretaker: DutyRunner;
   readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
@@ -143,13 +143,14 @@ export class LiveChannel {
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
-    this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     this.commits = this.#createCommits(parts);
+    const { commits } = this;
+    this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, onFault }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
-    this.confirmations = new Confirmations(said, deps);
-    const { confirmations, commits, ages } = this;
+    this.confirmations = new ConfirmationRunner(said, deps);
+    const { confirmations, ages } = this;
     this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
@@ -181,7 +182,7 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#caretaker = new Caretaker({ membership, commits, health, ages, ended: this.#stop.signal }, deps);
+    this.#caretaker = new DutyRunner({ membership, commits, health, ages, onFault }, deps);
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
@@ -326,7 +327,7 @@ export class LiveChannel {
     return {
       membership,
       leavers,
-      ownLeaf: ages.own.leaf,
+      ownLeaf: ages.ownLeaf,
       returning: this.#caretaker.returning,
       isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
     };
@@ -679,9 +680,7 @@ export class LiveChannel {
     }
     // The relay takes back what we came back by only while its agent asks for it: now it may.
     if (this.#recovery.isByWord) return this.#link.push({ type: "asked_back" });
-    if (this.#caretaker.rejoin(request)) return;
-    const text = `A request to rejoin that the relay says is of ${agentId} is not genuine`;
-    this.health.report("refused_join", text);
+    this.#caretaker.asked(request);
   }
 
   /** Somebody began a new generation. */
@@ -901,7 +900,7 @@ export class LiveChannel {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
-    this.#caretaker.stop();
+    this.#caretaker.end();
     this.#progress.stop();
     this.confirmations.end();
     const over = toOthers ?? leftError(this.name);

@@ -15,7 +15,6 @@ import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
-import { rotate } from "./healing.ts";
 import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
@@ -92,7 +91,8 @@ export class LocalChannel implements ChannelPort {
 
   async rotate(): Promise<void> {
     await translating("Cannot change the keys", async () => {
-      await rotate(this.#live.commits);
+      const committed = await this.#live.commits.commit({ is: "rotate" });
+      if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
       await this.#agent.keyPackages.replace();
     });
   }

@@ -10,13 +10,13 @@ import { jitter, pause } from "../base/runtime.ts";
 import type { Sealed } from "../mls/group.ts";
 import { BundleSealer } from "./bundle_sealer.ts";
 import { type Bundle, contentLength, countersOf, isBehind, type Sending, type Sent, slackOf } from "./bundling.ts";
-import type { Confirmations } from "./confirmations.ts";
 import { CounterLag, Counters } from "./counters.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import type { CounterRecord } from "./records.ts";
+import type { ConfirmationRunner } from "./runner/confirmation_runner.ts";
 import type { PostOptions } from "./send_options.ts";
 import type { SendGroup } from "./send_group.ts";
 import { SendQueue } from "./send_queue.ts";
@@ -32,7 +32,7 @@ export interface OutboxParts {
   readonly counters: CounterRecord;
   readonly membership: Membership;
   readonly health: HealthLog;
-  readonly confirmations: Pick<Confirmations, "carry">;
+  readonly confirmations: Pick<ConfirmationRunner, "carry">;
   /** Sending itself failed: a disk that does not write. The channel cannot go on either. */
   readonly onFault: (fault: unknown) => void;
 }

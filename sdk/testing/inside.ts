@@ -8,12 +8,12 @@ import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
 import { Carrier } from "../channel/carrier.ts";
 import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
-import { createPace } from "../channel/healing_pace.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
 import type { Plan, Planned } from "../channel/plan.ts";
 import type { PostOptions } from "../channel/send_options.ts";
+import { createPace } from "../channel/upkeep/healing_pace.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
 
 /** Plans that no call of the product makes, and those that may be asked for them. */

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { limits } from "../../proto/mod.ts";
-import { createRandom } from "../../tests/support/mod.ts";
-import { healingMs } from "./healing.ts";
-import { HealingTurns } from "./healing_turns.ts";
-import { periodMs, restMs } from "./healing_pace.ts";
+import { limits } from "../../../proto/mod.ts";
+import { createRandom } from "../../../tests/support/mod.ts";
+import { HealingTurns } from "../runner/healing_turns.ts";
+
+import { healingMs, periodMs, restMs } from "./healing_pace.ts";
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const random = createRandom(23);

@@ -1,4 +1,5 @@
 /** How often members change their keys. Tests go through a day in seconds; a program cannot choose another pace. */
+import type { SeenLeaf } from "../key_age_records.ts";
 
 const minuteMs = 60_000;
 
@@ -29,4 +30,27 @@ export function createPace(times = 1): HealingPace {
     turnMs: 10_000 / times,
     retryMs: 10 * minuteMs / times,
   };
+}
+
+/** A process that found the channel with the leaf that it still has. */
+export interface HealingStart {
+  readonly atMs: number;
+  /** From 0 to 1. */
+  readonly draw: number;
+}
+
+/**
+ * When a leaf is to be renewed. By the clock after nine tenths of the period or a little more: the share is of the leaf itself, so
+ * it is the same after a restart, and another one for every leaf. After a start sooner, but never before keys have had their rest.
+ */
+export function healingMs(
+  { atMs, leaf }: SeenLeaf,
+  members: number,
+  start: HealingStart | undefined,
+  pace: HealingPace = createPace(),
+): number {
+  const byClock = atMs + (0.90 + 0.08 * Number.parseInt(leaf.slice(0, 4), 16) / 0x10000) * pace.periodMs(members);
+  if (start === undefined) return Math.round(byClock);
+  const rest = pace.restMs(members);
+  return Math.round(Math.min(byClock, Math.max(atMs + rest, start.atMs) + start.draw * rest / 60));
 }
