@@ -1,0 +1,17 @@
+/** The machine of a channel's messages, for tests that try every order of its events. */
+export { stepOutbox } from "../messages/outbox.ts";
+export { needsReservation } from "../messages/next_bundle.ts";
+export {
+  allMessages,
+  forgetOutbox,
+  type OutboxEffect,
+  type OutboxEvent,
+  type OutboxFacts,
+  type OutboxState,
+  type OutboxStep,
+  type Rejection,
+  restoreOutbox,
+} from "../messages/outbox_state.ts";
+export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
+export type { CounterRecord } from "../records.ts";
+export { Senders } from "../senders.ts";
