@@ -40,8 +40,7 @@ export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
-export type { Sent } from "./channel/bundling.ts";
-export type { SendOptions } from "./channel/send_options.ts";
+export type { SendOptions, Sent } from "./channel/send_options.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,

@@ -48,7 +48,6 @@ import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
-import { Outbox } from "./outbox.ts";
 import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
 import { Progress } from "./progress.ts";
@@ -58,6 +57,7 @@ import { Senders } from "./senders.ts";
 import { StoreAge } from "./store_age.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
+import { OutboxRunner } from "./runner/outbox_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
@@ -96,7 +96,7 @@ export class LiveChannel {
   readonly membership: Membership;
   readonly commits: CommitRunner;
   readonly inbox: Inbox;
-  readonly outbox: Outbox;
+  readonly outbox: OutboxRunner;
   readonly health: HealthLog;
   readonly senders: Senders;
   readonly confirmations: Confirmations;
@@ -151,7 +151,7 @@ export class LiveChannel {
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
     const { confirmations, commits, ages } = this;
-    this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
+    this.outbox = this.#createOutbox(parts);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
@@ -298,6 +298,15 @@ export class LiveChannel {
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
       onOutside: (reason, named) => this.#recovery.push({ type: "out_of_step", reason, isNamed: named }),
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  #createOutbox({ counters }: Pick<LiveChannelParts, "counters">): OutboxRunner {
+    const { membership, health, confirmations } = this;
+    return new OutboxRunner({
+      ...{ counters, membership, health, confirmations },
+      work: () => this.#link.work,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
@@ -784,7 +793,7 @@ export class LiveChannel {
   }
 
   #suspend(): void {
-    this.outbox.suspend();
+    this.outbox.look();
     this.commits.look();
   }
 
@@ -794,7 +803,7 @@ export class LiveChannel {
     if (this.#link.permit !== permit || this.#place.at !== "in_step") return;
     this.#link.push({ type: "moved" });
     this.commits.look();
-    this.outbox.resume();
+    this.outbox.look();
     this.#caretaker.look();
     this.#tellReady();
   }

@@ -14,8 +14,7 @@ import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { ChannelMember } from "./member_list.ts";
-import type { Sent } from "./bundling.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { SendOptions, Sent } from "./send_options.ts";
 import type { Promotion } from "./plan.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 

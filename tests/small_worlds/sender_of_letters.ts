@@ -18,7 +18,7 @@ import {
   stepOutbox,
 } from "../../sdk/channel/testing/messages.ts";
 
-/** What lies on disk: counters, and how many keys of the epoch may have been used. */
+/** On disk: counters, and how many keys of the epoch may have been used. */
 interface Disk {
   readonly counters: CounterRecord;
   readonly keys: number;
@@ -75,7 +75,7 @@ export interface SendingState {
   calls: Call[];
   /** Of connections that are over: the relay may take them yet. */
   late: readonly Sent[];
-  /** What callers were told of each letter. */
+  /** The last word to the caller of each letter. */
   readonly told: Record<string, string>;
   /** Given to a second process: behind what it was given first. */
   readonly again: string[];
@@ -339,7 +339,7 @@ export function takeSent(state: SendingState, { sent, id, run }: Pick<Call, "sen
   // One of an earlier membership.
   if (sent.epoch !== epoch || sent.membership !== state.sender.membership) return { refused: "epoch_conflict", epoch };
   state.relay = Object.freeze({ ...relay, refused: undefined, log: Object.freeze([...log, sent]) });
-  // What an earlier connection has left comes before it, or not at all.
+  // Requests of an earlier connection come before it, or not at all.
   if (run > 0) state.late = noneLate;
   return { taken: "new" };
 }

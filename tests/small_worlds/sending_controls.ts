@@ -10,7 +10,7 @@ const runGoesOn: Step = (state, event, facts) => {
   return { write, effects: effects.filter(({ type }) => type !== "begin_run") };
 };
 
-/** What is behind a refused message goes on before everything that was under way is back. */
+/** Messages behind a refused one go on before everything that was under way is back. */
 const impatient: Step = (state, event, facts) => {
   const done = step(state, event, facts);
   if (state.hold.at !== "standing" || state.underWay.length === 0) return done;
@@ -33,7 +33,7 @@ const unaccounted: Step = (state, event, facts) => {
   return done;
 };
 
-/** What may stand in the log is sealed anew, under counters of its own. */
+/** A bundle that may stand in the log is sealed anew, under counters of its own. */
 const sealedAnew: Step = (state, event, facts) => {
   const done = step(state, event, facts);
   for (const bundle of state.queue.bundles) {

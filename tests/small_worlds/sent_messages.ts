@@ -366,9 +366,12 @@ function groupOf(id: string, isAgain: boolean): Parameters<Sending["send"]>[0]["
   return Object.freeze({ id: id as MessageId, size: 2, isAgain }); // cast: a letter of this world
 }
 
-/** Requests that the relay has not taken may come to it yet. */
+/** Requests that the relay has not taken may come to it yet, but for those of a run of which it has refused something. */
 function passAway(state: SentState, calls: readonly Call[]): void {
   if (state.left.late === 0) return;
-  const sent = calls.flatMap((call) => call.sent !== undefined && call.reply === undefined ? [call.sent] : []);
+  const { refused } = state.relay;
+  const sent = calls.flatMap(({ sent, reply, run }) => {
+    return sent === undefined || reply !== undefined || run <= (refused?.run ?? 0) ? [] : [sent];
+  });
   state.late = Object.freeze([...state.late, ...sent]);
 }

@@ -23,11 +23,12 @@ world("a member is let in anew while it sends", { messages: 2, broken: 1, anew: 
 
 if (inCampaign) {
   world("four messages: killed twice, lost and late", { messages: 4, kill: 2, lost: 1, late: 1 }, alone);
-  world("four messages, a commit, no room and a broken connection", {
-    messages: 4,
+  world("three messages, a commit, no room, a broken connection, and late", {
+    messages: 3,
     commit: 1,
     noRoom: 1,
     broken: 1,
     late: 1,
   });
+  world("three messages: let in anew, lost and given up", { messages: 3, broken: 1, anew: 1, lost: 1, withdrawn: 1 });
 }
