@@ -101,7 +101,7 @@ export interface SendingRules {
 
 export const sendingRules: SendingRules = { step: stepOutbox, mayBundle: true, diskBeforeDeed: true };
 
-const noneLate: readonly Sent[] = Object.freeze([]);
+export const noneLate: readonly Sent[] = Object.freeze([]);
 const reservedKeys = 2;
 // cast: no step looks inside a permit
 const permit = Object.freeze({}) as NonNullable<OutboxFacts["work"]>;
@@ -333,14 +333,14 @@ export const comesAgain: ReadonlySet<string> = new Set(["overloaded", "storage_f
 export function takeSent(state: SendingState, { sent, id, run }: Pick<Call, "sent" | "id" | "run">): Reply {
   const { relay } = state;
   const { log, epoch, refused } = relay;
+  // Requests of an earlier connection come before it, or not at all.
+  if (run > 0) state.late = noneLate;
   if (log.some((each) => each.id === id)) return { taken: "duplicate" };
   if (sent === undefined) return { taken: "new" };
   if (refused !== undefined && run <= refused.run) return { refused: refused.code };
   // One of an earlier membership.
   if (sent.epoch !== epoch || sent.membership !== state.sender.membership) return { refused: "epoch_conflict", epoch };
   state.relay = Object.freeze({ ...relay, refused: undefined, log: Object.freeze([...log, sent]) });
-  // Requests of an earlier connection come before it, or not at all.
-  if (run > 0) state.late = noneLate;
   return { taken: "new" };
 }
 

@@ -12,6 +12,7 @@ import {
   comesAgain,
   lettersHeld,
   newSender,
+  noneLate,
   type Relay,
   Sending,
   type SendingRules,
@@ -82,7 +83,7 @@ export function sentMessages(left: Partial<SendingBudgets>, rules: Partial<Sendi
     relay: Object.freeze({ log: Object.freeze([]), epoch: 1, refused: undefined }),
     sender: newSender(),
     calls: [],
-    late: Object.freeze([]),
+    late: noneLate,
     told: {},
     again: [],
     keys: {},
@@ -306,6 +307,7 @@ class Moves {
         const mine = state.calls[at];
         if (mine === undefined) return;
         mine.reply = Object.freeze({ refused: code });
+        state.late = noneLate;
         if (!comesAgain.has(code) || (code === "quota_exceeded" && mine.sent?.letters.length === 1)) return;
         state.relay = Object.freeze({ ...state.relay, refused: Object.freeze({ run, code }) });
       }, budget);

@@ -14,7 +14,7 @@ export function goOn<M>(run: Run<M>, isTurn: boolean): void {
   const { state, facts, effects } = run;
   for (;;) {
     const { at } = state.next;
-    if (facts.work === undefined || at === "gathering" || at === "asking" || at === "sealing" || at === "over") return;
+    if (!run.mayWork || at === "gathering" || at === "asking" || at === "sealing" || at === "over") return;
     if (!passHold(run)) return;
     if (at === "full" && state.underWay.length > 0) return;
     if (isEmptyQueue(state.queue) || !hasRoom(state, facts.epoch)) return;
@@ -131,7 +131,7 @@ function depart<M>(run: Run<M>, bundle: Bundle<M>, isAsItWas = false): void {
   const isReadable = messages.length === 1 || isAsItWas || facts.mayBundle;
   if (!isWanted || !isReadable) return scatter(run, bundle);
   const sealed = made?.life === state.counters.life ? made.sealed : undefined;
-  const mayGo = facts.work !== undefined && state.hold.at === "none";
+  const mayGo = run.mayWork && state.hold.at === "none";
   if (!mayGo || sealed === undefined || !hasRoom(state, sealed.epoch)) {
     if (state.underWay.length > 0) state.next = full;
     // Bundles that come back before this one leaves go first.

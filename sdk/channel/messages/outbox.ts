@@ -36,7 +36,7 @@ const noteMs = 1_000;
 const [maxWaiting, maxWaitingBytes] = [4096, 32 * 1024 * 1024];
 
 export function stepOutbox<M>(state: OutboxState<M>, event: OutboxEvent<M>, facts: OutboxFacts): OutboxStep<M> {
-  const run: Run<M> = { state, facts, effects: [], write: undefined };
+  const run: Run<M> = { state, facts, mayWork: facts.work !== undefined, effects: [], write: undefined };
   if (state.next.at === "over") return run;
   const isTurn = happen(run, event);
   rest(run);
@@ -94,10 +94,10 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
 
 /** Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is not the next one's. */
 function rest<M>(run: Run<M>): void {
-  const { state, facts: { work } } = run;
-  if (state.isResting === (work === undefined)) return;
-  state.isResting = work === undefined;
-  if (!state.isResting) return;
+  const { state, mayWork } = run;
+  if (state.isResting === !mayWork) return;
+  state.isResting = !mayWork;
+  if (mayWork) return;
   state.noting = undefined;
   const { hold } = state;
   if (hold.at === "waiting") endHold(run);
@@ -230,7 +230,7 @@ function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
   bundle.fate = isSurelyNot
     ? { at: "unsent", noRoom }
     : { at: "may_stand", since: since ?? bundle.made?.life ?? state.counters.life };
-  hold(run, obstacle.kind === "wait" && facts.work === undefined ? { kind: "run" } : obstacle);
+  hold(run, obstacle.kind === "wait" && !run.mayWork ? { kind: "run" } : obstacle);
   if (isAbandoned(bundle)) return forget(run, bundle);
   putBack(state.queue, bundle);
 }

@@ -8,6 +8,8 @@ import { removeBundle, removeMessage, scatterInto } from "./send_queue.ts";
 export interface Run<M> {
   readonly state: OutboxState<M>;
   readonly facts: OutboxFacts;
+  /** There is a permit in step. */
+  readonly mayWork: boolean;
   readonly effects: OutboxEffect<M>[];
   write: CounterRecord | undefined;
 }

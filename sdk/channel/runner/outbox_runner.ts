@@ -227,11 +227,10 @@ export class OutboxRunner {
   // Steps
 
   #push(event: OutboxEvent<Given>): void {
-    this.#events.push(event);
-    if (this.#isStepping) return;
+    if (this.#isStepping) return void this.#events.push(event);
     this.#isStepping = true;
     try {
-      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+      for (let next: OutboxEvent<Given> | undefined = event; next !== undefined; next = this.#events.shift()) {
         const write = this.#step(next);
         if (write !== undefined) this.#note(write);
       }
