@@ -47,6 +47,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/lying_relay_test.ts",
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
+      "tests/small_worlds/read_messages_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
       "tests/small_worlds/sent_messages_test.ts",
       "tests/small_worlds/set_back_stop_test.ts",

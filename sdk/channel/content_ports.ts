@@ -5,9 +5,9 @@ import type { HealthLog } from "./health.ts";
 import { reportBadContent } from "./intake.ts";
 import { translating } from "./faults.ts";
 import type { Membership } from "./membership.ts";
-import type { Progress } from "./progress.ts";
 import { createRequestRecords } from "./request_records.ts";
 import type { OutboxRunner } from "./runner/outbox_runner.ts";
+import type { PositionRunner } from "./runner/position_runner.ts";
 import { standsInLog } from "./standing.ts";
 
 interface ContentParts {
@@ -15,7 +15,7 @@ interface ContentParts {
   readonly outbox: Pick<OutboxRunner, "send">;
   readonly health: HealthLog;
   readonly maxAgeMs: () => number;
-  readonly progress: () => Pick<Progress, "note" | "written">;
+  readonly progress: () => Pick<PositionRunner, "note" | "written">;
 }
 
 export function createPorts(

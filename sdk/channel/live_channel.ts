@@ -50,7 +50,6 @@ import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
 import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
-import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./senders.ts";
@@ -58,6 +57,7 @@ import { StoreAge } from "./store_age.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import { OutboxRunner } from "./runner/outbox_runner.ts";
+import { PositionRunner } from "./runner/position_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import type { Verdict } from "./verdict.ts";
@@ -109,7 +109,7 @@ export class LiveChannel {
   readonly #deps: ChannelDeps;
   readonly #keeper: ChannelKeeper;
   readonly #reader: LogReader;
-  readonly #progress: Progress;
+  readonly #progress: PositionRunner;
   readonly #caretaker: Caretaker;
   readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
@@ -152,7 +152,7 @@ export class LiveChannel {
     this.confirmations = new Confirmations(said, deps);
     const { confirmations, commits, ages } = this;
     this.outbox = this.#createOutbox(parts);
-    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
+    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): PositionRunner => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
     this.service = new Service(ports);
@@ -190,8 +190,8 @@ export class LiveChannel {
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
 
-  #createProgress(position: number): Progress {
-    return new Progress(position, {
+  #createProgress(position: number): PositionRunner {
+    return new PositionRunner(position, {
       channelId: this.channelId,
       store: this.#deps.store,
       position: () => this.#reader.position,

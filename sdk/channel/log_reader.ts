@@ -24,7 +24,7 @@ import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import { Lookahead } from "./lookahead.ts";
 import { type EpochVerdict, LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
 import type { CommitPlace, Followed, Membership } from "./membership.ts";
-import type { Noted } from "./progress.ts";
+import type { Noted } from "./runner/position_runner.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
 import type { CommitRunner } from "./runner/commit_runner.ts";
 import type { Senders } from "./senders.ts";

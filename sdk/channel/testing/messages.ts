@@ -15,3 +15,12 @@ export {
 export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
 export type { CounterRecord } from "../records.ts";
 export { Senders } from "../senders.ts";
+export { stepPosition } from "../messages/position.ts";
+export {
+  forgetPosition,
+  type PositionEffect,
+  type PositionEvent,
+  type PositionFacts,
+  type PositionState,
+  restorePosition,
+} from "../messages/position_state.ts";
