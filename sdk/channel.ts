@@ -7,7 +7,7 @@ import { memberNamed } from "./channel/addressing.ts";
 import { type CheckedReader, checkedReader } from "./channel/checked_reader.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
-import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "./channel/member_list.ts";
 import type { SendOptions, Sent } from "./channel/send_options.ts";
 import type { Promotion } from "./channel/plan.ts";

@@ -8,7 +8,7 @@ import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
-import type { EnvelopeOptions } from "./channel/inbox.ts";
+import type { EnvelopeOptions } from "./channel/runner/inbox_runner.ts";
 import type { SendOptions, Sent } from "./channel/send_options.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
 import { type ConnectOptions, StaticClient } from "./client.ts";

@@ -31,7 +31,7 @@ export type {
   WelcomeEvent,
 } from "./channel/events.ts";
 export type { Silent } from "./channel/fork_watch.ts";
-export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
+export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/runner/inbox_runner.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";

@@ -38,7 +38,7 @@ import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.t
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
-import { Inbox, type InboxItem } from "./inbox.ts";
+import { type InboxItem, InboxRunner } from "./runner/inbox_runner.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { KeyAges } from "./key_ages.ts";
 import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
@@ -95,7 +95,7 @@ export class LiveChannel {
   readonly number: number;
   readonly membership: Membership;
   readonly commits: CommitRunner;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly outbox: OutboxRunner;
   readonly health: HealthLog;
   readonly senders: Senders;
@@ -156,7 +156,7 @@ export class LiveChannel {
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
     this.service = new Service(ports);
-    this.inbox = new Inbox({
+    this.inbox = new InboxRunner({
       onDone: (items, changes) => this.#doneWith(items, changes),
       written: () => this.#progress.written(),
       onRequest: (request) => this.service.request(request),

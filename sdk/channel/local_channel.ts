@@ -16,7 +16,7 @@ import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
 import { rotate } from "./healing.ts";
-import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { SendOptions, Sent } from "./send_options.ts";

@@ -19,7 +19,7 @@ import type { RecordChange } from "../store/mod.ts";
 import { type Ending, Endings } from "./endings.ts";
 import type { FetchBudget } from "./fetch_budget.ts";
 import type { HealthLog } from "./health.ts";
-import type { Inbox, InboxItem } from "./inbox.ts";
+import type { InboxItem, InboxRunner } from "./runner/inbox_runner.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import { Lookahead } from "./lookahead.ts";
 import { type EpochVerdict, LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
@@ -41,7 +41,7 @@ export interface LogReaderParts {
   readonly membership: Membership;
   readonly commits: Pick<CommitRunner, "explain" | "adds">;
   readonly senders: Senders;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly health: HealthLog;
   readonly budget: FetchBudget;
   readonly agentId: AgentId;

@@ -18,7 +18,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { AddOptions } from "../channel/adding.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
-import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
 import { Newcomers } from "../channel/newcomers.ts";
 import type { Promotion } from "../channel/plan.ts";

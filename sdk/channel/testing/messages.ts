@@ -24,3 +24,11 @@ export {
   type PositionState,
   restorePosition,
 } from "../messages/position_state.ts";
+export { isFullInbox, isNearlyEmptyInbox, stepInbox } from "../messages/inbox.ts";
+export {
+  type InboxEffect,
+  type InboxEvent,
+  type InboxFacts,
+  type InboxState,
+  newInbox,
+} from "../messages/inbox_state.ts";
