@@ -53,6 +53,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/set_back_stop_test.ts",
       "tests/small_worlds/told_leaves_test.ts",
       "tests/small_worlds/two_founders_test.ts",
+      "tests/small_worlds/two_readers_test.ts",
       "tests/small_worlds/set_back_log_test.ts",
     ],
   },
