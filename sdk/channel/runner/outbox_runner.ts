@@ -175,7 +175,7 @@ export class OutboxRunner {
 
   /** We joined anew: counters begin anew, for us and for those who count. Messages on their way keep their ids. */
   async restart(): Promise<void> {
-    await this.#deps.store.batch(this.#stepToWrite({ type: "entered" }));
+    await this.#writeOf({ type: "entered" });
   }
 
   /** Nothing more can be sent. */
@@ -189,7 +189,11 @@ export class OutboxRunner {
 
   /** The channel is closed here. Counters that were reserved and not used are given back, so that nobody wonders about them. */
   async close(): Promise<void> {
-    const changes = this.#stepToWrite({ type: "closing" });
+    await this.#writeOf({ type: "closing" });
+  }
+
+  async #writeOf(event: OutboxEvent<Given>): Promise<void> {
+    const changes = this.#stepToWrite(event);
     if (changes.length > 0) await this.#deps.store.batch(changes);
   }
 
