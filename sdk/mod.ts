@@ -32,7 +32,7 @@ export type {
   WelcomeEvent,
 } from "./channel/events.ts";
 export type { Silent } from "./channel/upkeep/fork_watch.ts";
-export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
+export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/runner/inbox_runner.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
@@ -41,8 +41,7 @@ export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
-export type { Sent } from "./channel/bundling.ts";
-export type { SendOptions } from "./channel/send_options.ts";
+export type { SendOptions, Sent } from "./channel/send_options.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,

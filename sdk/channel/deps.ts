@@ -26,7 +26,7 @@ export interface ChannelDeps {
   readonly welcomes: Welcomes;
   /** Words about one channel in the messages of another. */
   readonly carrier: Carrier;
-  /** A number that grows with every call; see `Outbox`. */
+  /** A number that grows with every call; see `OutboxRunner`. */
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;

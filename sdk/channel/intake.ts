@@ -19,7 +19,7 @@ import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { Endings } from "./endings.ts";
 import type { HealthLog } from "./health.ts";
-import type { Inbox, InboxItem, Opening } from "./inbox.ts";
+import type { InboxItem, InboxRunner, Opening } from "./runner/inbox_runner.ts";
 import { reportDoubtful } from "./key_reports.ts";
 import type { Membership } from "./membership.ts";
 import { type SenderRecord, senderWriter } from "./records.ts";
@@ -43,7 +43,7 @@ const skippedKeyBytes = 64;
 export interface IntakeParts {
   readonly membership: Membership;
   readonly senders: Senders;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly health: HealthLog;
   readonly endings: Endings;
   readonly agentId: AgentId;

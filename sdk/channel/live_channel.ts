@@ -35,7 +35,7 @@ import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.t
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
-import { Inbox, type InboxItem } from "./inbox.ts";
+import { type InboxItem, InboxRunner } from "./runner/inbox_runner.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { isHeardLately } from "./last_heard.ts";
 import { LogReader } from "./log_reader.ts";
@@ -44,10 +44,8 @@ import { LookAlikes } from "./look_alikes.ts";
 import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
-import { Outbox } from "./outbox.ts";
 import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
-import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./senders.ts";
@@ -61,6 +59,8 @@ import { KeyAgeRunner } from "./runner/key_age_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
 import type { RecoveryPreview } from "./recovery_preview.ts";
 import type { Choice } from "./recovery/recovery_state.ts";
+import { OutboxRunner } from "./runner/outbox_runner.ts";
+import { PositionRunner } from "./runner/position_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { errorOf } from "./runner/recovery_words.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
@@ -99,8 +99,8 @@ export class LiveChannel {
   readonly number: number;
   readonly membership: Membership;
   readonly commits: CommitRunner;
-  readonly inbox: Inbox;
-  readonly outbox: Outbox;
+  readonly inbox: InboxRunner;
+  readonly outbox: OutboxRunner;
   readonly health: HealthLog;
   readonly senders: Senders;
   readonly confirmations: ConfirmationRunner;
@@ -114,7 +114,7 @@ export class LiveChannel {
   readonly #deps: ChannelDeps;
   readonly #keeper: ChannelKeeper;
   readonly #reader: LogReader;
-  readonly #progress: Progress;
+  readonly #progress: PositionRunner;
   readonly #caretaker: DutyRunner;
   readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
@@ -151,12 +151,12 @@ export class LiveChannel {
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new ConfirmationRunner(said, deps);
     const { confirmations, ages } = this;
-    this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
-    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
+    this.outbox = this.#createOutbox(parts);
+    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): PositionRunner => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
     this.service = new Service(ports);
-    this.inbox = new Inbox({
+    this.inbox = new InboxRunner({
       onDone: (items, changes) => this.#doneWith(items, changes),
       written: () => this.#progress.written(),
       onRequest: (request) => this.service.request(request),
@@ -191,8 +191,8 @@ export class LiveChannel {
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
 
-  #createProgress(position: number): Progress {
-    return new Progress(position, {
+  #createProgress(position: number): PositionRunner {
+    return new PositionRunner(position, {
       channelId: this.channelId,
       store: this.#deps.store,
       position: () => this.#reader.position,
@@ -311,6 +311,15 @@ export class LiveChannel {
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
       onOutside: (reason, named) => this.#recovery.push({ type: "out_of_step", reason, isNamed: named }),
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  #createOutbox({ counters }: Pick<LiveChannelParts, "counters">): OutboxRunner {
+    const { membership, health, confirmations } = this;
+    return new OutboxRunner({
+      ...{ counters, membership, health, confirmations },
+      work: () => this.#link.work,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
@@ -802,7 +811,7 @@ export class LiveChannel {
   }
 
   #suspend(): void {
-    this.outbox.suspend();
+    this.outbox.look();
     this.commits.look();
   }
 
@@ -812,7 +821,7 @@ export class LiveChannel {
     if (this.#link.permit !== permit || this.#place.at !== "in_step") return;
     this.#link.push({ type: "moved" });
     this.commits.look();
-    this.outbox.resume();
+    this.outbox.look();
     this.#caretaker.look();
     this.#tellReady();
   }

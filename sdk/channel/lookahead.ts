@@ -6,13 +6,13 @@
 import type { AgentId, NoticeBody } from "../../proto/mod.ts";
 import { isHandedOn } from "../content/incoming.ts";
 import { ChainForks } from "../mls/chain_forks.ts";
-import type { Inbox } from "./inbox.ts";
+import type { InboxRunner } from "./runner/inbox_runner.ts";
 import type { Intake } from "./intake.ts";
 import type { Membership } from "./membership.ts";
 
 export interface LookaheadParts {
   readonly membership: Membership;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly intake: Intake;
   readonly agentId: AgentId;
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
-import { createInbox, item, type Lane } from "./testing/inbox.ts";
+import { type MessageId, parseBinaryId } from "../../../proto/mod.ts";
+import { createError } from "../../base/errors.ts";
+import { createInbox, item, type Lane } from "../testing/inbox.ts";
 
 Deno.test("a message is done with when the next one is asked for, and not before", async () => {
   const { inbox, done } = createInbox();
@@ -94,6 +94,17 @@ Deno.test("messages that are given back come again in order, those before them n
   assertEquals(done, [1, 2], "those that were given back are not done with");
   const again = [1, 2, 3, 4].map(() => reader.poll?.()?.timeMs);
   assertEquals([again, done], [[3, 4, 6, undefined], [1, 2, 5]]);
+});
+
+Deno.test("a message that is passed behind one that was given back is done with, and does not come again", async () => {
+  const { inbox, done } = createInbox();
+  for (const sequence of [1, 2]) inbox.push(item(sequence));
+  const reader = inbox.read({ ack: "manual" });
+  const [first, second] = [reader.poll?.(), reader.poll?.()];
+  first?.giveBack();
+  await second?.pass();
+  assertEquals(done, [2]);
+  assertEquals([reader.poll?.()?.timeMs, reader.poll?.()], [1, undefined]);
 });
 
 Deno.test("it is full by number and by bytes, and has room again when messages are read", async () => {
