@@ -137,17 +137,17 @@ function signed(run: Run, job: number, signature: Uint8Array): void {
 function moved(run: Run, event: Extract<ConfirmationEvent, { type: "entered" }>): void {
   const { state, facts } = run;
   const { epoch, by } = event;
+  if (by === undefined) return enter(run, event);
+  // Their records went in one write with the commit. At a start none has gone yet.
+  for (const over of overEpochs(state, epoch)) state.states.delete(over);
   enter(run, event);
-  if (by === undefined) return;
   for (const { agentId, madeMs } of by.added) heardOf(watchOf(run), agentId, Math.min(facts.nowMs, madeMs));
   keepLater(run);
   if (state.states.has(epoch - 1)) spokeIn(watchOf(run), by.committer, epoch - 1);
 }
 
-/** The records of those that are over went in one write with the commit. */
 function enter(run: Run, { epoch, state: own }: Said): void {
   const { states } = run.state;
-  for (const over of overEpochs(run.state, epoch)) states.delete(over);
   states.delete(epoch);
   states.set(epoch, own);
   entered(watchOf(run), epoch);
