@@ -19,7 +19,7 @@ import { endErasing } from "./erasing.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
 import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
-import type { LogPosition } from "./log_place.ts";
+import type { LogPosition } from "./reading/log_place.ts";
 import {
   type ChannelRecord,
   type CounterRecord,

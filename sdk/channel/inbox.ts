@@ -12,7 +12,7 @@ import type { Handed } from "../content/ports.ts";
 import type { Receipt } from "../mls/durable_group.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { HandedAhead } from "./handed_ahead.ts";
-import type { Arrival } from "./senders.ts";
+import type { Arrival } from "./reading/senders.ts";
 
 /**
  * One message key that was used. It is used up when the application is done with all messages that were sealed with it.

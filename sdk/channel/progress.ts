@@ -9,7 +9,7 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RecordChange } from "../store/mod.ts";
-import type { LogPosition } from "./log_place.ts";
+import type { LogPosition } from "./reading/log_place.ts";
 import { type ChannelStore, putPosition } from "./records.ts";
 
 /** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
