@@ -8,11 +8,11 @@ import {
   leaveChannel,
   listChannels,
   listMembers,
-  recoverChannel,
   removeMember,
   showFingerprint,
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
+import { recoverChannel } from "./commands/channel_recover.ts";
 import { demoteMember, promoteMember, rotateKeys, showPolicy } from "./commands/channel_owners.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
 import { chat } from "./commands/channel_chat.ts";

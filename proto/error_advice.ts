@@ -209,6 +209,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     meaning: "The last owner cannot leave a channel with other members.",
     action: "Promote a member first, or leave with a successor.",
   },
+  choice_needed: {
+    meaning: "A recovery would leave out many members, or those of one door: an owner must say who goes.",
+    action: "Look at `previewRecovery()`. `recover({ without: [] })` always works and leaves out one agent; with " +
+      "`error.members` it ends an attack, and may put out honest members of one door.",
+  },
   content_invalid: {
     meaning: "A message does not have the form that the receiver expects.",
     action: "Compare the media type and schema of sender and receiver.",

@@ -74,6 +74,7 @@ export type ErrorCode =
   | "removed"
   | "members_must_update"
   | "successor_needed"
+  | "choice_needed"
   // Content of messages.
   | "content_invalid"
   | "request_timeout"
@@ -183,6 +184,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   removed: map(410, grpc.failedPrecondition, 0x163, "RemovedError"),
   members_must_update: map(409, grpc.failedPrecondition, 0x14e, "ChannelError"),
   successor_needed: map(409, grpc.failedPrecondition, 0x14f, "ChannelError"),
+  choice_needed: map(409, grpc.failedPrecondition, 0x165, "ChannelError"),
 
   // Content of messages: between members, never from the relay.
   content_invalid: map(400, grpc.invalidArgument, 0x160, "ChannelError"),

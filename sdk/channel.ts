@@ -7,13 +7,13 @@ import { memberNamed } from "./channel/addressing.ts";
 import { type CheckedReader, checkedReader } from "./channel/checked_reader.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
-import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "./channel/member_list.ts";
-import type { Sent } from "./channel/bundling.ts";
-import type { SendOptions } from "./channel/send_options.ts";
+import type { SendOptions, Sent } from "./channel/send_options.ts";
 import type { Promotion } from "./channel/plan.ts";
 import type { ChannelPort } from "./channel/port.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
+import type { RecoveryChoice, RecoveryPreview } from "./channel/recovery_preview.ts";
 import type { Answers } from "./content/answers.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { AskOptions as RequestOptions } from "./content/requester.ts";
@@ -26,6 +26,9 @@ export interface LeaveOptions extends Abortable {
   /** The agent id of the member that owns the channel afterwards. The last owner may have to say. */
   readonly successor?: string;
 }
+
+/** Whom a recovery leaves out. */
+export interface RecoverOptions extends Abortable, RecoveryChoice {}
 
 /** The new rank of a member. */
 export interface PromoteOptions extends Abortable {
@@ -110,9 +113,11 @@ export class Channel {
 
   /**
    * Begins the channel anew when a member's commit has stopped it: the same channel, with the same members, without
-   * that one. For owners, when `health()` says that the channel is `stopped` and offers it. Other members follow
-   * automatically, also those that are offline now. Messages sent before the commit stay readable; messages after it
-   * are reported as lost.
+   * that one and those that it let in within a day. For owners, when `health()` says that the channel is `stopped` and
+   * offers it. Other members follow automatically, also those that are offline now. Messages sent before the commit stay
+   * readable; messages after it are reported as lost. With `without` or `keep` an owner says who goes. It must
+   * (`choice_needed`) when these are more than a quarter of the other members, or came by a door through which a second
+   * agent stops the channel within a day.
    *
    * @example
    * ```ts
@@ -125,9 +130,42 @@ export class Channel {
    *   await channel.recover();
    * }
    * ```
+   *
+   * @example When a choice is needed, keep those that you know
+   * ```ts
+   * import { type Channel, StaticError } from "static-sdk";
+   *
+   * async function mendWith(channel: Channel, known: readonly string[]): Promise<void> {
+   *   try {
+   *     await channel.recover();
+   *   } catch (error) {
+   *     if (!(error instanceof StaticError) || error.code !== "choice_needed") throw error;
+   *     await channel.recover({ without: (error.members ?? []).filter((agentId) => !known.includes(agentId)) });
+   *   }
+   * }
+   * ```
    */
-  async recover({ signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.recover());
+  async recover({ signal, ...choice }: RecoverOptions = {}): Promise<void> {
+    await abortable(signal, () => this.#port.recover(choice));
+  }
+
+  /**
+   * Whom `recover()` with the same lists would leave out now, and why. By this agent's own state, without asking anybody: for an
+   * owner whose channel is stopped, also before a recovery is offered.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function review(channel: Channel): Promise<void> {
+   *   const { leftOut, choiceNeeded } = await channel.previewRecovery();
+   *   for (const { agentId, because, letInBy } of leftOut) console.log(agentId, because, letInBy);
+   *   if (choiceNeeded) console.log("say who goes: recover({ without }) or recover({ keep })");
+   * }
+   * ```
+   */
+  async previewRecovery(choice: RecoveryChoice = {}): Promise<RecoveryPreview> {
+    return await this.#port.previewRecovery(choice);
   }
 
   /**
@@ -224,7 +262,7 @@ export class Channel {
   /**
    * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
    * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
-   * that this agent has heard of within 7 days.
+   * that this agent has heard of within 7 days. Calls at once are one; one that names another successor than the first is refused.
    *
    * @example
    * ```ts

@@ -10,13 +10,14 @@ export {
   verifyAgentStore,
 } from "./agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel, type LeaveOptions, type PromoteOptions } from "./channel.ts";
+export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
-export type { KeyAge } from "./channel/key_ages.ts";
+export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
+export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery_preview.ts";
 export type { Promotion } from "./channel/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
@@ -30,8 +31,8 @@ export type {
   QuotaEvent,
   WelcomeEvent,
 } from "./channel/events.ts";
-export type { Silent } from "./channel/fork_watch.ts";
-export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
+export type { Silent } from "./channel/upkeep/fork_watch.ts";
+export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/runner/inbox_runner.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
@@ -40,8 +41,7 @@ export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
-export type { Sent } from "./channel/bundling.ts";
-export type { SendOptions } from "./channel/send_options.ts";
+export type { SendOptions, Sent } from "./channel/send_options.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,

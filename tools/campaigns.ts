@@ -39,20 +39,24 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, and an agent's names: nobody is stuck",
+      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, duties, and an agent's names: nobody is stuck",
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
+      "tests/small_worlds/duties_of_members_test.ts",
       "tests/small_worlds/leaving_member_test.ts",
       "tests/small_worlds/long_lives_test.ts",
       "tests/small_worlds/lying_relay_test.ts",
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
+      "tests/small_worlds/read_messages_test.ts",
       "tests/small_worlds/reading_member_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
+      "tests/small_worlds/sent_messages_test.ts",
       "tests/small_worlds/set_back_stop_test.ts",
       "tests/small_worlds/told_leaves_test.ts",
       "tests/small_worlds/two_founders_test.ts",
+      "tests/small_worlds/two_readers_test.ts",
       "tests/small_worlds/set_back_log_test.ts",
     ],
   },
@@ -69,6 +73,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/scenario/races_test.ts",
       "tests/scenario/recovery_kill_test.ts",
       "tests/scenario/rejoin_test.ts",
+      "tests/scenario/sybil_recovery_test.ts",
     ],
   },
   {

@@ -13,7 +13,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "confirmation-of-others-needs-no-signature",
-    path: "sdk/channel/confirmations.ts",
+    path: "sdk/channel/runner/confirmation_runner.ts",
     from: "const areAllTrue = signatures.verifyHandshakes(items);",
     to: "const areAllTrue = items.length > 0 || signatures.verifyHandshakes(items);",
   },
@@ -92,13 +92,13 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "agent-that-came-back-contradicts-its-own-word",
-    path: "sdk/channel/confirmations.ts",
-    from: "(own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, state)))",
-    to: "own.epoch > epoch && !equalBytes(own.state, state)",
+    path: "sdk/channel/upkeep/confirmation.ts",
+    from: "(own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, said.state)))",
+    to: "own.epoch > epoch && !equalBytes(own.state, said.state)",
   },
   {
     name: "expired-key-package-comes-in-by-a-request-to-return",
-    path: "sdk/channel/caretaker.ts",
+    path: "sdk/channel/runner/rejoin_claims.ts",
     from: "checkLifetime(keyPackage, clocksOf(this.#deps));",
     to: "checkLifetime(keyPackage, clocksOf(this.#deps).slice(0, 1));",
   },

@@ -5,7 +5,7 @@ import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { heardText, memberFields, memberName, memberRoles, policyLines } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
-import { badInput, Failure } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
 import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
@@ -23,9 +23,7 @@ export const memberArgument: ArgumentSpec = {
 };
 
 const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
-const catchUpMs = 15_000;
-/** A little more than the minute after which an owner may recover a channel whatever the others say. */
-const [turnMs, patienceTurns] = [5_000, 13];
+export const catchUpMs = 15_000;
 
 export const createChannel: Command = {
   path: "channel create",
@@ -102,40 +100,6 @@ export const removeMember: Command = {
       await output.progress("removing the member", channel.removeMember(member.agentId));
       await output.result({ channel: channel.name, removed: memberFields(member) }, [
         `${output.paint("green", "✓")} ${memberName(member)} is no longer in ${channel.name}`,
-      ]);
-    }),
-};
-
-export const recoverChannel: Command = {
-  path: "channel recover",
-  summary: "restart a channel that a member's commit has stopped",
-  details: [
-    "Only owners can do this. The channel keeps its name and members, except the sender of the commit that nobody can",
-    "follow. Members follow automatically. Works at once if all members are stopped, otherwise after a minute.",
-  ],
-  arguments: [nameArgument],
-  flags: [agentFlag],
-  examples: [{ command: "channel recover acme/ops/deploy", what: "" }],
-  run: (context) =>
-    withAgent(context, async (client) => {
-      const { platform, output } = context;
-      const channel = await findChannel(context, client);
-      const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
-      await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isKnown));
-      if (channel.health().state === "ok") throw badInput(`${channel.name} works: there is nothing to recover`, "");
-      const isOffered = (): boolean => {
-        const { state, recoverable } = channel.health();
-        return state !== "stopped" || recoverable === true;
-      };
-      const isOwner = channel.members().some(({ self, owner }) => self && owner);
-      for (let turn = 0; isOwner && !isOffered() && turn < patienceTurns; turn++) {
-        await output.progress("waiting for the others", waitUntil(platform, turnMs, [channel], isOffered));
-      }
-      if (channel.health().state !== "ok") await output.progress("recovering", channel.recover());
-      const members = channel.members();
-      const present = members.filter(({ absent }) => !absent).length;
-      await output.result({ channel: channel.name, recovered: true, members: members.map(memberFields) }, [
-        `${output.paint("green", "✓")} ${channel.name} is recovered, with ${present} members so far`,
       ]);
     }),
 };

@@ -103,6 +103,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   successor_needed:
     "This agent is the only owner of the channel, and others are in it. Before it can leave, ask your " +
     "user to make another member an owner with: {} channel promote",
+  choice_needed: "An owner must say who leaves the channel. Ask your user to run: {} channel recover --dry-run",
   request_timeout:
     "No reply came in time: the member may be offline, or still at work. Ask again; with the same key it " +
     "is not asked twice",

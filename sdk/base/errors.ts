@@ -74,7 +74,8 @@ export class StaticError extends Error {
   readonly unreachable: Unreachable | undefined;
   /**
    * With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. With
-   * `identity_present`, to the one that adds: the member that has the identity.
+   * `identity_present`, to the one that adds: the member that has the identity. With `choice_needed`: those that `recover()` would
+   * leave out beside the sender of the commit.
    */
   readonly members: readonly string[] | undefined;
 

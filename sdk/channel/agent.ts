@@ -27,14 +27,14 @@ import type { ChannelDeps } from "./deps.ts";
 import type { ExpectedChannel } from "./entering.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
-import { createPace, type HealingPace } from "./healing_pace.ts";
-import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import type { KeptNames } from "./names/kept_names.ts";
 import type { ChannelRecord } from "./records.ts";
 import type { Offered } from "./runner/name_jobs.ts";
+import { HealingTurns } from "./runner/healing_turns.ts";
 import { type MayAsk, NamesRunner, readNames } from "./runner/names_runner.ts";
+import { createPace, type HealingPace } from "./upkeep/healing_pace.ts";
 import { Welcomes } from "./welcomes.ts";
 
 export interface AgentParts {

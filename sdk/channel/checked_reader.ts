@@ -6,7 +6,7 @@ import { isCode } from "../base/errors.ts";
 import { Serial } from "../base/serial.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { describeIssues, type SchemaResult, type StandardSchema } from "../content/standard_schema.ts";
-import type { InboxReader } from "./inbox.ts";
+import type { InboxReader } from "./runner/inbox_runner.ts";
 
 /** A message whose content fits the schema of its loop. */
 export type CheckedEnvelope<Value> = Envelope & {

@@ -7,20 +7,17 @@ import type { Failure } from "./commits/own_commit_state.ts";
 export interface Scene {
   readonly name: ChannelName;
   readonly epoch: number;
-  /** Why the channel is stopped, or over. */
+  /** Why the channel is stopped. */
   readonly stopped: StaticError | undefined;
-  readonly over: StaticError | undefined;
   readonly isClosed: boolean;
 }
 
-export function failureOf(why: Failure, { name, epoch, stopped, over, isClosed }: Scene): StaticError {
+export function failureOf(why: Failure, { name, epoch, stopped, isClosed }: Scene): StaticError {
   switch (why.by) {
     case "leaving":
       return createError("not_allowed", "Cannot change the channel: this agent is leaving it");
     case "stopped":
       return stopped ?? outOfStep();
-    case "over":
-      return over ?? closed();
     case "out_of_step":
       return outOfStep();
     case "offline":

@@ -2,10 +2,10 @@
 import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
-import type { Silent } from "./fork_watch.ts";
 import type { HealthIssue, LiveChannelState } from "./health.ts";
-import type { KeyAge } from "./key_ages.ts";
 import type { LiveChannel } from "./live_channel.ts";
+import type { Silent } from "./upkeep/fork_watch.ts";
+import type { KeyAge } from "./upkeep/key_age_state.ts";
 
 /** The state of a channel: its troubles, and what is being done about them. */
 export interface ChannelHealth {

@@ -4,31 +4,18 @@
  */
 import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import type { Heard } from "./fork_watch.ts";
 import { type ChannelStore, confirmedKind, heardKind, liarsKind, statesKind } from "./records.ts";
+import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
+import type { Heard, Said } from "./upkeep/fork_watch.ts";
 
-export interface OwnConfirmed {
-  readonly epoch: number;
-  readonly state: Uint8Array;
-}
-
-export interface KeptConfirmations {
-  readonly own: OwnConfirmed | undefined;
-  /** By epoch, ascending. */
-  readonly states: ReadonlyMap<number, Uint8Array>;
-  readonly heard: ReadonlyMap<AgentId, Heard>;
-  /** Members that are known to lie. */
-  readonly liars: ReadonlySet<AgentId>;
-}
-
-export const nothingConfirmed: KeptConfirmations = {
+export const nothingConfirmed: ConfirmationRecords = {
   own: undefined,
   states: new Map(),
   heard: new Map(),
   liars: new Set(),
 };
 
-export function putConfirmed(channelId: ChannelId, { epoch, state }: OwnConfirmed): RecordChange {
+export function putConfirmed(channelId: ChannelId, { epoch, state }: Said): RecordChange {
   return { type: "put", kind: confirmedKind, id: channelId, value: encodeFields([epoch, state]) };
 }
 
@@ -44,7 +31,7 @@ export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
 export async function replaceStates(
   store: Pick<ChannelStore, "list">,
   channelId: ChannelId,
-  { epoch, state }: OwnConfirmed,
+  { epoch, state }: Said,
 ): Promise<RecordChange[]> {
   const before = (await store.list(statesKind(channelId))).map(({ id }) => Number(id));
   const over = before.filter((known) => known !== epoch).map((known) => deleteState(channelId, known));
@@ -89,7 +76,7 @@ export async function readConfirmations(
   store: Pick<ChannelStore, "get" | "list">,
   channelId: ChannelId,
   joinedEpoch: number,
-): Promise<KeptConfirmations> {
+): Promise<ConfirmationRecords> {
   const kind = statesKind(channelId);
   const stored = (await store.list(kind)).map(({ id, value }): [number, Uint8Array] => [
     Number(id),

@@ -5,17 +5,17 @@ import type { HealthLog } from "./health.ts";
 import { reportBadContent } from "./runner/intake.ts";
 import { translating } from "./faults.ts";
 import type { Membership } from "./membership.ts";
-import type { Outbox } from "./outbox.ts";
-import type { Progress } from "./progress.ts";
 import { createRequestRecords } from "./request_records.ts";
+import type { OutboxRunner } from "./runner/outbox_runner.ts";
+import type { PositionRunner } from "./runner/position_runner.ts";
 import { standsInLog } from "./standing.ts";
 
 interface ContentParts {
   readonly membership: Membership;
-  readonly outbox: Outbox;
+  readonly outbox: Pick<OutboxRunner, "send">;
   readonly health: HealthLog;
   readonly maxAgeMs: () => number;
-  readonly progress: () => Pick<Progress, "note" | "written">;
+  readonly progress: () => Pick<PositionRunner, "note" | "written">;
 }
 
 export function createPorts(

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { parseChannelId } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { createPorts } from "./content_ports.ts";
-import { Progress } from "./progress.ts";
+import { PositionRunner } from "./runner/position_runner.ts";
 
 const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
 
@@ -10,7 +10,7 @@ Deno.test("a request is noted at once, in one write with what waits to be writte
   const channelId = parseChannelId("A".repeat(22));
   const writes: RecordChange[][] = [];
   const store = { batch: (changes: readonly RecordChange[]) => Promise.resolve(void writes.push([...changes])) };
-  const progress = new Progress(0, {
+  const progress = new PositionRunner(0, {
     channelId,
     store,
     position: () => ({ sequence: 5, epoch: undefined }),

@@ -9,10 +9,10 @@ import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
-import type { HealingPace } from "./healing_pace.ts";
-import type { HealingTurns } from "./healing_turns.ts";
 import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
+import type { HealingTurns } from "./runner/healing_turns.ts";
+import type { HealingPace } from "./upkeep/healing_pace.ts";
 import type { Welcomes } from "./welcomes.ts";
 
 export interface ChannelDeps {
@@ -26,7 +26,7 @@ export interface ChannelDeps {
   readonly welcomes: Welcomes;
   /** Words about one channel in the messages of another. */
   readonly carrier: Carrier;
-  /** A number that grows with every call; see `Outbox`. */
+  /** A number that grows with every call; see `OutboxRunner`. */
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;

@@ -26,6 +26,14 @@ export function leftError(name: ChannelName): StaticError {
   return createError("not_found", `Channel "${name}" was left; join it again`);
 }
 
+/** A relay that says that we are out of step, and keeps us out, would else take the channel its owner. */
+export function keptOut(): StaticError {
+  const text =
+    "Cannot leave: this agent is out of step, or the channel is stopped, so that no other member can be made an owner; do what " +
+    "health() says, and leave when it is ok";
+  return createError("not_allowed", text);
+}
+
 /** The relay hides channels that the token is not for. That says nothing about the membership. */
 export function hiddenError(name: ChannelName): StaticError {
   const text =

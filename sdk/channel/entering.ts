@@ -12,12 +12,11 @@ import { kindOf } from "../mls/stored_group.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
-import { type KeptConfirmations, nothingConfirmed, readConfirmations, replaceStates } from "./confirmation_records.ts";
+import { nothingConfirmed, readConfirmations, replaceStates } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
 import { endErasing } from "./erasing.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
-import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./reading/log_place.ts";
 import {
@@ -44,6 +43,8 @@ import {
   readTrust,
   type SenderRecord,
 } from "./records.ts";
+import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
+import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -72,7 +73,7 @@ export interface EnteredChannel {
   readonly landmarks: Landmarks;
   readonly counters: CounterRecord;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
-  readonly confirmations: KeptConfirmations;
+  readonly confirmations: ConfirmationRecords;
   readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
 }
 

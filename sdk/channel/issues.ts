@@ -48,6 +48,8 @@ export type IssueKind =
   | "void_leave"
   /** An owner began a new generation of the channel, and this agent has followed. */
   | "recovered"
+  /** An owner began a new generation against a commit that this agent has followed: its founder or the sender of that commit is to blame. */
+  | "unjust_recovery"
   /** Somebody began a new generation, and this agent does not follow: it cannot tell that it was an owner, or why. */
   | "refused_recovery"
   /** This agent was out of step and joined anew; messages in between are lost to it. */

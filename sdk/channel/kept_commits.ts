@@ -35,6 +35,12 @@ export class KeptCommits {
     return [value.length > maxBytes ? { type: "delete", kind, id } : { type: "put", kind, id, value }];
   }
 
+  /** SHA-256 of the commit that ended an epoch, as long as it is kept. */
+  async hashOf(epoch: number): Promise<Uint8Array | undefined> {
+    const commit = await this.#read(epoch);
+    return commit && sha256(commit.commit);
+  }
+
   /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked, or is busy. */
   async putBack(epoch: number): Promise<PutBack> {
     let putBack: PutBack = { commits: 0, own: 0, sequence: 0 };

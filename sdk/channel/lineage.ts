@@ -150,6 +150,8 @@ export interface LeftOut {
   readonly needsChoice: boolean;
 }
 
+export const nobodyElse: LeftOut = { list: [], ofDoor: [], counted: 0, needsChoice: false };
+
 export function leftOutBy({ since, struck }: Lineage, base: Base, blamed: AgentId, nowMs: number): LeftOut {
   const { members, owners, self } = base;
   const others = members.filter((agentId) => agentId !== self && agentId !== blamed && !owners.includes(agentId));

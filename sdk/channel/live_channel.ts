@@ -5,7 +5,6 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
-  type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
@@ -22,10 +21,8 @@ import type { Incoming } from "../content/incoming.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
-import { Caretaker } from "./caretaker.ts";
 import type { Permit } from "./connection/permit.ts";
 import type { Begins, Facts, Place, StoreFacts, Taken } from "./connection/link_state.ts";
-import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, hiddenError, leftError, removedError } from "./end_errors.ts";
@@ -34,26 +31,33 @@ import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
-import { Inbox, type InboxItem } from "./inbox.ts";
+import { type InboxItem, InboxRunner } from "./runner/inbox_runner.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import { KeyAges } from "./key_ages.ts";
-import { type Asked, type LeavingParts, sayGoodbye, sayLeave, wayOut } from "./leaving.ts";
 import { isHeardLately } from "./last_heard.ts";
+import { leaveRequest } from "./leave_request.ts";
 import { LookAlikes } from "./look_alikes.ts";
 import { Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
-import { Outbox } from "./outbox.ts";
 import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
-import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { type LeaveProof, putLog } from "./records.ts";
 import { Senders } from "./reading/senders.ts";
 import { StoreAge } from "./store_age.ts";
+import { wayOut } from "./succession.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
+import { DepartureRunner, type DepartureRunnerParts } from "./runner/departure_runner.ts";
+import { ConfirmationRunner } from "./runner/confirmation_runner.ts";
+import { DutyRunner } from "./runner/duty_runner.ts";
+import { KeyAgeRunner } from "./runner/key_age_runner.ts";
 import { LinkRunner } from "./runner/link_runner.ts";
+import type { RecoveryPreview } from "./recovery_preview.ts";
+import type { Choice } from "./recovery/recovery_state.ts";
+import { OutboxRunner } from "./runner/outbox_runner.ts";
+import { PositionRunner } from "./runner/position_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
+import { errorOf } from "./runner/recovery_words.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
 import { ReadingRunner } from "./runner/reading_runner.ts";
 import type { LogEntry, ReadingFinding } from "./reading/reading_state.ts";
@@ -91,22 +95,23 @@ export class LiveChannel {
   readonly number: number;
   readonly membership: Membership;
   readonly commits: CommitRunner;
-  readonly inbox: Inbox;
-  readonly outbox: Outbox;
+  readonly inbox: InboxRunner;
+  readonly outbox: OutboxRunner;
   readonly health: HealthLog;
   readonly senders: Senders;
-  readonly confirmations: Confirmations;
-  readonly ages: KeyAges;
+  readonly confirmations: ConfirmationRunner;
+  readonly ages: KeyAgeRunner;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
+  readonly departure: DepartureRunner;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
   readonly #deps: ChannelDeps;
   readonly #keeper: ChannelKeeper;
   readonly #reader: ReadingRunner;
-  readonly #progress: Progress;
-  readonly #caretaker: Caretaker;
+  readonly #progress: PositionRunner;
+  readonly #caretaker: DutyRunner;
   readonly #recovery: RecoveryRunner;
   readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
@@ -116,12 +121,6 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #isReady = false;
-  /** Calls to leave. As long as there are some, our leaf must stay as it is. */
-  #leaving: number[] = [];
-  /** The end that the relay is asked for. */
-  #asked: Asked | undefined;
-  /** The names know of the end. */
-  #hasSaidEnd = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** As the relay said last. */
   #endReason: Exclude<ChannelEndReason, "lapsed"> | "unknown" = "unknown";
@@ -140,19 +139,20 @@ export class LiveChannel {
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
-    this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     this.commits = this.#createCommits(parts);
+    const { commits } = this;
+    this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, onFault }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
-    this.confirmations = new Confirmations(said, deps);
-    const { confirmations, ages } = this;
-    this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
-    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): Progress => this.#progress];
+    this.confirmations = new ConfirmationRunner(said, deps);
+    const { ages } = this;
+    this.outbox = this.#createOutbox(parts);
+    const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): PositionRunner => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
     this.service = new Service(ports);
-    this.inbox = new Inbox({
+    this.inbox = new InboxRunner({
       onDone: (items, changes) => this.#doneWith(items, changes),
       written: () => this.#progress.written(),
       onRequest: (request) => this.service.request(request),
@@ -162,13 +162,11 @@ export class LiveChannel {
     });
     this.#reader = this.#createReader(parts);
     this.#progress = this.#createProgress(parts.position?.sequence ?? 0);
-    this.#caretaker = new Caretaker(
-      { membership, commits: this.commits, health, ages, ended: this.#stop.signal },
-      deps,
-    );
+    this.#caretaker = new DutyRunner({ membership, commits, health, ages, onFault }, deps);
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
+    this.departure = this.#createDeparture();
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
@@ -192,8 +190,8 @@ export class LiveChannel {
     });
   }
 
-  #createProgress(position: number): Progress {
-    return new Progress(position, {
+  #createProgress(position: number): PositionRunner {
+    return new PositionRunner(position, {
       channelId: this.channelId,
       store: this.#deps.store,
       position: () => this.#reader.position,
@@ -212,12 +210,18 @@ export class LiveChannel {
       storeAge: this.#storeAge,
       entries: this.#entries,
       sight: this.#createSight(),
+      past: {
+        stateAt: (epoch) => this.confirmations.stateAt(epoch),
+        confirmedBy: (agentId) => this.confirmations.confirmedEpoch(agentId),
+        hashOf: (epoch) => this.#kept.hashOf(epoch),
+      },
       allHere: () => this.#link.allHere(),
       onEntering: () => this.#storeAge.begunAnew(),
       onMembership: (entered, joinedSequence) => this.#rejoined(entered, joinedSequence),
       onRejoined: () => this.#goOnRejoined(),
       onGeneration: (begun, isOwn) => this.#begun(begun, isOwn),
       onFinding: (finding) => this.#found(finding),
+      onStepped: () => this.departure.look(),
       over: () => this.#over,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
@@ -225,7 +229,7 @@ export class LiveChannel {
 
   #createSight(): RecoverySight {
     const link = (): LinkRunner => this.#link;
-    const isLeaving = (): boolean => this.#leaving.length > 0;
+    const isLeaving = (): boolean => this.departure.stage() !== "staying";
     const [reader, inbox, commits] = [this.#reader, this.inbox, this.commits];
     return {
       get permit() {
@@ -257,18 +261,22 @@ export class LiveChannel {
     switch (finding.type) {
       case "stopped":
         this.#suspend();
-        return this.#caretaker.stop();
+        return this.#lookAtDuties();
       case "in_step":
-        return this.#caretaker.start();
+        return this.#lookAtDuties();
       case "outside":
         // Nothing is read before we are in again.
         if (!finding.hears) this.#link.push({ type: "out_of_step" });
         this.#suspend();
-        return this.#caretaker.stop();
+        return this.#lookAtDuties();
       case "all_arrived":
       case "hold":
-      case "retry":
         return this.#link.push({ type: finding.type });
+      case "founding_settled":
+        return this.departure.foundingSettled();
+      case "retry":
+        if (finding.refusal !== undefined) this.departure.foundingSettled(errorOf(finding.refusal));
+        return this.#link.push({ type: "retry" });
       case "gone":
         return this.#end(removedError(this.name, this.#removedBy), { how: "gone" });
       case "over":
@@ -280,8 +288,9 @@ export class LiveChannel {
   async #begun(begun: Begun, isOwn: boolean): Promise<void> {
     this.#link.push({ type: "all_arrived" });
     this.#reader.founded(begun);
+    this.departure.entered();
     await this.#progress.flush();
-    this.#caretaker.start();
+    this.#lookAtDuties();
     if (isOwn) return this.#link.fetchAgain();
     const { permit } = this.#link;
     if (permit !== undefined) this.#goOn(permit);
@@ -294,12 +303,22 @@ export class LiveChannel {
       candidate,
       given,
       work: () => this.#link.work,
+      departure: () => this.departure.stage(),
       stopped: () => this.#stopped,
       planOf: (plan, leavers) => planOf(plan, this.#planFacts(leavers)),
       isKeyOld: () => this.ages.isOld,
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
       onOutside: (reason, named) => this.#recovery.push({ type: "out_of_step", reason, isNamed: named }),
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  #createOutbox({ counters }: Pick<LiveChannelParts, "counters">): OutboxRunner {
+    const { membership, health, confirmations } = this;
+    return new OutboxRunner({
+      ...{ counters, membership, health, confirmations },
+      work: () => this.#link.work,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
@@ -316,10 +335,34 @@ export class LiveChannel {
     return {
       membership,
       leavers,
-      ownLeaf: ages.own.leaf,
+      ownLeaf: ages.ownLeaf,
       returning: this.#caretaker.returning,
       isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
     };
+  }
+
+  #createDeparture(): DepartureRunner {
+    return new DepartureRunner({
+      ...this.#leaves,
+      commits: this.commits,
+      work: () => this.#link.work,
+      isAllRead: () => this.state.caughtUp,
+      onStage: () => {
+        this.commits.look();
+        this.#lookAtDuties();
+      },
+      onStayed: (operation, error) => this.#keeper.stayed(operation, error),
+      onEnded: (how, operations) => {
+        // By leaving, unless it has ended already.
+        this.#end(undefined);
+        this.#keeper.ended(how, operations);
+      },
+      onFault: (fault) => this.die(fault),
+    }, this.#deps);
+  }
+
+  get #leaves(): Pick<DepartureRunnerParts, "membership" | "recovery" | "storeAge"> {
+    return { membership: this.membership, recovery: this.#recovery, storeAge: this.#storeAge };
   }
 
   #createLink(log: Uint8Array | undefined): LinkRunner {
@@ -419,6 +462,13 @@ export class LiveChannel {
     await this.#recovery.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }
 
+  /** Upkeep for the others rests while this agent cannot commit, or leaves. */
+  #lookAtDuties(): void {
+    const isOn = this.#place.at === "in_step" && this.departure.stage() === "staying";
+    if (isOn) this.#caretaker.start();
+    else this.#caretaker.stop();
+  }
+
   /** The relay says nothing any more that would make us come back, and what stands behind our place is on its way. */
   async #linkCleared(permit: Permit, { after, head, isLost, log }: Begins): Promise<void> {
     if (isLost) await this.#progress.lose(after);
@@ -510,42 +560,17 @@ export class LiveChannel {
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
    * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`. A call while another
-   * one is under way is that one.
+   * one is under way is that one, if it names nobody else.
    */
-  async recover(): Promise<void> {
+  async recover(choice: Choice = {}): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
-    await this.#recovery.recover();
+    await this.#recovery.recover(choice);
   }
 
-  /** Leaves the channel for good. The last member closes it, the last owner has a successor: that of the first call. */
-  depart(operation: number, successor: AgentId | undefined): void {
-    // The names have not stepped yet what they were told.
-    if (this.#hasSaidEnd) return this.#keeper.ended("over", [operation]);
-    this.#leaving.push(operation);
-    if (this.#leaving.length > 1 || this.#ended !== undefined) return;
-    // When it ends meanwhile, those that leave it are handed over: what is answered afterwards is nobody's.
-    this.#depart(successor).then(() => this.#end(undefined, { how: "gone" }), (error) => {
-      for (const each of this.#leaving.splice(0)) this.#keeper.stayed(each, error);
-    });
-  }
-
-  async #depart(successor: AgentId | undefined): Promise<void> {
-    if (this.#recovery.stopped !== undefined) {
-      // A generation of ours that is on its way, or in the log, gives us another leaf.
-      await this.#entries.idle();
-      await this.#recovery.settleFoundings();
-      await this.#entries.idle();
-    }
-    const parts = { ...this.#left, commits: this.commits, caretaker: this.#caretaker, ended: this.#stop.signal };
-    const asks: LeavingParts["asks"] = async (end, call) => {
-      this.#asked = end;
-      await call().finally(() => this.#asked = undefined);
-    };
-    await sayGoodbye({ ...parts, asks }, successor, this.#deps);
-  }
-
-  get #left(): Pick<LeavingParts, "membership" | "recovery" | "storeAge"> {
-    return { membership: this.membership, recovery: this.#recovery, storeAge: this.#storeAge };
+  /** Whom `recover()` with the same lists would leave out now. Throws `StaticError` where that would. */
+  previewRecovery(choice: Choice): RecoveryPreview {
+    if (this.#over !== undefined) throw this.#over;
+    return this.#recovery.preview(choice);
   }
 
   /** Of one that is over. */
@@ -555,7 +580,8 @@ export class LiveChannel {
 
   /** For one that is over: the relay is told. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
-    await sayLeave(this.#left, { isNamed: !this.#recovery.isUnwelcome }, this.#deps);
+    const request = leaveRequest(this.#leaves, !this.#recovery.isUnwelcome, this.#deps);
+    await this.#deps.session.call("LeaveChannel", request);
   }
 
   /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
@@ -598,7 +624,7 @@ export class LiveChannel {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
-    await this.#recovery.halt();
+    await this.#recovery.idle();
     await this.#entries.idle();
     await this.membership.durable.close();
   }
@@ -665,9 +691,7 @@ export class LiveChannel {
     }
     // The relay takes back what we came back by only while its agent asks for it: now it may.
     if (this.#recovery.isByWord) return this.#link.push({ type: "asked_back" });
-    if (this.#caretaker.rejoin(request)) return;
-    const text = `A request to rejoin that the relay says is of ${agentId} is not genuine`;
-    this.health.report("refused_join", text);
+    this.#caretaker.asked(request);
   }
 
   /** News of an entry of the log. */
@@ -698,7 +722,7 @@ export class LiveChannel {
   }
 
   #suspend(): void {
-    this.outbox.suspend();
+    this.outbox.look();
     this.commits.look();
   }
 
@@ -708,7 +732,7 @@ export class LiveChannel {
     if (this.#link.permit !== permit || this.#place.at !== "in_step") return;
     this.#link.push({ type: "moved" });
     this.commits.look();
-    this.outbox.resume();
+    this.outbox.look();
     this.#caretaker.look();
     this.#tellReady();
   }
@@ -731,11 +755,12 @@ export class LiveChannel {
     this.senders.clear();
     this.confirmations.restart(entered.anchor.formerEpoch);
     this.#progress.restart(joinedSequence);
+    this.departure.entered();
   }
 
   async #goOnRejoined(): Promise<void> {
     await this.outbox.restart();
-    this.#caretaker.start();
+    this.#lookAtDuties();
     this.connection(this.#deps.session.state.kind === "online");
   }
 
@@ -744,8 +769,7 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
-    // It is the relay's answer, which comes a little later.
-    if (reason === this.#asked) return this.#end(endError(reason, this.name), { how: "gone" });
+    if (this.departure.hears(reason)) return;
     // An owner reads on, and may begin the channel anew: the relay lets it.
     if (reason === "lapsed") {
       return this.#recovery.push({ type: "doubt", by: "lapse", reason: "it was absent for too long" });
@@ -796,7 +820,7 @@ export class LiveChannel {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
-    this.#caretaker.stop();
+    this.#caretaker.end();
     this.#progress.stop();
     this.confirmations.end();
     const over = toOthers ?? leftError(this.name);
@@ -811,8 +835,7 @@ export class LiveChannel {
     this.#link.end();
     this.tell({ type: "ended", error });
     this.events.end();
-    this.#hasSaidEnd = true;
-    this.#keeper.ended(how, this.#leaving.splice(0));
+    this.departure.end(how);
   }
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {

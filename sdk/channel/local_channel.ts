@@ -15,16 +15,15 @@ import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
-import { rotate } from "./healing.ts";
-import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
-import type { Sent } from "./bundling.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { SendOptions, Sent } from "./send_options.ts";
 import { demote, promote, setPolicy } from "./ownership.ts";
 import type { Promotion } from "./plan.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
+import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_preview.ts";
 import { waitForMember } from "./waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {
@@ -64,8 +63,13 @@ export class LocalChannel implements ChannelPort {
     });
   }
 
-  async recover(): Promise<void> {
-    await translating("Cannot recover the channel", () => this.#live.recover());
+  async recover(choice: RecoveryChoice): Promise<void> {
+    await translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find)));
+  }
+
+  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
+    const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
+    return await translating("Cannot preview the recovery", () => Promise.try(preview));
   }
 
   async promote(agentId: string, to: Promotion): Promise<void> {
@@ -86,7 +90,8 @@ export class LocalChannel implements ChannelPort {
 
   async rotate(): Promise<void> {
     await translating("Cannot change the keys", async () => {
-      await rotate(this.#live.commits);
+      const committed = await this.#live.commits.commit({ is: "rotate" });
+      if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
       await this.#agent.keyPackages.replace();
     });
   }

@@ -545,10 +545,15 @@ export class Membership {
   async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
     if (this.epoch >= epoch) return;
     if (await this.#waiters.wait(epoch, timeoutMs) === "arrived" || this.epoch >= epoch) return;
+    throw this.notArrived(epoch);
+  }
+
+  /** For those that have waited in vain for this epoch. */
+  notArrived(epoch: number): StaticError {
     const text =
       `Channel "${this.name}" is at epoch ${epoch}, and this agent is at epoch ${this.epoch}: the commits in between ` +
       "have not arrived. See health(), then try again";
-    throw createError("mls_error", text, { retryable: true });
+    return createError("mls_error", text, { retryable: true });
   }
 
   /** Rejects everything that waits for an epoch. */

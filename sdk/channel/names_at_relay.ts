@@ -22,7 +22,9 @@ export async function askOfNames(
       return await createAtRelay(request, session);
     case "ListChannels":
       return { of: request.of, channelId: (await summaryAtRelay(request.name, session))?.channelId };
-    default:
+    case "ListMembers":
+      return { of: request.of, isNew: (await session.call(request.of, { channelId: request.channelId })).epoch === 0 };
+    case "CloseChannel":
       await session.call(request.of, { channelId: request.channelId });
       return { of: request.of };
   }

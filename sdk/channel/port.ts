@@ -12,12 +12,12 @@ import type { Addressee, Sendable } from "../content/values.ts";
 import type { AddOptions } from "./adding.ts";
 import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
-import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
 import type { ChannelMember } from "./member_list.ts";
-import type { Sent } from "./bundling.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { SendOptions, Sent } from "./send_options.ts";
 import type { Promotion } from "./plan.ts";
 import type { ReceiveOptions } from "./receiver.ts";
+import type { RecoveryChoice, RecoveryPreview } from "./recovery_preview.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */
 export interface ChannelPort {
@@ -27,7 +27,8 @@ export interface ChannelPort {
   readonly over: StaticError | undefined;
   addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array>;
   removeMember(agentId: string): Promise<void>;
-  recover(): Promise<void>;
+  recover(choice: RecoveryChoice): Promise<void>;
+  previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview>;
   promote(agentId: string, to: Promotion): Promise<void>;
   demote(agentId: string): Promise<void>;
   setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;

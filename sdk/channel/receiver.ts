@@ -5,7 +5,7 @@
  */
 import type { Runtime } from "../base/runtime.ts";
 import type { Envelope } from "../content/envelope.ts";
-import type { OneByOne } from "./inbox.ts";
+import type { OneByOne } from "./runner/inbox_runner.ts";
 
 /** How long to wait for one message. */
 export interface ReceiveOptions {

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { SimulatedClock } from "../../tests/support/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { Inbox } from "./inbox.ts";
+import type { InboxRunner } from "./runner/inbox_runner.ts";
 import { Receiver } from "./receiver.ts";
 import { createInbox, item } from "./testing/inbox.ts";
 
-function createStage(): { receiver: Receiver; clock: SimulatedClock; inbox: Inbox; done: number[] } {
+function createStage(): { receiver: Receiver; clock: SimulatedClock; inbox: InboxRunner; done: number[] } {
   const clock = new SimulatedClock();
   const { inbox, done } = createInbox();
   const runtime = { nowMs: clock.nowMs, after: clock.after, randomBytes: (n: number) => new Uint8Array(n) };

@@ -1,7 +1,7 @@
-/** How messages are sent, as callers say it. */
+/** How messages are sent, as callers say it, and what they are told. */
 import type { MessageId } from "../../proto/mod.ts";
 import type { MessageOptions } from "../content/values.ts";
-import type { SendGroup } from "./send_group.ts";
+import type { SendGroup } from "./messages/bundles.ts";
 
 /** How a message is sent, and what it says about itself. */
 export interface SendOptions extends MessageOptions {
@@ -17,6 +17,14 @@ export interface SendOptions extends MessageOptions {
   readonly id?: MessageId;
   /** @internal The messages that a program gave its host with this one, which go as one. */
   readonly group?: SendGroup;
+}
+
+/** The result of sending a message. */
+export interface Sent {
+  /** The message's id, which receivers see too. */
+  readonly id: MessageId;
+  /** False when it waits in the outbox: the relay cannot be reached now. */
+  readonly accepted: boolean;
 }
 
 /** How a plaintext goes out. */

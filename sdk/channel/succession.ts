@@ -6,10 +6,21 @@ import type { Membership } from "./membership.ts";
 import { successorNeeded } from "./ownership.ts";
 import type { Planned } from "./plan.ts";
 
-/** Others stay, and none of them is an owner. */
-export function isOnlyOwner(membership: Membership): boolean {
+/** Members stay when this agent goes. */
+export function doOthersStay(membership: Membership): boolean {
   const going = goingFrom(membership);
-  return isLastOwner(membership) && membership.group.members().some(({ agentId }) => !going.has(agentId));
+  return membership.group.members().some(({ agentId }) => !going.has(agentId));
+}
+
+/**
+ * How a channel that is over can be left: it commits nothing any more. `kept_out`: somebody belongs to it that this agent would have
+ * to make an owner, or let in, first.
+ */
+export function wayOut(membership: Membership): "close" | "leave" | "kept_out" {
+  const isAlone = membership.group.members().length === 1;
+  if (isAlone && membership.absent.length === 0) return "close";
+  const isMissed = isLastOwner(membership) && doOthersStay(membership);
+  return isMissed || (isAlone && membership.group.self.owner) ? "kept_out" : "leave";
 }
 
 function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {

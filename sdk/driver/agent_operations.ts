@@ -2,6 +2,7 @@
 import type { Channel } from "../channel.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
+import type { RecoveryChoice } from "../channel/recovery_preview.ts";
 import type { Fields } from "../host/fields.ts";
 import type { GuestOptions } from "../invites/links.ts";
 import type { ChannelManager } from "../manager.ts";
@@ -55,7 +56,11 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     return { bytes: welcome, ok: { state: wholeState(channel) } };
   },
   removeMember: changing((channel, { fields, signal }) => channel.removeMember(fields.text("agentId"), { signal })),
-  recover: changing((channel) => channel.recover()),
+  recover: changing((channel, { fields, signal }) => channel.recover({ signal, ...leavingOut(fields) })),
+  previewRecovery: async (call) => {
+    const preview = await (await channelOf(call)).previewRecovery(leavingOut(call.fields));
+    return { ok: { preview: { ...preview, leftOut: preview.leftOut.map((member) => ({ ...member })) } } };
+  },
   promote: changing(async (channel, { fields, signal }) => {
     const to = fields.one("to", ["owner", "member"] as const) ?? "owner";
     await channel.promote(fields.text("agentId"), { signal, to });
@@ -139,6 +144,12 @@ function numbers<Name extends string>(fields: Fields, ...names: readonly Name[])
 function guestOf(fields: Fields): GuestOptions {
   const pass = fields.optionalText("pass");
   return { ...numbers(fields, "expiresInMs", "messages"), ...(pass !== undefined && { pass }) };
+}
+
+/** Whom a recovery leaves out, if lists are given. */
+function leavingOut(fields: Fields): RecoveryChoice {
+  const [without, keep] = [fields.optionalTexts("without"), fields.optionalTexts("keep")];
+  return { ...(without !== undefined && { without }), ...(keep !== undefined && { keep }) };
 }
 
 /** The member whose place somebody takes, if one is named. */

@@ -4,8 +4,8 @@
  */
 import { maxBundledMessages } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { Sent } from "../channel/bundling.ts";
-import type { SendGroup } from "../channel/send_group.ts";
+import type { Sent } from "../channel/send_options.ts";
+import type { SendGroup } from "../channel/messages/bundles.ts";
 import type { Fields } from "../host/fields.ts";
 import type { Header } from "../host/frames.ts";
 import { encodeError } from "../host/wire_errors.ts";
@@ -39,7 +39,7 @@ function groupOf(fields: Fields, messages: readonly Fields[]): SendGroup | undef
   if (messages.length < 2 || ids.size < messages.length) {
     throw invalidArgument("Messages that go as one are at least two, and have ids of their own");
   }
-  return { id: messageIdOf(id), size: messages.length, isAgain: fields.flag("again"), isApart: false };
+  return { id: messageIdOf(id), size: messages.length, isAgain: fields.flag("again") };
 }
 
 /** Each has its `length`, and together they are all of the bytes. */

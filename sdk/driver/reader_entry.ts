@@ -1,7 +1,7 @@
 /** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
 import type { AgentId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { InboxReader } from "../channel/inbox.ts";
+import type { InboxReader } from "../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { Lag, LagLimits } from "./lag.ts";
 import type { Arrival, Place, ReaderPosition } from "./reader_position.ts";

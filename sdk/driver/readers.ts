@@ -8,7 +8,7 @@
 import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { InboxReader } from "../channel/inbox.ts";
+import type { InboxReader } from "../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
 import { Lag } from "./lag.ts";

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { HostLink } from "../host/link.ts";
 import type { ReadAhead } from "../host/read_ahead.ts";
 import { readRemote } from "../host/remote_reader.ts";
-import type { InboxReader } from "../channel/inbox.ts";
+import type { InboxReader } from "../channel/runner/inbox_runner.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, runtime, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";

@@ -1,6 +1,6 @@
 /** How one program reads the messages of an agent that it holds alone: by loops of the channel, or one message at a time. */
 import type { Channel } from "../channel.ts";
-import type { InboxReader as EnvelopeReader } from "../channel/inbox.ts";
+import type { InboxReader as EnvelopeReader } from "../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../content/envelope.ts";
 import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
 

@@ -18,14 +18,14 @@ import type { Runtime } from "../base/runtime.ts";
 import type { AddOptions } from "../channel/adding.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
-import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
 import { Newcomers } from "../channel/newcomers.ts";
-import type { Sent } from "../channel/bundling.ts";
 import type { Promotion } from "../channel/plan.ts";
-import type { SendOptions } from "../channel/send_options.ts";
+import type { SendOptions, Sent } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { ReceiveOptions } from "../channel/receiver.ts";
+import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery_preview.ts";
 import { waitForMember } from "../channel/waiting_for_member.ts";
 import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
@@ -161,8 +161,13 @@ export class RemoteChannel implements ChannelPort {
     this.#changed(await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done));
   }
 
-  async recover(): Promise<void> {
-    this.#changed(await this.#link.call("recover", this.#named));
+  async recover(choice: RecoveryChoice): Promise<void> {
+    this.#changed(await this.#link.call("recover", { ...this.#named, ...listsOf(choice) }));
+  }
+
+  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
+    const { fields } = await this.#link.repeat("previewRecovery", { ...this.#named, ...listsOf(choice) });
+    return fields.raw("preview") as RecoveryPreview; // cast: the host's own, of this version
   }
 
   async promote(agentId: string, to: Promotion): Promise<void> {
@@ -350,6 +355,10 @@ function contentOf(value: Sendable, options: ContentOptions): Header {
     ...(conversation !== undefined && { conversation }),
     ...(headers !== undefined && { headers }),
   };
+}
+
+function listsOf({ without, keep }: RecoveryChoice): Header {
+  return { ...(without !== undefined && { without: [...without] }), ...(keep !== undefined && { keep: [...keep] }) };
 }
 
 function policyFrom(fields: Fields | undefined): ChannelPolicy {

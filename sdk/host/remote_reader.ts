@@ -3,7 +3,7 @@
  * been given already is not given to it twice.
  */
 import { Serial } from "../base/serial.ts";
-import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";

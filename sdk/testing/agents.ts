@@ -2,7 +2,7 @@
 export { Agent } from "../channel/agent.ts";
 export { putAnchor, readAnchor } from "../channel/anchor.ts";
 export { putConfirmed, putState } from "../channel/confirmation_records.ts";
-export { createPace } from "../channel/healing_pace.ts";
+export { createPace } from "../channel/upkeep/healing_pace.ts";
 export { Inside } from "./inside.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
 export type { Came } from "../channel/lineage.ts";

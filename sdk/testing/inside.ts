@@ -8,12 +8,12 @@ import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
 import { Carrier } from "../channel/carrier.ts";
 import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
-import { createPace } from "../channel/healing_pace.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Membership } from "../channel/membership.ts";
 import type { Plan, Planned } from "../channel/plan.ts";
 import type { PostOptions } from "../channel/send_options.ts";
+import { createPace } from "../channel/upkeep/healing_pace.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
 
 /** Plans that no call of the product makes, and those that may be asked for them. */
@@ -161,12 +161,14 @@ export class Inside {
 
   /** No commit is made or sent any more until `reopenCommits`, as while the agent leaves. */
   closeCommits(): Promise<void> {
-    this.#live.commits.depart("goodbye");
+    this.#live.departure.stage = () => "goodbye";
+    this.#live.commits.look();
     return Promise.resolve();
   }
 
   reopenCommits(): void {
-    this.#live.commits.depart("staying");
+    Reflect.deleteProperty(this.#live.departure, "stage");
+    this.#live.commits.look();
   }
 
   /** From now on `act` decides what becomes of it when the time of an open commit has come. */
@@ -252,8 +254,8 @@ export class Inside {
     return requestOf(createFounding(this.#membership, bad, claimed, deps, without));
   }
 
-  recover(): ReturnType<LiveChannel["recover"]> {
-    return this.#live.recover();
+  recover(...choice: Parameters<LiveChannel["recover"]>): ReturnType<LiveChannel["recover"]> {
+    return this.#live.recover(...choice);
   }
 
   leave(): Promise<void> {

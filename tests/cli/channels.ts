@@ -368,8 +368,13 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   const stopped = await user.json(["channel", "members", name], { code: 4 });
   assertMatch(stopped.error.message, /"mallory" \(.*\) signed a commit that this agent cannot follow/);
   assertStringIncludes(stopped.error.advice, "recover()");
-  const recovered = await user.json(["channel", "recover", name]);
-  assertEquals([recovered.recovered, recovered.members.length], [true, 1]);
+  const preview = await user.json(["channel", "recover", name, "--dry-run"]);
+  const because = preview.left_out.map((each: { because: string }) => each.because);
+  assertEquals([because, preview.choice_needed, preview.member_count], [["blamed"], false, 2]);
+  const both = await user.json(["channel", "recover", name, "--without", "none", "--keep", "x"], { code: 2 });
+  assertStringIncludes(both.error.message, "not both");
+  const recovered = await user.json(["channel", "recover", name, "--without", "none"]);
+  assertEquals([recovered.recovered, recovered.left_out.length, recovered.members.length], [true, 1, 1]);
   await user.run(["channel", "send", name, "alone, and well"]);
   await user.run(["channel", "leave", name, "--yes"]);
 }

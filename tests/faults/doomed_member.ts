@@ -1,7 +1,8 @@
 /**
  * A member of a channel in a process of its own that kills itself with SIGKILL once a number of writes to its store are
  * acknowledged, before anything else happens. It opens what is on its disk, begins the channel anew when that is offered to
- * it, and once it is in the new generation reads one message and sends one.
+ * it, and once it is in the new generation reads one message and sends one. Or it leaves, and its next process says how it finds the
+ * channel.
  */
 import { Agent, connectAgent } from "../../sdk/testing/agents.ts";
 import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
@@ -13,6 +14,8 @@ export interface DoomedSettings {
   readonly channel: string;
   /** It lives if there are none. */
   readonly writes?: number;
+  /** `leave`: with this successor, if one is given. `look`: how the channel is. */
+  readonly does?: { readonly leave: string | undefined; readonly diesAt: "asked" | "taken" | undefined } | "look";
 }
 
 const turnMs = 5;
@@ -53,6 +56,28 @@ async function recovered(channel: Channel): Promise<void> {
   }
 }
 
+/** The process dies when the relay is asked, or when it has answered. */
+function dieAtCall({ parts: { session } }: Agent, at: "asked" | "taken"): void {
+  const call = session.call.bind(session);
+  const doomed: typeof call = async (operation, ...rest) => {
+    if (operation !== "LeaveChannel") return await call(operation, ...rest);
+    if (at === "taken") await call(operation, ...rest);
+    Deno.kill(Deno.pid, "SIGKILL");
+    return await new Promise(() => {});
+  };
+  Object.assign(session, { call: doomed });
+}
+
+async function look(manager: ChannelManager, name: string): Promise<string> {
+  const channel = await manager.channel(name).catch(({ code }) => String(code));
+  if (typeof channel === "string") return channel;
+  for (;;) {
+    const { state } = channel.health();
+    if (state === "ended" || state === "ok") return state;
+    await turn();
+  }
+}
+
 async function live(settings: DoomedSettings): Promise<void> {
   const doom = new Doom();
   // An owner waits a minute for others that could follow: its clock is ahead from the moment that it is stopped.
@@ -72,7 +97,20 @@ async function live(settings: DoomedSettings): Promise<void> {
     },
   });
   const manager = await ChannelManager.over(agent);
+  const { does } = settings;
+  if (does === "look") {
+    say(await look(manager, settings.channel));
+    return await manager.close();
+  }
   const channel = await manager.channel(settings.channel);
+  if (does !== undefined) {
+    while (channel.health().state !== "ok") await turn();
+    if (does.diesAt !== undefined) dieAtCall(agent, does.diesAt);
+    if (settings.writes !== undefined) doom.arm(settings.writes);
+    await channel.leave(does.leave === undefined ? {} : { successor: does.leave });
+    say("left");
+    return await manager.close();
+  }
   while (channel.health().unread === 0) await turn();
   if (settings.writes !== undefined) doom.arm(settings.writes);
   say("ready");

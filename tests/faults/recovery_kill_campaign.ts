@@ -3,67 +3,13 @@
  * new generation: over QUIC, in processes of their own. A campaign; `tests/scenario/recovery_kill_test.ts` has the short form.
  */
 import { assert, assertEquals } from "@std/assert";
-import { grantedToken, openTestRelay, type TestRelay } from "../../relay/testing/open_relay.ts";
-import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
-import { platform } from "../../sdk/platform/deno.ts";
-import { type Agent, connectAgent } from "../../sdk/testing/agents.ts";
+import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";
 import { createCertificate } from "../support/mod.ts";
 import { bogusCommit } from "../support/scenario/bad_commits.ts";
 import { name, until } from "../support/scenario/stage.ts";
-import type { DoomedSettings } from "./doomed_member.ts";
+import { account, connect, type Member, start } from "./doomed_process.ts";
 
-const program = new URL("doomed_member.ts", import.meta.url).pathname;
-const account = crypto.randomUUID();
 const patienceMs = 60_000;
-
-type Options = Omit<ConnectOptions, "token">;
-
-interface Member {
-  readonly agent: Agent;
-  readonly manager: ChannelManager;
-  readonly options: Options;
-  /** How far its clock is ahead. */
-  readonly clock: { aheadMs: number };
-}
-
-async function connect(identity: string, folder: string, relay: TestRelay, cert: string): Promise<Member> {
-  const options: Options = {
-    identity,
-    dataDir: `${folder}/${identity}`,
-    endpoint: `quic://localhost:${relay.quicPort}`,
-    tls: { caCerts: [cert] },
-    cover: { mode: "off" },
-  };
-  const clock = { aheadMs: 0 };
-  const agent = await connectAgent({ ...options, token: () => Promise.resolve(grantedToken(account)) }, {
-    ...platform,
-    nowMs: () => platform.nowMs() + clock.aheadMs,
-  });
-  return { agent, manager: await ChannelManager.over(agent), options, clock };
-}
-
-/** Lines of its output as they come; undefined when it has ended. */
-function start(settings: DoomedSettings): { child: Deno.ChildProcess; next: () => Promise<string | undefined> } {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--unstable-net", program, JSON.stringify(settings)],
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let buffered = "";
-  const next = async (): Promise<string | undefined> => {
-    for (;;) {
-      const end = buffered.indexOf("\n");
-      const line = buffered.slice(0, end);
-      buffered = buffered.slice(end + 1);
-      if (end >= 0) return line;
-      const { value, done } = await reader.read();
-      if (done) return undefined;
-      buffered += value;
-    }
-  };
-  return { child, next };
-}
 
 /** Whether the process died of it. */
 async function dieAt(writes: number, role: "founder" | "follower"): Promise<boolean> {

@@ -2,6 +2,9 @@
 import { createServer } from "node:net";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { connectAgent } from "../../sdk/testing/agents.ts";
+import { platform } from "../../sdk/platform/deno.ts";
+import { bogusCommit } from "../support/scenario/bad_commits.ts";
 import { hostOperationNames, operationNames } from "../../sdk/testing/driver.ts";
 import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -50,6 +53,7 @@ Deno.test("programs share one agent through its host", async (t) => {
     await watching;
   });
   await t.step("a program sees at once what it has done to a channel", () => changes(place));
+  await t.step("a program sees whom a recovery leaves out, and says who goes", () => anew(place));
   await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
   await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
   await t.step("what a program works on when the host dies is acknowledged at the next one", () => working(place));
@@ -150,6 +154,39 @@ async function changes(place: HostsPlace): Promise<void> {
   await assertRejects(() => owner.inviteLink(changed, self as object), StaticError, "replaces nobody");
   await channel.removeMember(agentId);
   assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
+}
+
+/** A member with a modified client stops a channel, beside one that it has let in. */
+async function anew(place: HostsPlace): Promise<void> {
+  const stopped = "acme/ops/stopped";
+  await using owner = await ChannelManager.connect(place.options("alice"));
+  await using guest = await ChannelManager.connect(place.options("bob"));
+  const channel = await owner.create(stopped);
+  const { host: _, ...alone } = place.options("mallory");
+  const agent = await connectAgent(alone, platform);
+  const mallory = await ChannelManager.over(agent);
+  try {
+    await mallory.joinWithToken(stopped, await owner.invite(stopped));
+    await guest.joinWithToken(stopped, await mallory.invite(stopped));
+    await eventually({ what: "all" }, () => Promise.resolve(channel.members()), (members) => members.length === 3);
+    await agent.parts.session.call("SendCommit", await bogusCommit(agent, stopped));
+  } finally {
+    await mallory.close();
+  }
+  const isOffered = (): Promise<boolean> => Promise.resolve(channel.health().recoverable === true);
+  await eventually({ what: "an offer", withinMs: 90_000 }, isOffered, (offered) => offered);
+  const { agentId } = guest.client;
+  const { blamed, leftOut, choiceNeeded, members } = await channel.previewRecovery();
+  assertEquals([leftOut.map((each) => each.agentId), choiceNeeded, members], [[blamed, agentId], true, 3]);
+  assertEquals((await channel.previewRecovery({ without: [] })).leftOut.length, 1);
+  const refused = await assertRejects(() => channel.recover(), StaticError, "previewRecovery()");
+  assertEquals([refused.code, refused.members], ["choice_needed", [agentId]]);
+  await assertRejects(() => channel.recover({ without: [], keep: [agentId] }), StaticError, "not both");
+  await channel.recover({ without: [] });
+  assertEquals(
+    channel.members().map((member) => member.agentId).toSorted(),
+    [owner.client.agentId, agentId].toSorted(),
+  );
 }
 
 async function takeOver(place: HostsPlace): Promise<void> {

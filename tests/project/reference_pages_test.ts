@@ -77,3 +77,21 @@ Deno.test("docs/limits.md names error codes that there are", () => {
   );
   assertEquals(told.filter((code) => !isErrorCode(code)), []);
 });
+
+/** Names in the first cells of the table below a heading. */
+function firstCells(page: string, heading: string): string[] {
+  const [, section = ""] = read(page).split(`\n## ${heading}\n`);
+  const rows = Array.from((section.split("\n## ")[0] ?? "").matchAll(/^\| (`[^|]*)/gm), ([, cell = ""]) => cell);
+  return rows.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = ""]) => name)).sort();
+}
+
+Deno.test("docs/channels.md lists every issue of health()", () => {
+  const [, union = ""] = read("sdk/channel/issues.ts").split("export type IssueKind =");
+  const kinds = Array.from((union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm), ([, kind = ""]) => kind);
+  assertEquals(firstCells("docs/channels.md", "Issues"), kinds.sort());
+});
+
+Deno.test("docs/content.md lists every event", () => {
+  const types = Array.from(read("sdk/channel/events.ts").matchAll(/readonly type: "(\w+)"/g), ([, type = ""]) => type);
+  assertEquals(firstCells("docs/content.md", "Events"), [...new Set(types)].sort());
+});

@@ -44,6 +44,35 @@ Deno.test("a member that was away while the owners changed is let in by one that
   assert(!saw(channel, "refused_welcome"));
 });
 
+Deno.test("of calls that leave at once, one that names another successor is refused, and the others are one", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  const [toCarol, toBob, same] = await Promise.allSettled([
+    channel.leave({ successor: carol.client.agentId }),
+    channel.leave({ successor: bob.client.agentId }),
+    channel.leave(),
+  ]);
+  assertEquals([toCarol.status, same.status], ["fulfilled", "fulfilled"]);
+  assertEquals(toBob.status === "rejected" && toBob.reason.code, "not_allowed");
+  await until("alice is gone", async () => (await carol.channel()).members().length === 2);
+  assertEquals(await ownersSeenBy(carol), [carol.client.agentId]);
+});
+
+Deno.test("loops end quietly when their agent leaves, also when the relay tells the end before it answers", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  const [channel, inside] = [await bob.channel(), await bob.inside()];
+  const reading = Array.fromAsync(channel.messages());
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const answer = await forward();
+    if (operation === "LeaveChannel") await until("bob has heard it", () => inside.over !== undefined);
+    return answer;
+  };
+  await channel.leave();
+  assertEquals(await reading, []);
+});
+
 Deno.test("the only owner that leaves makes another first, which strikes it then", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

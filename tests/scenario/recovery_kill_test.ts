@@ -3,9 +3,10 @@
  * all are in the new generation. One write in the test command, every one in a campaign.
  */
 import { assert, assertEquals } from "@std/assert";
+import type { RecoverOptions } from "../../sdk/mod.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, issuesOf, talk } from "../support/scenario/recovery.ts";
+import { allStopped, fourMembers, issuesOf, talk } from "../support/scenario/recovery.ts";
 import { type Actor, read, Stage, until } from "../support/scenario/stage.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
@@ -18,32 +19,35 @@ async function generationOf(actor: Actor): Promise<number> {
 }
 
 /** Until it is in the new generation, as often as it has to be asked. */
-async function recovered(alice: Actor): Promise<void> {
+async function recovered(alice: Actor, choice: RecoverOptions): Promise<void> {
   await until("alice has recovered", async () => {
     const channel = await alice.channel();
     const { state, recoverable } = channel.health();
-    if (state === "stopped" && recoverable === true) await channel.recover().catch(() => {});
+    if (state === "stopped" && recoverable === true) await channel.recover(choice).catch(() => {});
     return await generationOf(alice) === 1;
   });
 }
 
+const roles = ["founder", "follower", "founder that leaves out another member"] as const;
+
 /** Whether the process lived that long. */
-async function dieAt(writes: number, role: "founder" | "follower"): Promise<boolean> {
+async function dieAt(writes: number, role: typeof roles[number]): Promise<boolean> {
   await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const choice = role === "founder that leaves out another member" ? { without: [dave.client.agentId] } : {};
   await (await bob.channel()).send("unread");
   for (const actor of [alice, carol]) {
     await until(`${actor.label} has it`, async () => (await actor.channel()).health().unread === 1);
   }
   alice.clockOffsetMs += 61_000;
-  const dying = role === "founder" ? alice : carol;
+  const dying = role === "follower" ? carol : alice;
   let isDead = false;
   const dead = dying.diesAfter(writes).then(() => void (isDead = true));
   await sendBogus(bob);
   const others = async (): Promise<void> => {
     await allStopped(alice, carol);
     alice.clockOffsetMs += 61_000;
-    await recovered(alice);
+    await recovered(alice, choice);
     await until("carol follows", async () => await generationOf(carol) === 1);
   };
   // Actions of a dead process have no effect.
@@ -51,7 +55,7 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
   if (isDead) await dying.crash();
   else void dying.diesAfter(Infinity);
   alice.clockOffsetMs += 61_000;
-  await recovered(alice);
+  await recovered(alice, choice);
   await until("carol follows", async () => await generationOf(carol) === 1);
   for (const actor of [alice, carol]) {
     assertEquals(await read(await actor.channel(), 1), ["unread"], `${actor.label}, ${writes} writes`);
@@ -60,10 +64,12 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
   for (const actor of [alice, carol]) {
     assertEquals([await issuesOf(actor, "relay_lied"), await issuesOf(actor, "rejoined")], [[], []], actor.label);
   }
+  const inside = await carol.inside();
+  assertEquals(inside.isMember(dave.client.agentId), !("without" in choice), `dave, ${writes} writes`);
   return isDead;
 }
 
-for (const role of ["founder", "follower"] as const) {
+for (const role of roles) {
   Deno.test(`a ${role} that dies at any write to its disk is in the new generation, and loses nothing`, async () => {
     if (!isStress) return void await dieAt(random.below(6), role);
     let writes = 0;

@@ -78,6 +78,26 @@ Deno.test("a path that is garbled for half of the members heals without a foundi
   assertEquals(await issuesOf(alice, "recovered"), []);
 });
 
+Deno.test("a change in the moment in which a stopped member is let in is refused as of a stopped channel", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, , dave] = await fourMembers(stage);
+  const [channel, inside] = [await dave.channel(), await dave.inside()];
+  const told = Promise.withResolvers<string>();
+  // Its group ends right before the next one is written.
+  const before = inside.life as { retire(): void };
+  const retire = before.retire.bind(before);
+  before.retire = () => {
+    retire();
+    channel.rotate().then(() => told.resolve("made"), ({ message }) => told.resolve(message));
+  };
+  await sendGarbled(bob, [1]);
+  const why = await told.promise;
+  assert(why.includes(bob.client.agentId), why);
+  await until("dave is back", () => inside.life !== before);
+  await talk(alice, dave);
+  await channel.rotate();
+});
+
 Deno.test("a founding is followed by both halves: those that could follow the named commit, and those that could not", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);

@@ -57,8 +57,8 @@ class Core {
     const { of } = request;
     switch (of) {
       case "ListMembers":
-        await client.call(of, { channelId: this.#id(request.channelId) });
-        return { of };
+        // Bob was added before anything else.
+        return { of, isNew: (await client.call(of, { channelId: this.#id(request.channelId) })).epoch === 1 };
       case "CreateChannel": {
         const nonce = new Uint8Array(16).fill(Number(request.nonce));
         const { channelId, duplicate } = await client.call(of, { name: request.name as ChannelName, nonce }); // cast: a name

@@ -10,6 +10,8 @@ export interface Channel {
   isClosed: boolean;
   /** Of the agent: another number each time that it comes in. */
   seat: number | undefined;
+  /** Nobody came or went since it was made. */
+  isNew: boolean;
 }
 
 export interface Directory {
@@ -30,7 +32,8 @@ export type Request =
   | { readonly of: "CloseChannel"; readonly channelId: string };
 
 export type Reply =
-  | { readonly of: "ListMembers" | "LeaveChannel" | "CloseChannel" }
+  | { readonly of: "LeaveChannel" | "CloseChannel" }
+  | { readonly of: "ListMembers"; readonly isNew: boolean }
   | { readonly of: "CreateChannel"; readonly channelId: string; readonly isRepeated: boolean }
   | { readonly of: "ListChannels"; readonly channelId: string | undefined }
   | { readonly refused: string };
@@ -42,7 +45,7 @@ export function newDirectory(): Directory {
 /** In the order in which they are made. */
 export function addChannel(directory: Directory, name: string, isOwn: boolean): string {
   const id = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[Object.keys(directory.channels).length] ?? "";
-  directory.channels[id] = { name, isOwn, isClosed: false, seat: undefined };
+  directory.channels[id] = { name, isOwn, isClosed: false, seat: undefined, isNew: true };
   return id;
 }
 
@@ -50,13 +53,13 @@ export function addChannel(directory: Directory, name: string, isOwn: boolean): 
 export function addAgent(directory: Directory, id: string): number {
   const seat = ++directory.seats;
   const channel = directory.channels[id];
-  if (channel !== undefined) channel.seat = seat;
+  if (channel !== undefined) Object.assign(channel, { seat, isNew: false });
   return seat;
 }
 
 export function removeAgent(directory: Directory, id: string): void {
   const channel = directory.channels[id];
-  if (channel !== undefined) channel.seat = undefined;
+  if (channel !== undefined) Object.assign(channel, { seat: undefined, isNew: false });
   if (directory.welcome?.id === id) directory.welcome = undefined;
 }
 
@@ -76,7 +79,9 @@ export function isMember(directory: Directory, id: string, seat?: number): boole
 export function callDirectory(directory: Directory, request: Request): Reply {
   switch (request.of) {
     case "ListMembers":
-      return isMember(directory, request.channelId) ? { of: request.of } : { refused: "not_found" };
+      return isMember(directory, request.channelId)
+        ? { of: request.of, isNew: directory.channels[request.channelId]?.isNew === true }
+        : { refused: "not_found" };
     case "CreateChannel":
       return create(directory, request);
     case "ListChannels":
@@ -100,7 +105,7 @@ function create(directory: Directory, { name, nonce }: Extract<Request, { of: "C
   if (made !== undefined) return { of: "CreateChannel", channelId: made, isRepeated: true };
   if (findOwn(directory, name) !== undefined) return { refused: "name_taken" };
   const channelId = addChannel(directory, name, true);
-  addAgent(directory, channelId);
+  Object.assign(directory.channels[channelId] ?? {}, { seat: ++directory.seats });
   directory.nonces[nonce] = channelId;
   return { of: "CreateChannel", channelId, isRepeated: false };
 }

@@ -1034,11 +1034,8 @@ export class Host {
       this.#settleCommit(reply as Replies["FindCommit"]);
       return this.#endCommit();
     }
-    const isOpen = reply.refused === "transport_error" || reply.refused === "epoch_conflict";
-    if (isOpen && !isFate) {
-      return this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch: candidate.epoch });
-    }
-    if (!isOpen && !isFate) this.#giveUp();
+    // An earlier copy may have been taken, of this process or of one before it: the log says what became of it.
+    if (!isFate) return this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch: candidate.epoch });
     this.#endCommit();
   }
 

@@ -18,6 +18,7 @@ import {
   type DepartureEvent,
   type DepartureFacts,
   type DepartureState,
+  isAskedFor,
   newDeparture,
   stageOf,
   stepDeparture,
@@ -101,6 +102,8 @@ export interface LeavingState {
   commits: CommitsState<Plan>;
   departure: DepartureState;
   channel: "open" | "over" | "erasing" | "erased";
+  /** A generation or a membership, with this leaf, is being written. */
+  entering: { readonly by: "generation" | "membership"; readonly leaf: string } | undefined;
   calls: Call[];
   late: readonly Call[];
   /** Changes of the departure by their operations, and the program's calls. */
@@ -182,7 +185,7 @@ export function leavingMember(
     moves: (state) => movesOf(state, all),
     broken: ({ fault, ...state }) =>
       fault ?? brokenPromise(state) ?? (isOnTime ? brokenOnTime(state, { isStopped, owns }) : undefined),
-    isGood: (state) => state.leaving.length === 0 && state.commits.plans.length === 0 && isAtRest(state),
+    isGood: (state) => state.leaving.length === 0 && isAtRest(state),
   };
 }
 
@@ -194,7 +197,7 @@ function view({ operations: _, ...state }: LeavingState): unknown {
 
 function processOf(disk: Disk): Pick<
   LeavingState,
-  "disk" | "place" | "link" | "commits" | "departure" | "channel" | "own" | "leaving" | "byName"
+  "disk" | "place" | "link" | "commits" | "departure" | "channel" | "entering" | "own" | "leaving" | "byName"
 > {
   const { note, keys, isStopped } = disk;
   return {
@@ -204,6 +207,7 @@ function processOf(disk: Disk): Pick<
     commits: restoreCommits<Plan>(disk),
     departure: newDeparture(),
     channel: note ? "erasing" : keys ? "open" : "erased",
+    entering: undefined,
     own: {},
     leaving: none,
     byName: none,
@@ -213,7 +217,7 @@ function processOf(disk: Disk): Pick<
 function isAtRest({ channel, place, link, disk, relay, commits, departure }: LeavingState): boolean {
   if (channel === "over" || channel === "erased") return true;
   return channel === "open" && place !== "outside" && link === "reading" && disk.leaf === relay.leaf &&
-    commits.commit.at === "none" && departure.departure.at === "staying";
+    commits.commit.at === "none" && commits.plans.length === 0 && departure.departure.at === "staying";
 }
 
 function brokenPromise({ disk, relay, commits, channel }: Omit<LeavingState, "fault">): string | undefined {
@@ -293,7 +297,7 @@ class Acting {
   commits(event: CommitEvent<Plan>): void {
     this.#soon(() => {
       const world = this.#world;
-      if (world.channel === "erasing" || world.channel === "erased") return;
+      if (world.channel !== "open") return;
       const facts: CommitFacts<Plan> = {
         work: this.#work(),
         isStopped: world.place === "stopped",
@@ -404,9 +408,14 @@ class Acting {
       case "change": {
         const operation = ++world.operations;
         world.own = { ...world.own, [operation]: effect.change };
-        return this.commits({ type: "change", operation, plan: effect.plan.kind, isOfDeparture: true });
+        return this.commits({ type: "change", operation, plan: effect.plan.is, isOfDeparture: true });
       }
+      case "settle_founding":
+        if (world.link === "offline") return this.departs({ type: "founding", why: lost });
+        return this.asksFounding();
       case "say":
+        // Behind what is being written: it gives another leaf, of which leaving begins anew.
+        if (world.entering !== undefined) return;
         return this.call(effect.call, "leave", disk.leaf, effect.isNamed ? { joined: disk.joined } : {});
       case "close":
         return this.call(effect.call, "close", "");
@@ -414,39 +423,34 @@ class Acting {
         return void (world.leaving = world.leaving.filter((operation) => operation !== effect.operation));
       case "wake":
         return;
-      case "finding":
-        return this.#found(effect.finding);
+      case "ended":
+        return effect.how === "gone" ? this.#erases() : this.#isOver(effect.operations);
     }
   }
 
-  #found(finding: Extract<ReturnType<typeof stepDeparture>["effects"][number], { type: "finding" }>["finding"]): void {
+  #isOver(operations: readonly number[]): void {
     const world = this.#world;
-    switch (finding.is) {
-      case "settles_founding":
-        if (world.link === "offline") return this.departs({ type: "founding", why: lost });
-        return this.asksFounding();
-      case "gone":
-        return this.#erases();
-      case "over":
-        world.channel = "over";
-        // By its name it goes from nobody who would be left without an owner.
-        if (world.disk.hasOthers && !world.disk.hasHeir) {
-          return void (world.leaving = world.leaving.filter((operation) => !finding.operations.includes(operation)));
-        }
-        world.byName = finding.operations;
-        return this.call(-2, "leave_by_name", world.disk.leaf, { joined: world.disk.joined });
-      case "rests":
-      case "stays":
-      case "halts":
-      case "resumes":
-        return;
+    this.#ends("over");
+    if (operations.length === 0) return;
+    // By its name it goes from nobody who would be left without an owner.
+    if (world.disk.hasOthers && !world.disk.hasHeir) {
+      return void (world.leaving = world.leaving.filter((operation) => !operations.includes(operation)));
     }
+    world.byName = operations;
+    this.call(-2, "leave_by_name", world.disk.leaf, { joined: world.disk.joined });
   }
 
   /** All that waits ends before anything is erased. */
   #erases(): void {
-    this.commits({ type: "over" });
-    this.#soon(() => this.#world.channel = "erasing");
+    this.#soon(() => this.#ends("erasing"));
+  }
+
+  /** Plans that wait reject, and what was being entered is not. */
+  #ends(channel: "over" | "erasing"): void {
+    const world = this.#world;
+    world.channel = channel;
+    world.entering = undefined;
+    world.commits = restoreCommits<Plan>(world.disk);
   }
 
   // The parts around, in letters
@@ -505,7 +509,7 @@ class Acting {
         if (reply.hash === undefined) return this.departs({ type: "founding", why: undefined });
         // While goodbye is said the leaf stays as it is.
         if (stageOf(this.#world.departure) === "goodbye") return;
-        return this.#world.place === "stopped" ? this.enter("generation", reply.hash) : undefined;
+        return this.#world.place === "stopped" ? this.enters("generation", reply.hash) : undefined;
       case "close":
       case "leave":
         if (refused === undefined) return this.departs({ type: "done", call });
@@ -522,13 +526,21 @@ class Acting {
     if (world.link !== "subscribe") return;
     if (refused === "not_found") {
       world.link = "offline";
-      if (world.departure.departure.at === "staying") world.channel = "over";
-      this.commits({ type: "over" });
-      return this.departs({ type: "over", isErased: false });
+      return this.departs({ type: "over", how: "over" });
     }
     world.link = refused === undefined ? "reading" : "pausing";
     this.commits({ type: "look" });
     if (world.link === "reading") this.asksFounding();
+  }
+
+  /** The relay tells the end of the channel, also before it answers. */
+  told(end: "left" | "closed"): void {
+    const { departure } = this.#world;
+    const call = departure.departure.at === "going" && "call" in departure.departure.going
+      ? departure.departure.going.call
+      : 0;
+    if (isAskedFor(departure, end)) this.departs({ type: "done", call });
+    else this.departs({ type: "over", how: "over" });
   }
 
   /** With each connection, and now and then. */
@@ -553,9 +565,15 @@ class Acting {
   }
 
   /** A generation of our own, or a membership by a Welcome. */
-  enter(by: "generation" | "membership", leaf: string): void {
+  enters(by: "generation" | "membership", leaf: string): void {
+    this.#world.entering ??= Object.freeze({ by, leaf });
+  }
+
+  /** It is durable. */
+  entered({ by, leaf }: NonNullable<LeavingState["entering"]>): void {
     const world = this.#world;
     const { relay } = world;
+    world.entering = undefined;
     const isGeneration = by === "generation";
     const { joined } = isGeneration ? world.disk : relay;
     const epoch = isGeneration ? relay.log.indexOf(leaf) + 1 : relay.log.length;
@@ -760,12 +778,18 @@ function addProgram(state: LeavingState, add: Add): void {
   add(`the program changes the channel: ${change}`, "program", (acting, world) => {
     acting.commits({ type: "change", operation: ++world.operations, plan: change });
   }, "change");
+  const { entering } = state;
+  if (entering !== undefined) add("its group is written", "answer", (acting) => acting.entered(entering));
   if (commits.commit.at === "preparing") add("a commit is prepared", "answer", (acting) => acting.prepared());
   if (relay.left === undefined && relay.joined === 0 && relay.log.at(-1) !== "anew") {
     add("a member lets it in anew", "program", (_, world) => {
       const log = Object.freeze([...world.relay.log, "anew"]);
       world.relay = Object.freeze({ ...world.relay, log, joined: log.length, leaf: "anew" });
     }, "anew");
+  }
+  const end = relay.isClosed ? "closed" : relay.left === undefined ? undefined : "left";
+  if (end !== undefined && link === "reading") {
+    add(`the relay tells that it was ${end}`, "notice", (acting) => acting.told(end));
   }
   // One that a late commit of ours has added speaks, or one that has followed what we have given up.
   const isFollowed = isAdding(relay.log[disk.epoch] ?? "") || (disk.hasOthers && disk.given.length > 0);
@@ -782,8 +806,8 @@ function addProgram(state: LeavingState, add: Add): void {
     return add("it reads that it was let in anew", "notice", (acting) => acting.reads());
   }
   const isKept = stageOf(departure) === "goodbye";
-  if (place !== "in_step" && link !== "offline" && !isKept) {
-    add("a Welcome is opened", "notice", (acting) => acting.enter("membership", "anew"));
+  if (place !== "in_step" && link !== "offline" && !isKept && state.entering === undefined) {
+    add("a Welcome is opened", "notice", (acting) => acting.enters("membership", "anew"));
   }
 }
 

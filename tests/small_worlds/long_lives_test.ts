@@ -1,4 +1,7 @@
-/** Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and no promise breaks. */
+/**
+ * Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and no promise breaks. Without lies about
+ * commits: where they are told, commits are letters, and know less of such lies than the commits' own machine.
+ */
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { crossingCommits } from "./crossing_commits.ts";
@@ -82,7 +85,6 @@ world("a member reads a log", (random) =>
     }),
     random.chance(0.5) ? { room: 1 } : {},
   ));
-world("a relay lies", (random) => memberInStep(upTo(random, { lie: 3, busy: 3, broken: 3, send: 3, change: 2 })));
 world(
   "a log is set back",
   (random) =>

@@ -60,6 +60,8 @@ export interface LetterFounding {
   readonly bad: string;
   readonly blamed: string;
   readonly owners: readonly string[];
+  /** Left out beside the blamed. */
+  readonly without: readonly string[];
   /** An empty leaf is of a member that is absent. */
   readonly leaves: Readonly<Record<string, string>>;
   /** Its owner is not one that the others know, or it names another base. */
@@ -88,6 +90,10 @@ export interface RecoveryGuards {
   readonly step: typeof stepRecovery;
   /** Nothing is taken out of the log. */
   readonly isForGood: boolean;
+  /** Whom a recovery leaves out, as owners know. */
+  readonly line: readonly string[];
+  /** An owner must say so. */
+  readonly needsChoice: boolean;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -147,9 +153,11 @@ export class RecoveringHost {
       base: group.led,
       self: { agentId: agent(name), owner: group.owners.includes(name) },
       others: others.map((each) => ({ agentId: agent(each), owner: group.owners.includes(each) })),
+      members: Object.keys(group.leaves).map(agent),
       claimable: Object.keys(group.leaves).filter((each) => each !== name).map(agent),
+      leftOut: this.#leftOut(bad),
       isAllHere: member.isAllHere,
-      isAllRead: bad === undefined || received >= bad.sequence - 1,
+      isAllRead: bad === undefined || member.isAllHere || received >= bad.sequence - 1,
       isAllShown: true,
       isLeaving: false,
       welcomes: member.welcomes,
@@ -157,6 +165,12 @@ export class RecoveringHost {
       relayNowMs: 0,
       jitter: (ms) => ms,
     };
+  }
+
+  #leftOut(bad: Bad | undefined): RecoveryFacts["leftOut"] {
+    const { line, needsChoice } = this.#world.guards;
+    const list = bad === undefined ? [] : line.filter((each) => each !== this.#member.name).map(agent);
+    return { list, ofDoor: [], counted: 4, needsChoice: needsChoice && list.length > 0 };
   }
 
   /** S7: a process that starts knows as much as its disk. */
@@ -187,8 +201,7 @@ export class RecoveringHost {
         if (member.isAllHere) return this.#next({ type: "arrived", operation: effect.operation, isLate: false });
         return void member.arrivals.push(effect.operation);
       case "settle":
-        member.operations = member.operations.filter((operation) => operation !== effect.operation);
-        return;
+        return this.#settled(effect);
       case "finding":
         return this.#found(effect.finding);
       case "take_welcomes":
@@ -199,6 +212,18 @@ export class RecoveringHost {
       case "forget_keys":
         return;
     }
+  }
+
+  /** S9: a call that returns has left out whom it named, unless the log took the stop back. */
+  #settled({ operation, refusal }: Extract<RecoveryEffect, { type: "settle" }>): void {
+    const member = this.#member;
+    const { [operation]: named = [], ...others } = member.named;
+    const still = named.filter((each) => member.disk.group.leaves[each] !== undefined);
+    if (refusal === undefined && still.length > 0 && this.#world.guards.isForGood) {
+      this.#broken(`S9: a recover() without ${named} has returned, and ${still} is in the group`);
+    }
+    member.operations = member.operations.filter((each) => each !== operation);
+    member.named = Object.freeze(others);
   }
 
   #found(finding: Finding): void {
@@ -235,6 +260,7 @@ export class RecoveringHost {
     const member = this.#member;
     member.ended ??= why;
     member.operations = [];
+    member.named = {};
     member.calls = [];
   }
 
@@ -314,7 +340,7 @@ export class RecoveringHost {
       case "welcome":
         return { of: "welcome", opened: this.#opened(work.welcome, work.own) };
       case "founding":
-        return { of: "founding", made: this.#makeFounding(work.bad) };
+        return { of: "founding", made: this.#makeFounding(work) };
       case "generation":
         return { of: "generation", why: this.#openFounding(work.generation) };
     }
@@ -336,16 +362,19 @@ export class RecoveringHost {
     }
     if (used.includes(leaf)) return { why: "its keys are gone", isForOwn: false };
     if (into.epoch <= group.epoch) return { why: "it leads back", isForOwn: own === leaf };
-    return { own: leaf, generation: generationOf(into.epoch) };
+    return { own: leaf, generation: generationOf(into.epoch), members: Object.keys(into.leaves).map(agent) };
   }
 
-  #makeFounding(bad: Bad): { readonly hash: string; readonly members: number } {
+  #makeFounding(
+    { bad, without }: Extract<Work, { of: "founding" }>,
+  ): { readonly hash: string; readonly members: number } {
     const { name, disk: { group } } = this.#member;
     const { present, foundings } = this.#world;
     const generation = generationOf(group.epoch) + 1;
     const number = Object.values(foundings).filter(({ founder }) => founder === name).length + 1;
     const hash = `founding ${number} of ${name}`;
-    const members = Object.keys(group.leaves).filter((each) => each !== bad.blamed);
+    const isIn = (each: string): boolean => each !== bad.blamed && !without.includes(agent(each));
+    const members = Object.keys(group.leaves).filter(isIn);
     const isHere = (each: string): boolean => each === name || present.includes(each);
     const leaves = Object.fromEntries(members.map((each) => [each, isHere(each) ? `${each} in ${hash}` : ""]));
     const founding: LetterFounding = {
@@ -356,7 +385,8 @@ export class RecoveringHost {
       base: group.led,
       bad: bad.hash,
       blamed: bad.blamed,
-      owners: group.owners.filter((owner) => owner !== bad.blamed),
+      owners: group.owners.filter(isIn),
+      without,
       leaves,
     };
     this.#world.foundings = Object.freeze({ ...this.#world.foundings, [hash]: Object.freeze(founding) });
@@ -671,7 +701,9 @@ export class RecoveringHost {
     if (generation <= generationOf(group.epoch)) return this.#moveTo(sequence);
     const bad = badOf(place);
     const founder = agent(sender);
-    this.push({ type: "founding", generation, founder, reason: "judged", verdict: verdictOf(founding, group, bad) });
+    const out = [founding.blamed, ...founding.without].map(agent);
+    const verdict = founding.leaves[member.name] === undefined ? "refused" : verdictOf(founding, group, bad);
+    this.push({ type: "founding", generation, founder, out, reason: "judged", verdict });
   }
 
   // Helpers of the world

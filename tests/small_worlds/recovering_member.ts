@@ -84,6 +84,8 @@ export interface RecoveringMember {
   welcomes: Welcomed[];
   /** That its program waits for. */
   operations: number[];
+  /** Of them, those that named whom to leave out. */
+  named: Readonly<Record<number, readonly string[]>>;
   ended: string | undefined;
 }
 
@@ -117,6 +119,7 @@ export function startMember(name: string, disk: MemberDisk): RecoveringMember {
     calls: [],
     welcomes: [],
     operations: [],
+    named: {},
     ended: undefined,
   };
 }

@@ -8,7 +8,7 @@ import type { Move, World } from "./explore.ts";
 import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
 import { copyOf } from "./plain_state.ts";
 import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
-import { isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
+import { agent, isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
 import { alone, renamingsOf, viewOf } from "./recovering_view.ts";
 import { callRelay, connect, disconnect, type Note, type Refused, type Relay, type Reply } from "./relay_of_letters.ts";
 
@@ -36,6 +36,11 @@ export interface RecoverySetting {
   readonly alike?: readonly string[];
   /** The relay may go on from there, while that is of the same generation. */
   readonly backup?: Relay;
+  /** Whom programs name when they call `recover()`. */
+  readonly lists?: readonly (readonly string[])[];
+  /** Whom a call leaves out that names nobody; and whether it is refused. */
+  readonly line?: readonly string[];
+  readonly needsChoice?: boolean;
   /** More that may happen. */
   readonly also?: (state: RecoveringState) => readonly Move<RecoveringState>[];
 }
@@ -51,6 +56,9 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
     also,
     alike,
     backup,
+    lists = [],
+    line = [],
+    needsChoice = false,
   } = setting;
   const isForGood = left.setBack === undefined;
   const start: RecoveringState = {
@@ -60,7 +68,7 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
     foundings: {},
     requests: {},
     present,
-    guards: Object.freeze({ step, isForGood }),
+    guards: Object.freeze({ step, isForGood, line: Object.freeze(line), needsChoice }),
     fault: undefined,
     operations: 0,
     clock: 0,
@@ -75,7 +83,7 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
     ...(isForGood && { alone }),
     ...(alike !== undefined && { renamings: renamingsOf(alike) }),
     moves: (state) => [
-      ...state.members.flatMap((member, at) => new MemberMoves(state, member, at).all()),
+      ...state.members.flatMap((member, at) => new MemberMoves(state, member, at, lists).all()),
       ...lateMoves(state),
       ...(backup === undefined ? [] : setBackMoves(state, backup)),
       ...(also === undefined ? [] : also(state)),
@@ -105,9 +113,11 @@ class MemberMoves {
   readonly #member: RecoveringMember;
   readonly #moves: Move<RecoveringState>[] = [];
   readonly #add: Add;
+  readonly #lists: readonly (readonly string[])[];
 
-  constructor(state: RecoveringState, member: RecoveringMember, at: number) {
+  constructor(state: RecoveringState, member: RecoveringMember, at: number, lists: readonly (readonly string[])[]) {
     this.#state = state;
+    this.#lists = lists;
     this.#member = member;
     this.#add = (name, kind, act, budget) => {
       if (budget !== undefined && state.left[budget] === 0) return;
@@ -257,8 +267,16 @@ class MemberMoves {
     this.#add("recover()", "program", (host, member, state) => {
       const operation = ++state.operations;
       member.operations.push(operation);
-      host.push({ type: "recover", operation });
+      host.push({ type: "recover", operation, choice: {} });
     }, "recover");
+    for (const without of this.#lists.filter((list) => !list.includes(name))) {
+      this.#add(`recover() without ${without.join(" and ") || "anybody else"}`, "program", (host, member, state) => {
+        const operation = ++state.operations;
+        member.operations.push(operation);
+        member.named = Object.freeze({ ...member.named, [operation]: without });
+        host.push({ type: "recover", operation, choice: { without: without.map(agent) } });
+      }, "recover");
+    }
   }
 
   #killing(): void {

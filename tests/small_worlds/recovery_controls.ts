@@ -30,6 +30,12 @@ export function deafFounder(...[state, event, facts]: Given): RecoveryStep {
   return isLeft ? { write: [], effects: [] } : stepRecovery(state, event, facts);
 }
 
+/** A call that named whom to leave out returns like any other, although somebody of them is in. */
+export function namedIgnored(...[state, event, facts]: Given): RecoveryStep {
+  state.recovering = state.recovering.map((call) => ({ ...call, isNamed: false }));
+  return stepRecovery(state, event, facts);
+}
+
 /** A stop is not on disk. */
 export function stopInMemory(...[state, event, facts]: Given): RecoveryStep {
   const { write, effects } = stepRecovery(state, event, facts);

@@ -5,13 +5,14 @@ import {
   deafFounder,
   enteredWithoutPermit,
   foundingForgotten,
+  namedIgnored,
   sentBeforeDisk,
   stopInMemory,
 } from "./recovery_controls.ts";
 import type { RecoveringState } from "./recovering_state.ts";
 import { twoFounders } from "./two_founders.ts";
 
-type Found = "S1" | "S2" | "S7" | "stuck";
+type Found = "S1" | "S2" | "S7" | "S9" | "stuck";
 
 function finds(name: string, what: Found, world: World<RecoveringState>): void {
   Deno.test(`the world finds: ${name}`, () => {
@@ -42,5 +43,10 @@ finds(
   "a founder does not hear those that left for it",
   "stuck",
   twoFounders({ recover: 1, late: 1 }, { ...late, step: deafFounder }),
+);
+finds(
+  "a call returns although a member that it named is in",
+  "S9",
+  twoFounders({ recover: 1 }, { founders, following: ["bob"], lists: [["bob"]], step: namedIgnored }),
 );
 finds("a stop is in memory alone", "S7", twoFounders({}, { founders, isUnread: true, step: stopInMemory }));

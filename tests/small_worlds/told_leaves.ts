@@ -142,6 +142,7 @@ function begin(state: RecoveringState, isPresent: boolean): void {
     base: "commit a",
     bad: commit,
     blamed: liar,
+    without: [],
     owners: [owner],
     leaves,
   };

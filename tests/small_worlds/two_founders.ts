@@ -22,7 +22,7 @@ interface Story {
 export function twoFounders(
   left: Partial<RecoveryBudgets>,
   { following = [], founders = [first, second], isUnread = false, ...setting }: Partial<
-    Story & Pick<RecoverySetting, "step" | "present">
+    Story & Pick<RecoverySetting, "step" | "present" | "lists" | "line" | "needsChoice">
   > = {},
 ): World<RecoveringState> {
   const relay = newRelay(blamed);
@@ -53,7 +53,9 @@ export function twoFounders(
     reason: "bad",
     sinceMs: 0,
   };
-  const alike = founders.filter((name) => !following.includes(name));
+  // Members that a list names are like nobody.
+  const namedIn = [...(setting.line ?? []), ...(setting.lists ?? []).flat()];
+  const alike = founders.filter((name) => !following.includes(name) && !namedIn.includes(name));
   const members = names.map((name) => {
     const anchor = { joinedSequence: 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
     const stopped = isUnread || following.includes(name) ? undefined : bad;

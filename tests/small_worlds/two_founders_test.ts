@@ -23,9 +23,29 @@ world("the same, with a member in it that could follow the commit", { recover: 1
   following: ["bob"],
 });
 world("one of two owners founds", { recover: 1 });
+world("an owner founds, without a member or with it", { recover: 2 }, { founders, lists: [["bob"], []] });
+world("an owner must say who goes: late", { recover: 2, late: 1 }, {
+  founders,
+  line: ["bob"],
+  needsChoice: true,
+  lists: [[]],
+});
+world("an owner that names a member is let in, and the relay takes its founding late", { recover: 1, late: 1 }, {
+  founders,
+  following: ["bob"],
+  lists: [["bob"]],
+});
 
 if (inCampaign) {
   world("an owner founds: late and a broken connection", { recover: 1, late: 1, broken: 1 }, { founders });
   world("an owner founds: late and a kill", { recover: 1, late: 1, kill: 1 }, { founders });
   world("two owners found", { recover: 2 });
+  const lists = [["bob"], []];
+  world("an owner founds, without a member or with it: late", { recover: 2, late: 1 }, { founders, lists });
+  world("an owner founds, without a member or with it: broken", { recover: 2, broken: 1 }, { founders, lists });
+  world("an owner founds, without a member or with it: late and a kill", { recover: 2, late: 1, kill: 1 }, {
+    founders,
+    lists,
+  });
+  world("one of two owners founds, without a member or with it: late", { recover: 1, late: 1 }, { lists: [["bob"]] });
 }

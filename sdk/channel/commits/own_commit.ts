@@ -20,7 +20,6 @@ import {
 } from "./own_commit_run.ts";
 import {
   type Candidate,
-  candidateOf,
   type CommitEvent,
   type CommitFacts,
   type CommitsState,
@@ -80,8 +79,6 @@ function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
       return;
     case "look":
       return;
-    case "over":
-      return over(run);
   }
 }
 
@@ -123,7 +120,7 @@ function letGo<P>(run: Run<P>): void {
   state.again ??= wake(run, facts.jitter(openMs));
 }
 
-function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving" | "over", but?: Plan<P>): void {
+function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving", but?: Plan<P>): void {
   const { plans } = run.state;
   for (const plan of plans.splice(0)) {
     if (plan === but) plans.push(plan);
@@ -298,17 +295,4 @@ function time<P>(run: Run<P>, timer: number): void {
   state.commit = { at: "none" };
   if (commit.until === "pause" || facts.isStopped) return;
   settleFirst(run, { is: "failed", why: { by: "not_arrived", logEpoch: commit.logEpoch } });
-}
-
-function over<P>(run: Run<P>): void {
-  const { state } = run;
-  rejectAll(run, "over");
-  const candidate = candidateOf(state.commit);
-  state.commit = candidate === undefined ? { at: "none" } : { at: "open", candidate };
-  state.entry =
-    state.fate =
-    state.question =
-    state.again =
-    state.rest =
-      undefined;
 }

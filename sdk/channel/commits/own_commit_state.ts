@@ -6,6 +6,7 @@
 import type { StaticError } from "../../base/errors.ts";
 import type { Found } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
+import type { Stage } from "../leaving/stage.ts";
 
 export interface Candidate {
   /** In which it was made. */
@@ -115,8 +116,7 @@ export interface CommitFacts<P> {
   readonly work: Permit | undefined;
   readonly isStopped: boolean;
   readonly isOnline: boolean;
-  /** `goodbye`: our leaf must stay as it is. */
-  readonly departure: "staying" | "leaving" | "goodbye";
+  readonly departure: Stage;
   readonly epoch: number;
   /** Commits that this agent has made in this epoch. */
   readonly made: number;
@@ -148,8 +148,7 @@ export type CommitEvent<P> =
   /** A member has said that it leaves. */
   | { readonly type: "left" }
   /** The permit, the place, the departure, or something that plans are about has changed. */
-  | { readonly type: "look" }
-  | { readonly type: "over" };
+  | { readonly type: "look" };
 
 /** The end of a change of the channel. */
 export type Settled =
@@ -159,7 +158,7 @@ export type Settled =
   | { readonly is: "failed"; readonly why: Failure };
 
 export type Failure =
-  | { readonly by: "leaving" | "stopped" | "out_of_step" | "offline" | "faster" | "forked" | "over" }
+  | { readonly by: "leaving" | "stopped" | "out_of_step" | "offline" | "faster" | "forked" }
   /** The log is behind us, in this epoch. */
   | { readonly by: "behind"; readonly logEpoch: number }
   /** The commit that led the log to this epoch has not arrived. */

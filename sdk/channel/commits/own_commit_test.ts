@@ -406,7 +406,3 @@ Deno.test("own commits: a process that starts is as one that has forgotten what 
   assertEquals([agent.state.given.length, candidate?.hash[0]], [1, 2]);
   assertEquals(forgetCommits(agent.state), restoreCommits({ candidate, given: agent.state.given }));
 });
-
-Deno.test("own commits: when the channel is over, nobody waits any more", () => {
-  assertEquals(sent().change().know(offline).step({ type: "over" }).settled, ["over", "over"]);
-});

@@ -9,12 +9,13 @@ import type {
   DepartureEffect,
   DepartureEvent,
   DepartureFacts,
-  DepartureFinding,
   DepartureState,
   DepartureStep,
+  End,
   Going,
   Left,
   OwnPlan,
+  Unanswered,
 } from "./departure_state.ts";
 
 /** For the only owner's way back, or another leaf. */
@@ -36,6 +37,7 @@ interface Run {
 export function stepDeparture(state: DepartureState, event: DepartureEvent, facts: DepartureFacts): DepartureStep {
   const run: Run = { state, facts, effects: [] };
   if (event.type === "leave") leave(run, event);
+  else if (event.type === "over") over(run, event.how);
   else if (state.departure.at === "going") goOn(run, state.departure, event);
   return run;
 }
@@ -43,43 +45,51 @@ export function stepDeparture(state: DepartureState, event: DepartureEvent, fact
 function leave(run: Run, { operation, successor }: Extract<DepartureEvent, { type: "leave" }>): void {
   const { state, effects } = run;
   const { departure } = state;
-  if (departure.at === "gone") return find(run, { is: "gone", operations: [operation] });
+  if (departure.at === "gone") return void effects.push({ type: "ended", how: departure.how, operations: [operation] });
   if (departure.at === "staying") {
     const none = { hasWaitedBack: false, hasAskedFounding: false };
     const going: Going = { at: "settling", change: 0 };
     const leaving: Leaving = { at: "going", going, successor, tries: 1, ...none, waiting: [operation] };
     state.departure = leaving;
-    find(run, { is: "rests" });
     return begin(run, leaving);
   }
   if (successor === undefined || successor === departure.successor) return void departure.waiting.push(operation);
   effects.push({ type: "settle", operation, result: { is: "failed", why: "leaving" } });
 }
 
-function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type: "leave" }>): void {
+function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type: "leave" | "over" }>): void {
+  const { facts } = run;
   const { going } = leaving;
   switch (event.type) {
     case "changed":
       return "change" in going && going.change === event.change ? changed(run, leaving, event.why) : undefined;
     case "done":
-      return "call" in going && going.call === event.call ? end(run, leaving, "gone") : undefined;
+      return "call" in going && going.call === event.call ? end(run, leaving.waiting, "gone") : undefined;
     case "refused":
       return "call" in going && going.call === event.call ? refused(run, leaving, event) : undefined;
     case "founding":
       if (going.at !== "founding") return;
-      return event.why === undefined ? begin(run, leaving) : reject(run, leaving, { is: "refused", why: event.why });
+      if (event.why === undefined || hasNoPlace(event.why)) return begin(run, leaving);
+      return reject(run, leaving, { is: "refused", why: event.why });
     case "entered":
       if (going.at === "let_in_again") return again(run, leaving);
-      return going.at === "waiting_back" || going.at === "founding" ? begin(run, leaving) : undefined;
+      // In `saying` the relay was not told yet: it was being written when that began.
+      return going.at === "settling" || going.at === "handing_on" || going.at === "closing"
+        ? undefined
+        : begin(run, leaving);
     case "look":
-      return going.at === "waiting_back" && !run.facts.isOnWayBack ? begin(run, leaving) : undefined;
+      if (going.at === "founding") return facts.isBlocked ? undefined : begin(run, leaving);
+      return going.at === "waiting_back" && !facts.isOnWayBack ? begin(run, leaving) : undefined;
     case "time":
       if (!("timer" in going) || going.timer !== event.timer) return;
       return going.at === "let_in_again" ? again(run, leaving) : begin(run, leaving);
-    case "over":
-      // Also while the relay is asked: a late answer must not take a membership that was entered since.
-      return end(run, leaving, event.isErased ? "gone" : "over");
   }
+}
+
+/** Also while the relay is asked: a late answer must not take a membership that was entered since. */
+function over(run: Run, how: End): void {
+  const { departure } = run.state;
+  if (departure.at !== "gone") end(run, departure.at === "going" ? departure.waiting : [], how);
 }
 
 /** Once more, of the leaf that we have now. */
@@ -102,13 +112,15 @@ function begin(run: Run, leaving: Leaving): void {
   if (hasFounding && !leaving.hasAskedFounding) {
     leaving.hasAskedFounding = true;
     leaving.going = { at: "founding", timer: wake(run, foundingMs) };
-    return find(run, { is: "settles_founding" });
+    run.effects.push({ type: "settle_founding" });
+    return;
   }
   if (isBlocked) say(run, leaving);
-  else leaving.going = { at: "settling", change: change(run, { kind: "settle" }) };
+  else leaving.going = { at: "settling", change: change(run, { is: "settle" }) };
 }
 
-function changed(run: Run, leaving: Leaving, why: Refused | undefined): void {
+function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void {
+  if (why !== undefined && isForgotten(why)) return end(run, leaving.waiting, "gone");
   if (why !== undefined) return reject(run, leaving, { is: "refused", why });
   if (leaving.going.at === "settling") settled(run, leaving);
   else say(run, leaving);
@@ -126,29 +138,27 @@ function settled(run: Run, leaving: Leaving): void {
 
 function handOn(run: Run, leaving: Leaving): void {
   const { successor } = leaving;
-  leaving.going = { at: "handing_on", change: change(run, { kind: "succession", successor }) };
+  leaving.going = { at: "handing_on", change: change(run, { is: "succession", successor }) };
 }
 
 function say(run: Run, leaving: Leaving): void {
   const call = numberOf(run);
   const isNamed = leaving.tries < maxTries && run.facts.mayName;
   leaving.going = { at: "saying", call, isNamed };
-  find(run, { is: "halts" });
   run.effects.push({ type: "say", call, isNamed });
 }
 
 function refused(
   run: Run,
   leaving: Leaving,
-  { why, isHidden = false }: Extract<DepartureEvent, { type: "refused" }>,
+  { why }: Extract<DepartureEvent, { type: "refused" }>,
 ): void {
   const { going } = leaving;
-  if (why.code === "not_found" && !isHidden) return end(run, leaving, "gone");
+  if (isForgotten(why)) return end(run, leaving.waiting, "gone");
   if (going.at === "closing" && why.code === "not_allowed") return handOn(run, leaving);
   if (going.at !== "saying" || why.code !== "state_conflict" || !going.isNamed) {
     return reject(run, leaving, { is: "refused", why });
   }
-  find(run, { is: "resumes" });
   leaving.going = { at: "let_in_again", timer: wake(run, run.facts.isOnWayBack ? backMs : retryMs) };
 }
 
@@ -156,22 +166,27 @@ function refused(
 function reject(run: Run, { waiting }: Leaving, result: Left): void {
   for (const operation of waiting) run.effects.push({ type: "settle", operation, result });
   run.state.departure = { at: "staying" };
-  find(run, { is: "stays" });
 }
 
-function end(run: Run, { waiting }: Leaving, is: "gone" | "over"): void {
-  run.state.departure = { at: "gone" };
-  find(run, { is, operations: [...waiting] });
+function end(run: Run, waiting: readonly number[], how: End): void {
+  run.state.departure = { at: "gone", how };
+  run.effects.push({ type: "ended", how, operations: [...waiting] });
+}
+
+/** The relay had let us go already. */
+function isForgotten({ code, isHidden = false }: Unanswered): boolean {
+  return code === "not_found" && !isHidden;
+}
+
+/** It says nothing of the log to one whom it counts as gone. The statement may be void then, and an owner removes us. */
+function hasNoPlace({ code }: Refused): boolean {
+  return code === "not_found" || code === "membership_lapsed";
 }
 
 function change(run: Run, plan: OwnPlan): number {
   const number = numberOf(run);
   run.effects.push({ type: "change", change: number, plan });
   return number;
-}
-
-function find(run: Run, finding: DepartureFinding): void {
-  run.effects.push({ type: "finding", finding });
 }
 
 function wake(run: Run, afterMs: number): number {

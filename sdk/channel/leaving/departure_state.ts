@@ -2,8 +2,11 @@
  * The state of leaving a channel: what is waited for before the relay is told, and the calls of the program that wait. It is plain
  * data, and `stepDeparture` alone changes it. The tables are in docs/channel_machine.md. Nothing of it is on disk.
  */
-import type { Permit } from "../connection/permit.ts";
+import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
+import type { Permit } from "../connection/permit.ts";
+import type { Plan } from "../plan.ts";
+import type { Stage } from "./stage.ts";
 
 export type Going =
   /** The last owner is on its way back. */
@@ -14,6 +17,7 @@ export type Going =
   | { readonly at: "settling"; readonly change: number }
   | { readonly at: "closing"; readonly call: number }
   | { readonly at: "handing_on"; readonly change: number }
+  /** The relay is told when nothing is written any more that gives us another leaf. */
   | { readonly at: "saying"; readonly call: number; readonly isNamed: boolean }
   /** A member has let us in meanwhile, under another leaf. */
   | { readonly at: "let_in_again"; readonly timer: number };
@@ -23,7 +27,7 @@ export type Departure =
   | {
     readonly at: "going";
     going: Going;
-    readonly successor: string | undefined;
+    readonly successor: AgentId | undefined;
     tries: number;
     /** Each is waited for once. */
     hasWaitedBack: boolean;
@@ -31,7 +35,10 @@ export type Departure =
     /** Of the program. */
     readonly waiting: number[];
   }
-  | { readonly at: "gone" };
+  | { readonly at: "gone"; readonly how: End };
+
+/** `gone`: the relay has no place for us, and everything is erased. `over`: the channel is, with its keys. */
+export type End = "gone" | "over";
 
 export interface DepartureState {
   departure: Departure;
@@ -64,12 +71,11 @@ export interface DepartureFacts {
 }
 
 export type DepartureEvent =
-  | { readonly type: "leave"; readonly operation: number; readonly successor: string | undefined }
+  | { readonly type: "leave"; readonly operation: number; readonly successor: AgentId | undefined }
   /** A change of our own has ended. */
-  | { readonly type: "changed"; readonly change: number; readonly why: Refused | undefined }
+  | { readonly type: "changed"; readonly change: number; readonly why: Unanswered | undefined }
   | { readonly type: "done"; readonly call: number }
-  /** `isHidden`: the pass of this session does not cover the channel. */
-  | { readonly type: "refused"; readonly call: number; readonly why: Refused; readonly isHidden?: boolean }
+  | { readonly type: "refused"; readonly call: number; readonly why: Unanswered }
   /** The log was asked for our founding. With a refusal, it could not be. */
   | { readonly type: "founding"; readonly why: Refused | undefined }
   /** A membership or a generation was entered: our leaf is another one. */
@@ -77,8 +83,12 @@ export type DepartureEvent =
   /** The place has changed. */
   | { readonly type: "look" }
   | { readonly type: "time"; readonly timer: number }
-  /** With keys, or all of it is being erased. */
-  | { readonly type: "over"; readonly isErased: boolean };
+  | { readonly type: "over"; readonly how: End };
+
+/** `isHidden`: the pass of this session does not cover the channel. */
+export interface Unanswered extends Refused {
+  readonly isHidden?: boolean;
+}
 
 /** The end of `leave()`, when it ends here. */
 export type Left = { readonly is: "refused"; readonly why: Refused } | {
@@ -88,33 +98,18 @@ export type Left = { readonly is: "refused"; readonly why: Refused } | {
 
 export type DepartureEffect =
   | { readonly type: "change"; readonly change: number; readonly plan: OwnPlan }
+  /** The log is asked whether it holds a founding of ours. */
+  | { readonly type: "settle_founding" }
   | { readonly type: "close"; readonly call: number }
   /** Signed over our present leaf. */
   | { readonly type: "say"; readonly call: number; readonly isNamed: boolean }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   | { readonly type: "settle"; readonly operation: number; readonly result: Left }
-  | { readonly type: "finding"; readonly finding: DepartureFinding };
+  /** Those that wait: their erasure is waited for, or they leave what is over by its name. */
+  | { readonly type: "ended"; readonly how: End; readonly operations: readonly number[] };
 
-/** `settle`: nothing to do. It stands behind what is open or given. */
-export type OwnPlan = { readonly kind: "settle" } | {
-  readonly kind: "succession";
-  readonly successor: string | undefined;
-};
-
-/** For the rooms around. */
-export type DepartureFinding =
-  /** Duties rest, and a `recover()` that has sent nothing rejects. */
-  | { readonly is: "rests" }
-  /** All goes on. */
-  | { readonly is: "stays" }
-  | { readonly is: "settles_founding" }
-  /** No way back is looked for. */
-  | { readonly is: "halts" }
-  | { readonly is: "resumes" }
-  /** The relay has no place for us: everything is erased, and these wait for that. */
-  | { readonly is: "gone"; readonly operations: readonly number[] }
-  /** The channel is over, with its keys: these leave it by its name. */
-  | { readonly is: "over"; readonly operations: readonly number[] };
+/** It stands behind what is open or given. */
+export type OwnPlan = Extract<Plan, { is: "settle" | "succession" }>;
 
 export interface DepartureStep {
   readonly effects: readonly DepartureEffect[];
@@ -125,10 +120,16 @@ export function newDeparture(): DepartureState {
   return { departure: { at: "staying" }, numbers: 0 };
 }
 
-/** Of leaving, as the commits of this agent see it. */
-export function stageOf({ departure }: DepartureState): "staying" | "leaving" | "goodbye" {
+export function stageOf({ departure }: DepartureState): Stage {
   if (departure.at === "staying") return "staying";
   if (departure.at === "gone") return "goodbye";
   const { at } = departure.going;
   return at === "closing" || at === "saying" ? "goodbye" : "leaving";
+}
+
+/** Whether this end of the channel is what the relay is asked for, or what it says when it has forgotten us: it may tell it first. */
+export function isAskedFor({ departure }: DepartureState, end: ChannelEndReason | "unknown"): boolean {
+  if (departure.at !== "going") return false;
+  const { at } = departure.going;
+  return at === "closing" ? end === "closed" : at === "saying" && (end === "left" || end === "closed");
 }

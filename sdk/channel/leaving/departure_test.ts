@@ -1,12 +1,15 @@
 /** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
 import { assertEquals } from "@std/assert";
+import type { AgentId } from "../../../proto/mod.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import { stepDeparture } from "./departure.ts";
 import {
   type DepartureEffect,
   type DepartureEvent,
   type DepartureFacts,
+  type End,
   type Going,
+  isAskedFor,
   newDeparture,
   stageOf,
 } from "./departure_state.ts";
@@ -55,12 +58,13 @@ class Agent {
   }
 
   leave(successor?: string): this {
-    return this.step({ type: "leave", operation: ++this.#operations, successor });
+    const named = successor as AgentId | undefined; // cast: nobody parses it here
+    return this.step({ type: "leave", operation: ++this.#operations, successor: named });
   }
 
-  changed(code?: string): this {
+  changed(code?: string, isHidden = false): this {
     const { going } = this;
-    const why = code === undefined ? undefined : { code };
+    const why = code === undefined ? undefined : { code, isHidden };
     return going !== undefined && "change" in going ? this.step({ type: "changed", change: going.change, why }) : this;
   }
 
@@ -73,7 +77,7 @@ class Agent {
   }
 
   refused(code: string, isHidden = false): this {
-    return this.step({ type: "refused", call: this.#call, why: { code }, isHidden });
+    return this.step({ type: "refused", call: this.#call, why: { code, isHidden } });
   }
 
   time(): this {
@@ -81,12 +85,23 @@ class Agent {
     return this.step({ type: "time", timer: going !== undefined && "timer" in going ? going.timer : 0 });
   }
 
-  over(isErased: boolean): this {
-    return this.step({ type: "over", isErased });
+  over(how: End): this {
+    return this.step({ type: "over", how });
   }
 
-  get found(): string {
-    return this.effects.flatMap((effect) => effect.type === "finding" ? [effect.finding.is] : []).join(" ");
+  get stage(): string {
+    return stageOf(this.state);
+  }
+
+  get said(): string {
+    return this.effects.map(({ type }) => type).join(" ");
+  }
+
+  /** The word that it is over, and the calls that wait. */
+  get word(): string {
+    return this.effects.flatMap((effect) =>
+      effect.type === "ended" ? [`${effect.how}: ${effect.operations.join()}`] : []
+    ).join(" ");
   }
 
   get ended(): string[] {
@@ -101,18 +116,18 @@ const saying = (facts?: Partial<DepartureFacts>): Agent => new Agent(facts).leav
 
 Deno.test("leaving: what is open is settled, a successor is made, and the relay is told", () => {
   const agent = new Agent().leave();
-  assertEquals([agent.at, stageOf(agent.state)], ["settling", "leaving"]);
+  assertEquals([agent.at, agent.stage], ["settling", "leaving"]);
   assertEquals(agent.changed().at, "handing_on");
-  assertEquals([agent.changed().at, stageOf(agent.state)], ["saying", "goodbye"]);
-  assertEquals([agent.done().at, agent.found], ["gone", "rests halts gone"]);
-  assertEquals(agent.leave().effects.at(-1), { type: "finding", finding: { is: "gone", operations: [2] } });
+  assertEquals([agent.changed().at, agent.stage], ["saying", "goodbye"]);
+  assertEquals([agent.done().at, agent.stage], ["gone", "goodbye"]);
+  assertEquals([agent.said, agent.leave().word], ["change change say ended", "gone: 1 gone: 2"]);
 });
 
 Deno.test("leaving: others wait with the first call, unless they name another successor", () => {
   const agent = new Agent().leave("bob").leave().leave("bob").leave("carol");
   assertEquals(agent.ended, ["leaving"]);
   assertEquals(agent.changed("overloaded").ended, ["leaving", "overloaded", "overloaded", "overloaded"]);
-  assertEquals([agent.at, agent.found], ["staying", "rests stays"]);
+  assertEquals([agent.at, agent.stage], ["staying", "staying"]);
 });
 
 Deno.test("leaving: the last owner waits for its way back, and is kept where others would be left without one", () => {
@@ -130,28 +145,46 @@ Deno.test("leaving: the last owner waits for its way back, and is kept where oth
 });
 
 Deno.test("leaving: the log is asked for a founding of ours first", () => {
-  const asking = (): Agent => new Agent({ hasFounding: true }).leave();
-  assertEquals([asking().at, asking().found], ["founding", "rests settles_founding"]);
-  assertEquals(asking().step({ type: "founding", why: undefined }).at, "settling");
-  assertEquals(asking().step({ type: "entered" }).at, "settling");
-  assertEquals(asking().time().at, "settling");
-  assertEquals(asking().step({ type: "founding", why: { code: "overloaded" } }).ended, ["overloaded"]);
+  const stopped = { isBlocked: true, hasFounding: true };
+  const asking = (): Agent => new Agent(stopped).leave();
+  const answered = (code: string): Agent => asking().step({ type: "founding", why: { code } });
+  assertEquals([asking().at, asking().said], ["founding", "wake settle_founding"]);
+  assertEquals(asking().step({ type: "founding", why: undefined }).at, "saying");
+  assertEquals(asking().know(calm).step({ type: "entered" }).at, "settling");
+  assertEquals([asking().step({ type: "look" }).at, asking().know(calm).step({ type: "look" }).at], [
+    "founding",
+    "settling",
+  ]);
+  assertEquals(asking().time().at, "saying");
+  assertEquals(answered("overloaded").ended, ["overloaded"]);
+  assertEquals([answered("not_found").at, answered("membership_lapsed").at], ["saying", "saying"]);
 });
 
 Deno.test("leaving: one that is alone closes the channel, if it may, and nobody waits to be let in", () => {
   const alone = { isAlone: true };
   const closing = (facts: Partial<DepartureFacts> = {}): Agent => new Agent({ ...alone, ...facts }).leave().changed();
-  assertEquals([closing().at, closing().done().at], ["closing", "gone"]);
-  assertEquals(closing().refused("not_allowed").at, "handing_on");
+  assertEquals([closing().at, closing().stage, closing().done().at], ["closing", "goodbye", "gone"]);
+  assertEquals([closing().refused("not_allowed").at, closing().refused("not_allowed").stage], [
+    "handing_on",
+    "leaving",
+  ]);
   assertEquals(closing().refused("overloaded").ended, ["overloaded"]);
   assertEquals(closing({ isAnyAbsent: true }).ended, ["absent"]);
   assertEquals(closing({ isAnyAbsent: true, isOwner: false }).at, "handing_on");
   assertEquals([closing({ isAllRead: false }).at, closing({ work: undefined }).at], ["handing_on", "handing_on"]);
 });
 
+Deno.test("leaving: the relay tells the end that it is asked for before it answers", () => {
+  const ends = ["left", "closed", "removed", "recovered", "lapsed", "unknown"] as const;
+  const heard = ({ state }: Agent): string => ends.filter((end) => isAskedFor(state, end)).join();
+  assertEquals(heard(new Agent({ isAlone: true }).leave().changed()), "closed");
+  assertEquals([heard(saying()), heard(new Agent().leave()), heard(new Agent())], ["left,closed", "", ""]);
+});
+
 Deno.test("leaving: the relay has forgotten us, or refuses", () => {
-  assertEquals(saying().refused("not_found").at, "gone");
+  assertEquals([saying().refused("not_found").at, new Agent().leave().changed("not_found").at], ["gone", "gone"]);
   assertEquals(saying().refused("not_found", true).ended, ["not_found"]);
+  assertEquals(new Agent().leave().changed("not_found", true).ended, ["not_found"]);
   assertEquals([saying().refused("overloaded").at, saying().refused("connection_error").ended], [
     "staying",
     ["connection_error"],
@@ -164,7 +197,7 @@ Deno.test("leaving: the relay has forgotten us, or refuses", () => {
 
 Deno.test("leaving: one that was let in again says it of its new leaf, twice by name and then without", () => {
   const agent = saying().refused("state_conflict");
-  assertEquals([agent.at, agent.found], ["let_in_again", "rests halts resumes"]);
+  assertEquals([agent.at, agent.stage], ["let_in_again", "leaving"]);
   assertEquals(agent.step({ type: "entered" }).at, "settling");
   agent.changed().changed().refused("state_conflict");
   assertEquals(agent.time().changed().changed().going, { at: "saying", call: agent.state.numbers, isNamed: false });
@@ -178,12 +211,24 @@ Deno.test("leaving: one that was let in again says it of its new leaf, twice by 
   assertEquals(saying({ mayName: false }).refused("state_conflict").ended, ["state_conflict"]);
 });
 
+Deno.test("leaving: a group that was being entered when goodbye began is left as it is then", () => {
+  const blocked = new Agent(away).leave();
+  const call = blocked.going?.at === "saying" ? blocked.going.call : 0;
+  assertEquals(blocked.know(calm).step({ type: "entered" }).at, "settling");
+  assertEquals([blocked.step({ type: "done", call }).at, blocked.stage], ["settling", "leaving"]);
+});
+
 Deno.test("leaving: when the channel is over, those that wait go with it", () => {
-  assertEquals([saying().over(true).at, saying().over(true).found], ["gone", "rests halts gone"]);
-  assertEquals(new Agent().leave().over(false).found, "rests over");
+  assertEquals([saying().over("gone").at, saying().over("gone").word], ["gone", "gone: 1"]);
+  assertEquals(new Agent().leave().leave().over("over").word, "over: 1,2");
   const said = saying();
   const call = said.going?.at === "saying" ? said.going.call : 0;
-  assertEquals([said.over(false).at, said.found], ["gone", "rests halts over"]);
-  assertEquals(said.step({ type: "done", call }).found, "rests halts over", "a late answer says nothing");
-  assertEquals(new Agent().over(true).at, "staying");
+  assertEquals([said.over("over").at, said.word], ["gone", "over: 1"]);
+  assertEquals(said.step({ type: "done", call }).word, "over: 1", "a late answer says nothing");
+  assertEquals(
+    said.over("gone").leave().word,
+    "over: 1 over: 2",
+    "it is over once, and those behind are told the same",
+  );
+  assertEquals([new Agent().over("gone").at, new Agent().over("gone").word], ["gone", "gone: "]);
 });

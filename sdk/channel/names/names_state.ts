@@ -161,7 +161,9 @@ export type NamesEvent =
   | { readonly type: "finish" };
 
 export type Answer =
-  | { readonly of: "ListMembers" | "LeaveChannel" | "CloseChannel" }
+  | { readonly of: "LeaveChannel" | "CloseChannel" }
+  /** `isNew`: nobody has changed the channel since it was made. */
+  | { readonly of: "ListMembers"; readonly isNew: boolean }
   | { readonly of: "CreateChannel"; readonly channelId: ChannelId; readonly isRepeated: boolean }
   /** Among the channels that the account owns. */
   | { readonly of: "ListChannels"; readonly channelId: ChannelId | undefined };

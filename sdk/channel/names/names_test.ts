@@ -87,7 +87,7 @@ class Names {
     return job ?? this.state.closing[0]?.call ?? 0;
   }
 
-  answer(answer: Answer = { of: "ListMembers" }): this {
+  answer(answer: Answer = { of: "ListMembers", isNew: true }): this {
     return this.step({ type: "answered", call: this.number, answer });
   }
 
@@ -282,14 +282,16 @@ Deno.test("names: a creation has its nonce on disk first, and loses it with the 
   assertEquals([lost.call(create).writes, lost.requests], [[], ["CreateChannel"]]);
 });
 
-Deno.test("names: a channel that an earlier call made may be closed since", () => {
+Deno.test("names: a channel that an earlier call made may be closed since, or have other members", () => {
   const repeated = (): Names => new Names([], { [name]: "old" }).call(create).created(a, true);
   assertEquals([repeated().turn?.at, repeated().requests], ["confirming", ["ListMembers"]]);
   assertEquals(repeated().answer().turn?.at, "making");
   assertEquals(repeated().refuse("overloaded").refusal, "failed");
-  const again = repeated().refuse("not_found");
-  assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [["nonce"], "creating", "fresh"]);
-  assertEquals(again.created(b, true).turn?.at, "making", "a fresh nonce repeats nothing");
+  const others: Answer = { of: "ListMembers", isNew: false };
+  for (const again of [repeated().refuse("not_found"), repeated().answer(others)]) {
+    assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [["nonce"], "creating", "fresh"]);
+    assertEquals(again.created(b, true).turn?.at, "making", "a fresh nonce repeats nothing");
+  }
 });
 
 Deno.test("names: a channel that another name has, or is about to have, is not entered", () => {
@@ -643,7 +645,7 @@ Deno.test("names: an end whose number no state holds changes nothing", () => {
   const names = running().call(check);
   const before = structuredClone(names.state);
   for (const number of [0, 999]) {
-    names.step({ type: "answered", call: number, answer: { of: "ListMembers" } });
+    names.step({ type: "answered", call: number, answer: { of: "ListMembers", isNew: true } });
     names.step({ type: "refused", call: number, code: "not_found" });
     names.step({ type: "done", job: number, result: { of: "make" } });
     names.step({ type: "failed", job: number });

@@ -28,7 +28,9 @@ export function turnAnswered(run: Run, named: Named, turn: Turn, answer: Answer)
     case "creating":
       return answer.of === "CreateChannel" ? created(run, named, turn, answer) : undefined;
     case "confirming":
-      return make(run, named, turn, turn.channelId);
+      return answer.of === "ListMembers" && answer.isNew
+        ? make(run, named, turn, turn.channelId)
+        : madeBefore(run, named, turn);
     case "leaving":
       return left(run, named, turn);
     default:
@@ -47,10 +49,7 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
       if (code !== "not_found" || run.facts.isHidden({ name, channelId: turn.channelId })) {
         return fail(run, named, turn, turn.call);
       }
-      // It was closed since. A fresh nonce leads into no other one.
-      if (isUnwritten(run, named, turn.by.operation)) return;
-      at.nonce = undefined;
-      return create(run, named, turn.by, true);
+      return madeBefore(run, named, turn);
     case "leaving": {
       const { slot } = at;
       if (code === "not_allowed" && turn.isClosing) return sayLeave(run, named, turn, false);
@@ -59,6 +58,13 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
     }
     default:
   }
+}
+
+/** It was closed since; or others are in it, and a group of one would not be theirs. A fresh nonce leads into no such channel. */
+function madeBefore(run: Run, named: Named, { by }: Turn): void {
+  if (isUnwritten(run, named, by.operation)) return;
+  named.at.nonce = undefined;
+  create(run, named, by, true);
 }
 
 export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult): void {

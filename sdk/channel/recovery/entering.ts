@@ -1,5 +1,7 @@
 /** Changes of the place to another group, and away from ours: each is one write. Entering takes the permit of the connection. */
+import type { AgentId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
+import { tellNamed } from "./choice.ts";
 import { backOf, badOf, find, report, type Run } from "./recovery_run.ts";
 import type { FoundCommit, Made, Opened, WayBack } from "./recovery_state.ts";
 import { beginBack, type Beginning, cameIn, newBack } from "./way_back.ts";
@@ -12,13 +14,15 @@ export function mayEnter({ state, facts }: Run, { base }: Made): boolean {
   return !state.isHalted && (base === facts.base || state.isLeftFor);
 }
 
-export function enterOwn(run: Run, { base }: Made, commit: FoundCommit, _permit: Permit): void {
-  const isLate = base !== run.facts.base;
+export function enterOwn(run: Run, own: Made, commit: FoundCommit, _permit: Permit): void {
+  const isLate = own.base !== run.facts.base;
+  tellNamed(run, (agentId) => !own.without.includes(agentId), own);
   enterGeneration(run, commit);
   find(run, { type: "generation", own: commit, isLate });
 }
 
-export function enterFollowed(run: Run, _permit: Permit): void {
+export function enterFollowed(run: Run, out: readonly AgentId[], _permit: Permit): void {
+  tellNamed(run, (agentId) => !out.includes(agentId));
   enterGeneration(run, undefined);
   find(run, { type: "generation", own: undefined, isLate: false });
 }
@@ -39,8 +43,12 @@ function forgetGroup({ state }: Run): void {
   state.isLeftFor = state.isRemoved = false;
 }
 
-export function enterMembership(run: Run, { own, generation, welcome }: Opened & { readonly welcome: number }): void {
+export function enterMembership(
+  run: Run,
+  { own, generation, members, welcome }: Opened & { readonly welcome: number },
+): void {
   const { state, write, facts: { nowMs } } = run;
+  tellNamed(run, (agentId) => members.includes(agentId));
   const isReturn = badOf(state.place) !== undefined;
   write.push({ type: "membership", welcome });
   if (isReturn) write.push({ type: "stopped", bad: undefined }, { type: "returned", atMs: nowMs });

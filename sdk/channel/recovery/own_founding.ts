@@ -4,9 +4,10 @@
  * ours" of docs/channel_machine.md.
  */
 import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
+import { begun, choose, type Chosen, hasSentAnother, isSame, needsChoice, standing } from "./choice.ts";
 import { enterOwn, mayEnter } from "./entering.ts";
 import { badOf, call, find, isAgain, job, nextFounding, type Run, wake } from "./recovery_run.ts";
-import type { Answer, Bad, FoundCommit, Founding, Made, Place, Refusal, Result } from "./recovery_state.ts";
+import type { Answer, Bad, Choice, FoundCommit, Founding, Made, Place, Refusal, Result } from "./recovery_state.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
 const patienceMs = 60_000;
@@ -20,33 +21,51 @@ const maxFoundings = 3;
 const maxMade = 4;
 
 /** Whether an owner may begin anew now. */
-export function isOffered({ state, facts }: Run, bad: Bad): boolean {
+export function isOffered(
+  { state, facts }: Run,
+  bad: Bad,
+  without: readonly AgentId[] = facts.leftOut.list,
+): boolean {
   const askers = state.place.at === "stopped" ? state.place.askers : [];
   // A clock that was put back says nothing about the time that has passed.
   const elapsedMs = facts.nowMs - bad.sinceMs;
   return isAgain(state, bad, facts) || elapsedMs < 0 || elapsedMs >= patienceMs ||
-    facts.others.every(({ agentId }) => agentId === bad.blamed || askers.includes(agentId));
+    facts.others.every(({ agentId }) =>
+      agentId === bad.blamed || without.includes(agentId) || askers.includes(agentId)
+    );
 }
 
-export function recover(run: Run, operation: number): void {
+export function recover(
+  run: Run,
+  { operation, choice }: { readonly operation: number; readonly choice: Choice },
+): void {
   const { state } = run;
-  const refusal = refusalNow(run);
-  if (refusal !== undefined) return void run.effects.push({ type: "settle", operation, refusal });
-  state.recovering = [...state.recovering, operation];
+  const chosen = chosenNow(run, choice);
+  if ("refusal" in chosen) return void run.effects.push({ type: "settle", operation, refusal: chosen.refusal });
+  const isNamed = choice.without !== undefined || choice.keep !== undefined;
+  state.recovering = [...state.recovering, { operation, isNamed }];
   if (state.founding.at !== "none") return;
+  state.without = chosen.without;
   state.waits = state.refusals = 0;
   fromTheTop(run);
 }
 
 /** Texts are words for the runner, which says them to the program. */
-function refusalNow(run: Run): Refusal | undefined {
-  const { state: { place }, facts } = run;
-  const bad = badOf(place);
-  if (place.at === "apart" && bad === undefined) return { code: "epoch_conflict", text: "apart" };
-  if (bad === undefined) return { code: "not_allowed", text: "not_stopped" };
-  // That a generation is there which we refuse may be a lie of the relay: then it takes ours.
-  const isNow = facts.self.owner && isOffered(run, bad);
-  return isNow ? undefined : { code: "not_allowed", text: "not_offered" };
+function chosenNow(run: Run, choice: Choice): Chosen {
+  const { state, facts } = run;
+  const refusal = standing(run);
+  const bad = badOf(state.place);
+  if (refusal !== undefined || bad === undefined) {
+    return { refusal: refusal ?? { code: "not_allowed", text: "not_stopped" } };
+  }
+  const chosen = choose(run, choice, bad);
+  if ("refusal" in chosen) return chosen;
+  if (!isOffered(run, bad, chosen.without)) return { refusal: { code: "not_allowed", text: "not_offered" } };
+  if (needsChoice(run, choice, bad)) {
+    return { refusal: { code: "choice_needed", text: "choice_needed", about: facts.leftOut.list } };
+  }
+  const isOther = state.founding.at !== "none" && !isSame(chosen.without, state.without);
+  return isOther ? { refusal: { code: "not_allowed", text: "another_runs" } } : chosen;
 }
 
 function goTo({ state }: Run, founding: Founding): void {
@@ -76,20 +95,21 @@ function proceed(run: Run, isLooked = false): void {
   const bad = badOf(state.place);
   if (bad === undefined) return;
   if (facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
-  if (facts.permit === undefined && made.length > 0 && !isLooked) {
+  const mayBeThere = facts.permit === undefined ? made.length > 0 : hasSentAnother(run, bad);
+  if (mayBeThere && !isLooked) {
     return goTo(run, { at: "looking", call: call(run, { to: "FindCommit", epoch: nextFounding(run) }) });
   }
   if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
-  const before = made.findLast(({ badCommit, base, isRefused }) =>
-    badCommit === bad.hash && base === facts.base && !isRefused
-  );
+  const before = begun(run, bad, state.without);
   if (before !== undefined) return send(run, before);
   if (made.length >= maxMade) return reject(run, { code: "overloaded", text: "too_many_foundings" });
-  claim(run, facts.claimable.filter((agentId) => agentId !== bad.blamed), [], bad);
+  const isOut = (agentId: AgentId): boolean => agentId === bad.blamed || state.without.includes(agentId);
+  claim(run, facts.claimable.filter((agentId) => !isOut(agentId)), [], bad);
 }
 
 function claim(run: Run, wanted: readonly AgentId[], calls: readonly number[], bad: Bad): void {
-  if (wanted.length === 0) return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls }) });
+  const { without } = run.state;
+  if (wanted.length === 0) return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls, without }) });
   const agentIds = wanted.slice(0, limits.claimsForFounding);
   const number = call(run, { to: "ClaimForFounding", agentIds });
   goTo(run, { at: "claiming", call: number, left: wanted.slice(agentIds.length), calls: [...calls, number] });
@@ -109,6 +129,7 @@ export function foundingMade(run: Run, number: number, result: Result): void {
     generation,
     badCommit: bad.hash,
     base: facts.base,
+    without: state.without,
     isSent: false,
     isRefused: false,
   };
@@ -267,7 +288,7 @@ export function foundingFailed(run: Run, number: number, refusal: Refusal): bool
 }
 
 export function settleAll({ state, effects }: Run, refusal: Refusal | undefined): void {
-  for (const operation of state.recovering) effects.push({ type: "settle", operation, refusal });
+  for (const { operation } of state.recovering) effects.push({ type: "settle", operation, refusal });
   state.recovering = [];
 }
 

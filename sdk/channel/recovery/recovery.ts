@@ -30,6 +30,7 @@ import type {
   RecoveryFacts,
   RecoveryState,
   RecoveryStep,
+  Refusal,
   Result,
 } from "./recovery_state.ts";
 import {
@@ -54,6 +55,7 @@ export function stepRecovery(state: RecoveryState, event: RecoveryEvent, facts: 
   const before = state.place;
   happen(run, event);
   foundingMoved(run, before);
+  if (state.founding.at === "none") state.without = [];
   return run;
 }
 
@@ -97,7 +99,7 @@ function happen(run: Run, event: RecoveryEvent): void {
     case "leaf":
       return hear(run, { of: "leaf", told: event.told });
     case "recover":
-      return recover(run, event.operation);
+      return recover(run, event);
     case "arrived":
       return arrived(run, event.operation, event.isLate);
     case "leaves":
@@ -307,14 +309,14 @@ function askWhenShown(run: Run): void {
   beginBack(run);
 }
 
-function founded(run: Run, { generation, founder, verdict, reason }: Of<"founding">): void {
+function founded(run: Run, { generation, founder, out, verdict, reason }: Of<"founding">): void {
   const { state, facts } = run;
   const { place } = state;
   if (generation <= generationOf(facts.epoch)) return;
   if (facts.permit === undefined) return find(run, { type: "hold" });
   switch (verdict) {
     case "follow":
-      state.opening = { job: job(run, { of: "generation", generation }), generation };
+      state.opening = { job: job(run, { of: "generation", generation }), generation, out };
       return;
     case "behind":
       return leftBehind(run, reason, generation);
@@ -389,18 +391,21 @@ function settled(run: Run, answer: Answer): void {
 }
 
 function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): void {
-  if (run.state.settling === number) return retry(run);
-  if (!foundingRefused(run, number, refusal)) backRefused(run, number, refusal, epoch);
+  if (run.state.settling === number) return retry(run, refusal);
+  if (foundingRefused(run, number, refusal) || !backRefused(run, number, refusal, epoch)) return;
+  // Nobody else may be in ours, to tell us that it was taken.
+  const isLater = epoch !== undefined && generationOf(epoch) > generationOf(run.facts.epoch);
+  if (refusal.code === "epoch_conflict" && isLater) settleOwn(run);
 }
 
 function lost(run: Run, { call: number, refusal }: Of<"lost">): void {
-  if (run.state.settling === number) return retry(run);
+  if (run.state.settling === number) return retry(run, refusal);
   if (!foundingLost(run, number, refusal)) backLost(run, number, refusal);
 }
 
-function retry(run: Run): void {
+function retry(run: Run, refusal: Refusal): void {
   run.state.settling = undefined;
-  find(run, { type: "retry" });
+  find(run, { type: "retry", refusal });
 }
 
 function done(run: Run, number: number, result: Result): void {
@@ -411,7 +416,8 @@ function done(run: Run, number: number, result: Result): void {
     state.opening = undefined;
     // Without a permit it comes again, with one.
     if (permit === undefined) return;
-    return result.why === undefined ? enterFollowed(run, permit) : leftBehind(run, result.why, opening.generation);
+    const { out } = opening;
+    return result.why === undefined ? enterFollowed(run, out, permit) : leftBehind(run, result.why, opening.generation);
   }
   foundingMade(run, number, result);
   const opened = backDone(run, number, result);

@@ -8,7 +8,7 @@ import type { Bad, Made, Place, RecoveryChange, RecoveryState } from "./recovery
 export interface RecoveryRecords {
   readonly stopped: Bad | undefined;
   readonly foreign: ForeignGeneration | undefined;
-  readonly foundings: readonly Pick<Made, "hash" | "generation" | "badCommit" | "base" | "members">[];
+  readonly foundings: readonly Pick<Made, "hash" | "generation" | "badCommit" | "base" | "members" | "without">[];
   readonly returnedMs: number | undefined;
   readonly cameBackMs: readonly number[];
 }
@@ -28,6 +28,7 @@ export function restore({ stopped, foreign, foundings, returnedMs, cameBackMs }:
     made: foundings.map((made) => ({ ...made, isSent: true, isRefused: false })),
     founding: { at: "none" },
     recovering: [],
+    without: [],
     waits: 0,
     refusals: 0,
     settling: undefined,
@@ -57,6 +58,7 @@ export function forget(state: RecoveryState): RecoveryState {
   const empty: typeof memory = {
     founding: { at: "none" },
     recovering: [],
+    without: [],
     waits: 0,
     refusals: 0,
     settling: undefined,

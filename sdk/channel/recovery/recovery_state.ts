@@ -2,10 +2,12 @@
  * The state of the room that stops a channel, begins generations and comes back: plain data, which `stepRecovery` alone changes. Keys,
  * Welcomes, foundings and commits are named by hash or number; their bytes lie with the runner. The tables are in
  * docs/channel_machine.md.
+ * Long because all that the room holds, hears and says is listed here.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import type { ForeignGeneration } from "../foreign_generation.ts";
+import type { LeftOut } from "../lineage.ts";
 import type { Answerers, Peer } from "./answerers.ts";
 
 /** A commit that its sender signed and that we cannot follow. */
@@ -28,6 +30,8 @@ export interface Made {
   readonly base: string;
   /** Members of it, with us. */
   readonly members: number;
+  /** Those that it leaves out beside the blamed, ascending. */
+  readonly without: readonly AgentId[];
   /** A copy of it is on its way, or was lost. In memory: after a start nobody knows. */
   readonly isSent: boolean;
   /** The relay takes these bytes no more as its log is now. In memory. */
@@ -154,6 +158,21 @@ export type Founding =
 export interface Refusal {
   readonly code: string;
   readonly text: string;
+  /** Agents that it is about. */
+  readonly about?: readonly AgentId[];
+}
+
+/** Whom a call leaves out beside the blamed: exactly `without`; those of the list but `keep`; or, without both, the list. */
+export interface Choice {
+  readonly without?: readonly AgentId[];
+  readonly keep?: readonly AgentId[];
+}
+
+/** A call of `recover()`. */
+export interface Calling {
+  readonly operation: number;
+  /** It named whom to leave out, or to keep. */
+  readonly isNamed: boolean;
 }
 
 export interface RecoveryState {
@@ -162,14 +181,15 @@ export interface RecoveryState {
   made: readonly Made[];
   founding: Founding;
   /** Calls of `recover()` that wait for it. */
-  recovering: readonly number[];
-  /** Of them: times that it waited for what stands in front of the stop, and foundings that the relay refused. */
+  recovering: readonly Calling[];
+  /** Of them: whom they leave out beside the blamed, ascending; times that it waited for what stands in front of the stop, and foundings that the relay refused. */
+  without: readonly AgentId[];
   waits: number;
   refusals: number;
   /** The question to the log whether it holds a founding of ours. */
   settling: number | undefined;
   /** Of a generation that somebody began: its Welcome is being opened, and the entry waits. */
-  opening: { readonly job: number; readonly generation: number } | undefined;
+  opening: { readonly job: number; readonly generation: number; readonly out: readonly AgentId[] } | undefined;
   /** The latest generation of which we could not tell, and for which we asked. */
   asked: number;
   /** A member signed that it has left for the generation after ours. */
@@ -205,8 +225,12 @@ export interface RecoveryFacts {
   readonly self: Peer;
   /** The other members, as our group has them. */
   readonly others: readonly Peer[];
-  /** Members of the base but us and those that leave. */
+  /** Of the base, with a leaf or absent, with us. */
+  readonly members: readonly AgentId[];
+  /** Those but us and the ones that leave. */
   readonly claimable: readonly AgentId[];
+  /** Whom a recovery leaves out beside the sender of the commit at which we are stopped. */
+  readonly leftOut: LeftOut;
   /** Everything in front of the stop is here; has been read; was taken by the program. */
   readonly isAllHere: boolean;
   readonly isAllRead: boolean;
@@ -245,6 +269,8 @@ export type RecoveryEvent =
     readonly type: "founding";
     readonly generation: number;
     readonly founder: AgentId;
+    /** The blamed, and those that it leaves out beside it. */
+    readonly out: readonly AgentId[];
     readonly verdict: "follow" | "behind" | "ahead" | "refused";
     readonly reason: string;
   }
@@ -256,7 +282,7 @@ export type RecoveryEvent =
   | { readonly type: "own_commit" }
   | { readonly type: "welcome"; readonly told: Welcomed }
   | { readonly type: "leaf"; readonly told: ToldLeaf }
-  | { readonly type: "recover"; readonly operation: number }
+  | { readonly type: "recover"; readonly operation: number; readonly choice: Choice }
   /** Everything in front of the stop is here, or nothing comes any more. */
   | { readonly type: "arrived"; readonly operation: number; readonly isLate: boolean }
   /** The program wants to leave: a founding that was not sent is given up, one that was sent is settled. */
@@ -292,6 +318,8 @@ export interface Opened {
   /** The KeyPackage that it was for. */
   readonly own: string;
   readonly generation: number;
+  /** Of the group, with a leaf or absent. */
+  readonly members: readonly AgentId[];
 }
 
 export interface Unopened {
@@ -328,7 +356,12 @@ export type Work =
   }
   | { readonly of: "welcome"; readonly welcome: number; readonly own: string | undefined }
   /** With the KeyPackages that these calls returned. */
-  | { readonly of: "founding"; readonly bad: Bad; readonly calls: readonly number[] }
+  | {
+    readonly of: "founding";
+    readonly bad: Bad;
+    readonly calls: readonly number[];
+    readonly without: readonly AgentId[];
+  }
   | { readonly of: "generation"; readonly generation: number };
 
 /** To be on disk before anything else of the step. */
@@ -359,7 +392,8 @@ export type Finding =
   | { readonly type: "gone" }
   /** Nothing behind this entry is read before there is a permit. */
   | { readonly type: "hold" }
-  | { readonly type: "retry" }
+  /** With the refusal of the question to the log, if that is why. */
+  | { readonly type: "retry"; readonly refusal?: Refusal }
   | { readonly type: "over" };
 
 export type Report =

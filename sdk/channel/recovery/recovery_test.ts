@@ -6,6 +6,7 @@ import { applied, forget, noRecords, type RecoveryRecords, restore } from "./rec
 import { backOf } from "./recovery_run.ts";
 import type {
   Bad,
+  Choice,
   Finding,
   RecoveryChange,
   RecoveryEffect,
@@ -40,7 +41,9 @@ const facts: RecoveryFacts = {
   base: "base",
   self: { agentId: self, owner: true },
   others: [{ agentId: owner, owner: true }, { agentId: member, owner: false }, { agentId: blamed, owner: false }],
+  members: [self, owner, member, blamed],
   claimable: [owner, member, blamed],
+  leftOut: { list: [], ofDoor: [], counted: 4, needsChoice: false },
   isAllHere: true,
   isAllRead: true,
   isAllShown: true,
@@ -170,7 +173,7 @@ class Agent {
 }
 
 const stopped = (known: Partial<RecoveryFacts> = {}): Agent => new Agent({ stopped: bad }, known);
-const ours = { hash: "F", generation: 1, badCommit: "bad", base: "base", members: 3 };
+const ours = { hash: "F", generation: 1, badCommit: "bad", base: "base", members: 3, without: [] };
 const own = { reference: "kp", leaf: "kp leaf", notAfterMs: Infinity };
 
 /** Outside, and it has asked. */
@@ -182,7 +185,7 @@ function asked(by: "out_of_step" | "doubt" = "out_of_step", known: Partial<Recov
 
 /** Has sent a founding. */
 function sent(known: Partial<RecoveryFacts> = {}): Agent {
-  const agent = stopped(known).step({ type: "recover", operation: 1 });
+  const agent = stopped(known).step({ type: "recover", operation: 1, choice: {} });
   agent.answer({ to: "ClaimForFounding" });
   return agent.done({ of: "founding", made: { hash: "F", members: 3 } }).keep();
 }
@@ -243,7 +246,14 @@ Deno.test("a log in an earlier generation takes a foreign one back", () => {
 });
 
 Deno.test("a founding is followed with a permit only, from every place that it may reach", () => {
-  const event = { type: "founding", generation: 1, founder: owner, verdict: "follow", reason: "" } as const;
+  const event = {
+    type: "founding",
+    generation: 1,
+    founder: owner,
+    out: [blamed],
+    verdict: "follow",
+    reason: "",
+  } as const;
   assertEquals(stopped(noPermit).step(event).findings, ["hold"]);
   for (const records of [{}, { stopped: bad }, { foreign }, { foreign, stopped: bad, foundings: [ours] }]) {
     const agent = new Agent(records).step(event);
@@ -259,7 +269,7 @@ Deno.test("a founding is followed with a permit only, from every place that it m
 });
 
 Deno.test("a founding is behind, ahead or refused", () => {
-  const event = { type: "founding", generation: 1, founder: blamed, reason: "why" } as const;
+  const event = { type: "founding", generation: 1, founder: blamed, out: [blamed], reason: "why" } as const;
   const behind = stopped().step({ type: "all_shown" }).step({ ...event, verdict: "behind" });
   assertEquals([behind.at, behind.reports, backOf(behind.state.place)?.by], ["outside", ["begun_anew"], "commits"]);
   const ahead = stopped().step({ type: "all_shown" }).step({ ...event, verdict: "ahead" });
@@ -274,11 +284,14 @@ Deno.test("a founding is behind, ahead or refused", () => {
 Deno.test("a Welcome lets in: the membership is written, and a stop with it", () => {
   const welcome = { welcome: 9, sender: member };
   const agent = asked().step({ type: "welcome", told: welcome });
-  agent.done({ of: "welcome", opened: { own: "kp", generation: 0 } });
+  agent.done({ of: "welcome", opened: { own: "kp", generation: 0, members: [] } });
   assertEquals([agent.at, agent.writes, agent.findings], ["in_step", ["membership"], ["membership"]]);
   const stop = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "all_shown" });
   stop.done({ of: "request", own }).answer({ to: "RequestRejoin", requestId: "r" });
-  stop.step({ type: "welcome", told: welcome }).done({ of: "welcome", opened: { own: "kp", generation: 0 } });
+  stop.step({ type: "welcome", told: welcome }).done({
+    of: "welcome",
+    opened: { own: "kp", generation: 0, members: [] },
+  });
   assertEquals([stop.at, stop.records.stopped, stop.records.foundings.length], ["in_step", undefined, 1]);
   assertEquals(stop.records.returnedMs, facts.nowMs);
 });
@@ -287,7 +300,11 @@ Deno.test("a Welcome that was opened while the channel was not stopped is opened
   const agent = asked("doubt").step({ type: "welcome", told: { welcome: 9, sender: member } });
   const job = agent.effects.find((effect) => effect.type === "job");
   agent.step({ type: "cannot_follow", bad, reason: "why" });
-  agent.step({ type: "done", job: job?.job ?? 0, result: { of: "welcome", opened: { own: "kp", generation: 0 } } });
+  agent.step({
+    type: "done",
+    job: job?.job ?? 0,
+    result: { of: "welcome", opened: { own: "kp", generation: 0, members: [] } },
+  });
   assertEquals([agent.at, agent.works, agent.writes], ["stopped", "welcome", []]);
 });
 
@@ -307,7 +324,7 @@ Deno.test("the end of the channel counts when nothing is asked, or it was begun 
 });
 
 Deno.test("recover() is refused where it is not offered", () => {
-  const event = { type: "recover", operation: 1 } as const;
+  const event = { type: "recover", operation: 1, choice: {} } as const;
   assertEquals(new Agent().step(event).settled, ["not_stopped"]);
   assertEquals(new Agent({ foreign }).step(event).settled, ["apart"]);
   assertEquals(stopped({ self: { agentId: self, owner: false } }).step(event).settled, ["not_offered"]);
@@ -322,7 +339,7 @@ Deno.test("recover() is refused where it is not offered", () => {
 });
 
 Deno.test("recover() waits for what stands in front of the stop, a limited number of times", () => {
-  const agent = stopped({ isAllHere: false }).step({ type: "recover", operation: 1 });
+  const agent = stopped({ isAllHere: false }).step({ type: "recover", operation: 1, choice: {} });
   assertEquals([agent.founding, agent.asked], ["probing", "FindCommit"]);
   for (let times = 1; times <= 5; times++) {
     agent.find();
@@ -331,7 +348,7 @@ Deno.test("recover() waits for what stands in front of the stop, a limited numbe
     agent.step({ type: "arrived", operation: wait?.operation ?? 0, isLate: false });
   }
   assertEquals(agent.founding, "claiming");
-  const offline = stopped({ isAllHere: false }).step({ type: "recover", operation: 1 });
+  const offline = stopped({ isAllHere: false }).step({ type: "recover", operation: 1, choice: {} });
   assertEquals(offline.lose().settled, ["lost"]);
 });
 
@@ -339,7 +356,7 @@ Deno.test("a founding is on disk before it is sent, and the same bytes go again"
   const agent = sent();
   assertEquals([agent.writes, agent.asked, agent.founding], [["founding"], "FoundGeneration", "sent"]);
   assertEquals(agent.lose().settled, ["lost"]);
-  agent.step({ type: "recover", operation: 2 });
+  agent.step({ type: "recover", operation: 2, choice: {} });
   assertEquals([agent.asked, agent.writes], ["FoundGeneration", []]);
   agent.answer({ to: "FoundGeneration", sequence: 7 });
   assertEquals([agent.at, agent.settled, agent.findings], ["in_step", ["resolved"], [
@@ -361,23 +378,27 @@ Deno.test("a refusal is believed behind the log", () => {
   assertEquals(sent().refuse("epoch_conflict").find("other").founding, "following");
   const another = sent().refuse("invalid_request").find();
   assertEquals([another.founding, another.records.foundings], ["claiming", []]);
-  const kept = sent().lose().step({ type: "recover", operation: 2 }).refuse("invalid_request").find();
+  const kept = sent().lose().step({ type: "recover", operation: 2, choice: {} }).refuse("invalid_request").find();
   assertEquals([kept.founding, kept.records.foundings.length], ["claiming", 1]);
   const heard = sent().refuse("rate_limited").refuse("overloaded");
   assertEquals(heard.settled, ["rate_limited"]);
 });
 
 Deno.test("without a permit recover() follows when the members of its own founding can let it in", () => {
-  const agent = new Agent({ stopped: bad, foundings: [ours] }, noPermit).step({ type: "recover", operation: 1 });
+  const agent = new Agent({ stopped: bad, foundings: [ours] }, noPermit).step({
+    type: "recover",
+    operation: 1,
+    choice: {},
+  });
   assertEquals([agent.founding, agent.asked], ["looking", "FindCommit"]);
   assertEquals(agent.find("F").founding, "following");
   const alone = new Agent({ stopped: bad, foundings: [{ ...ours, members: 1 }] }, noPermit);
-  assertEquals(alone.step({ type: "recover", operation: 1 }).find("F").settled, ["no_permit"]);
+  assertEquals(alone.step({ type: "recover", operation: 1, choice: {} }).find("F").settled, ["no_permit"]);
 });
 
 Deno.test("recover() is refused when the log takes the stop back from an agent that is apart; what was sent goes on", () => {
   const takenBack: RecoveryEvent = { type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } };
-  const apart = (): Agent => new Agent({ stopped: bad, foreign }).step({ type: "recover", operation: 1 });
+  const apart = (): Agent => new Agent({ stopped: bad, foreign }).step({ type: "recover", operation: 1, choice: {} });
   const claiming = apart();
   assertEquals(claiming.founding, "claiming");
   claiming.step(takenBack);
@@ -393,7 +414,14 @@ Deno.test("recover() is refused when the log takes the stop back from an agent t
 Deno.test("following ends with the generation, with a refusal of it, or with its time", () => {
   const follows = (): Agent => sent().refuse("epoch_conflict").find("other");
   assertEquals(follows().time().settled, ["not_followed"]);
-  const refused = { type: "founding", generation: 1, founder: blamed, verdict: "refused", reason: "" } as const;
+  const refused = {
+    type: "founding",
+    generation: 1,
+    founder: blamed,
+    out: [blamed],
+    verdict: "refused",
+    reason: "",
+  } as const;
   assertEquals(follows().step(refused).settled, ["apart"]);
   const followed = follows().step({ ...refused, verdict: "follow" }).done({ of: "generation", why: undefined });
   assertEquals(followed.settled, ["resolved"]);
@@ -425,7 +453,7 @@ Deno.test("a founding that its founder gave up by going on is deleted; one that 
 });
 
 Deno.test("leaving gives up a founding that was not sent, and settles one that was", () => {
-  const agent = stopped().step({ type: "recover", operation: 1 }).step({ type: "leaves" });
+  const agent = stopped().step({ type: "recover", operation: 1, choice: {} }).step({ type: "leaves" });
   assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", ["founding_settled"]]);
   const under = sent().step({ type: "leaves" });
   assertEquals(under.findings, []);
@@ -462,7 +490,14 @@ Deno.test("leaving is told that a founding is settled, also when the relay has r
 });
 
 Deno.test("a founding that was opened behind a halt comes again, and one of ours is asked for where it left us", () => {
-  const event = { type: "founding", generation: 1, founder: owner, verdict: "follow", reason: "" } as const;
+  const event = {
+    type: "founding",
+    generation: 1,
+    founder: owner,
+    out: [blamed],
+    verdict: "follow",
+    reason: "",
+  } as const;
   const agent = stopped().step(event);
   const job = agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
   agent.step({ type: "halt" }).step({ type: "done", job, result: { of: "generation", why: undefined } });
@@ -475,9 +510,9 @@ Deno.test("a founding that was opened behind a halt comes again, and one of ours
 
 Deno.test("a founding that was made on another group is not sent again, and one of ours that is in the log is entered, whichever it is", () => {
   const other = new Agent({ stopped: bad, foundings: [{ ...ours, base: "of before" }] });
-  assertEquals(other.step({ type: "recover", operation: 1 }).asked, "ClaimForFounding");
+  assertEquals(other.step({ type: "recover", operation: 1, choice: {} }).asked, "ClaimForFounding");
   const agent = new Agent({ stopped: bad, foundings: [{ ...ours, badCommit: "another" }] });
-  agent.step({ type: "recover", operation: 1 }).answer({ to: "ClaimForFounding" });
+  agent.step({ type: "recover", operation: 1, choice: {} }).answer({ to: "ClaimForFounding" });
   agent.done({ of: "founding", made: { hash: "G", members: 3 } });
   agent.refuse("epoch_conflict").find("F");
   assertEquals([agent.at, agent.writes, agent.settled], ["in_step", ["generation"], ["resolved"]]);
@@ -485,7 +520,7 @@ Deno.test("a founding that was made on another group is not sent again, and one 
 
 Deno.test("a member that was removed while it asked is out when it refuses the generation that it asked to be in", () => {
   const agent = asked("doubt").step({ type: "removed", isAgain: false, reason: "removed" });
-  agent.step({ type: "founding", generation: 1, founder: blamed, verdict: "refused", reason: "why" });
+  agent.step({ type: "founding", generation: 1, founder: blamed, out: [blamed], verdict: "refused", reason: "why" });
   assertEquals([agent.at, agent.findings], ["apart", ["all_arrived", "gone"]]);
 });
 
@@ -550,7 +585,7 @@ Deno.test("a Welcome that was looked at, or waited, before a halt is looked at b
   assertEquals([agent.back, looks()], ["ready", [9]]);
   agent.done({ of: "welcome", opened: { why: "garbage", isForOwn: false } });
   assertEquals([agent.back, looks()], ["ready", [8]]);
-  agent.done({ of: "welcome", opened: { own: "kp", generation: 0 } });
+  agent.done({ of: "welcome", opened: { own: "kp", generation: 0, members: [] } });
   assertEquals([agent.at, agent.writes], ["in_step", ["membership"]]);
 });
 
@@ -660,7 +695,7 @@ Deno.test("an attempt pauses, and a connection ends the pause", () => {
 Deno.test("keys that cannot be made or used end what waits for them", () => {
   const refusal = { code: "mls_error", text: "broken" };
   const job = (agent: Agent): number => agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
-  const founding = stopped({ claimable: [] }).step({ type: "recover", operation: 1 });
+  const founding = stopped({ claimable: [] }).step({ type: "recover", operation: 1, choice: {} });
   assertEquals(founding.step({ type: "failed", job: job(founding), refusal }).settled, ["broken"]);
   const back = new Agent().step({ type: "out_of_step", reason: "why" });
   assertEquals(back.step({ type: "failed", job: job(back), refusal }).back, "pausing");
@@ -671,4 +706,118 @@ Deno.test("keys that cannot be made or used end what waits for them", () => {
 Deno.test("after the end nothing changes any more", () => {
   const agent = asked().step({ type: "over" });
   assertEquals(agent.step({ type: "connected" }).effects, []);
+});
+
+/** With this list beside the blamed agent. */
+const line = (list: readonly AgentId[], needsChoice = false): Pick<RecoveryFacts, "leftOut"> => ({
+  leftOut: { list, ofDoor: [], counted: 4, needsChoice },
+});
+const calls = (choice: Choice, operation = 1): RecoveryEvent => ({ type: "recover", operation, choice });
+
+Deno.test("recover() leaves out its list, exactly those that it names, or its list but those that it keeps", () => {
+  const known = line([owner, member]);
+  const cases: readonly (readonly [Choice, readonly AgentId[]])[] = [
+    [{}, [member, owner]],
+    [{ without: [] }, []],
+    [{ without: [blamed, member] }, [member]],
+    [{ keep: [member] }, [owner]],
+  ];
+  for (const [choice, without] of cases) {
+    const agent = stopped(known).step(calls(choice));
+    const claim = agent.effects.find((effect) => effect.type === "call")?.request;
+    const claimed = [owner, member].filter((agentId) => !without.includes(agentId));
+    if (claimed.length > 0) {
+      assertEquals(claim, { to: "ClaimForFounding", agentIds: claimed });
+      agent.answer({ to: "ClaimForFounding" });
+    }
+    const work = agent.effects.find((effect) => effect.type === "job")?.work;
+    assertEquals(work?.of === "founding" && work.without, without);
+    agent.done({ of: "founding", made: { hash: "F", members: 3 } });
+    assertEquals(agent.records.foundings[0]?.without, without);
+  }
+});
+
+Deno.test("recover() names the agent of a list that is not valid, and sends nothing", () => {
+  const cases: readonly (readonly [Choice, string, AgentId])[] = [
+    [{ without: [self] }, "names_self", self],
+    [{ without: [agent("stranger")] }, "names_stranger", agent("stranger")],
+    [{ keep: [blamed] }, "keeps_blamed", blamed],
+    [{ keep: [owner] }, "keeps_other", owner],
+  ];
+  for (const [choice, text, about] of cases) {
+    // Before it is asked whether it is offered.
+    const { effects, founding } = stopped({ ...line([member]), nowMs: 1000 }).step(calls(choice));
+    const refusal = { code: "invalid_request", text, about: [about] };
+    assertEquals([effects, founding], [[{ type: "settle", operation: 1, refusal }], "none"]);
+  }
+});
+
+Deno.test("an owner must say who goes when its list is too long, and is not asked when it has said so", () => {
+  const known = line([member], true);
+  const refused = stopped(known).step(calls({}));
+  assertEquals(refused.effects, [{
+    type: "settle",
+    operation: 1,
+    refusal: { code: "choice_needed", text: "choice_needed", about: [member] },
+  }]);
+  const choices = [{ without: [member] }, { without: [] }, { keep: [member] }];
+  for (const choice of choices) assertEquals(stopped(known).step(calls(choice)).settled, []);
+  // A founding that was begun goes again, whatever its list.
+  const begun = new Agent({ stopped: bad, foundings: [{ ...ours, without: [member] }] }, known).step(calls({}));
+  assertEquals([begun.asked, begun.settled], ["FoundGeneration", []]);
+});
+
+Deno.test("it is offered when all that stay have asked", () => {
+  const agent = stopped({ ...line([member]), nowMs: 1000 }).step({ type: "asker", agentId: owner, generation: 0 });
+  assertEquals(agent.step(calls({ without: [] })).settled, ["not_offered"]);
+  assertEquals(agent.step(calls({})).settled, []);
+});
+
+Deno.test("a call while another runs waits with it, or names somebody else and is refused", () => {
+  const agent = sent(line([member])).step(calls({ without: [member] }, 2)).step(calls({}, 3));
+  assertEquals(agent.settled, []);
+  assertEquals(agent.step(calls({ without: [] }, 4)).settled, ["another_runs"]);
+  agent.step({ type: "answered", call: agent.call, answer: { to: "FoundGeneration", sequence: 7 } });
+  assertEquals(agent.settled, ["resolved", "resolved", "resolved"]);
+});
+
+Deno.test("with another list the log is asked first whether it holds an earlier founding, which is entered and told", () => {
+  const foundings = [{ ...ours, without: [member] }];
+  const agent = new Agent({ stopped: bad, foundings }).step(calls({ without: [owner] }));
+  assertEquals([agent.founding, agent.asked], ["looking", "FindCommit"]);
+  agent.find("F");
+  assertEquals([agent.at, agent.settled], ["in_step", ["begun_before"]]);
+  const gone = new Agent({ stopped: bad, foundings }).step(calls({ without: [owner] })).find();
+  assertEquals(gone.founding, "claiming");
+  assertEquals(new Agent({ stopped: bad, foundings }).step(calls({ without: [member] })).asked, "FoundGeneration");
+});
+
+Deno.test("a call that named somebody is told when another founding, or a Welcome, leaves that one in", () => {
+  const event = { type: "founding", generation: 1, founder: owner, verdict: "follow", reason: "" } as const;
+  const follows = (choice: Choice, out: readonly AgentId[]): Agent => {
+    const agent = stopped(line([member])).step(calls(choice));
+    return agent.step({ ...event, out }).done({ of: "generation", why: undefined });
+  };
+  assertEquals(follows({ without: [member] }, [blamed]).settled, ["begun_by_others"]);
+  assertEquals(follows({ keep: [member] }, [blamed]).settled, ["resolved"]);
+  assertEquals(follows({ without: [member] }, [blamed, member]).settled, ["resolved"]);
+  assertEquals(follows({}, [blamed]).settled, ["resolved"]);
+  const opened = { own: "kp", generation: 0, members: [self, owner, member, blamed] };
+  for (const [choice, settled] of [[{ without: [member] }, "begun_by_others"], [{}, "resolved"]] as const) {
+    const agent = stopped().step({ type: "all_shown" }).done({ of: "request", own });
+    agent.answer({ to: "RequestRejoin", requestId: "r" }).step(calls(choice));
+    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({ of: "welcome", opened });
+    assertEquals([agent.at, agent.settled], ["in_step", [settled]]);
+  }
+});
+
+Deno.test("a founder that asks, and is told of a later generation, asks whether that is its own: nobody else may be in it", () => {
+  const alone = { ...ours, members: 1 };
+  const agent = new Agent({ stopped: bad, foundings: [alone] }).step({ type: "all_shown" });
+  agent.done({ of: "request", own }).refuse("epoch_conflict", foundingEpoch(1) + 1);
+  assertEquals(agent.asked, "FindCommit");
+  assertEquals(agent.find("F").at, "in_step");
+  const earlier = new Agent({ stopped: bad, foundings: [alone] }).step({ type: "all_shown" });
+  earlier.done({ of: "request", own }).refuse("epoch_conflict", 3);
+  assertEquals(earlier.asked, undefined);
 });

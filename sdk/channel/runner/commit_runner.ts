@@ -28,6 +28,7 @@ import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
+import type { Stage } from "../leaving/stage.ts";
 import { channelFull, type LastHeard } from "../last_heard.ts";
 import type { Membership, Moved } from "../membership.ts";
 import { type Plan, type Planned, withLeavers } from "../plan.ts";
@@ -53,6 +54,8 @@ export interface CommitRunnerParts extends OwnCommitParts {
   readonly given: readonly PreparedCommit[];
   /** Permission to work, of this moment. */
   readonly work: () => Permit | undefined;
+  /** Of leaving, at this moment. */
+  readonly departure: () => Stage;
   /** Why the channel is stopped, if it is. */
   readonly stopped: () => StaticError | undefined;
   /** A plan in the present epoch; undefined when there is nothing to do. Throws `StaticError`. */
@@ -85,7 +88,6 @@ export class CommitRunner {
   #planned = new WeakMap<Plan, Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }>();
   #numbers = 0;
   #isStepping = false;
-  #departure: CommitFacts<Plan>["departure"] = "staying";
   /** Its write is under way. */
   #entering: { readonly made: Made; readonly isOfBefore: boolean } | undefined;
   #generation: number;
@@ -109,9 +111,8 @@ export class CommitRunner {
 
   /** Each is of the moment in which it is read. */
   #createFacts(): CommitFacts<Plan> {
-    const { membership, work, stopped } = this.#parts;
+    const { membership, work, stopped, departure } = this.#parts;
     const { session, runtime } = this.#deps;
-    const departure = (): CommitFacts<Plan>["departure"] => this.#departure;
     return {
       get work() {
         return work();
@@ -211,7 +212,7 @@ export class CommitRunner {
     return waiting.promise;
   }
 
-  /** The permit, the place, or something that plans are about has changed. */
+  /** The permit, the place, the departure, or something that plans are about has changed. */
   look(): void {
     this.#push({ type: "look" });
     // No connection comes any more, and nobody waits for one.
@@ -228,18 +229,13 @@ export class CommitRunner {
     this.#push({ type: "left" });
   }
 
-  /** `leaving`: changes are refused, but those of leaving itself. `goodbye`: our leaf must stay as it is. */
-  depart(departure: CommitFacts<Plan>["departure"]): void {
-    this.#departure = departure;
-    this.look();
-  }
-
   /** This agent was let in anew, and the membership before is over. */
   replaced(): void {
     this.#generation = generationOf(this.#parts.membership.epoch);
     this.#push({ type: "moved", by: "membership" });
   }
 
+  /** Nothing is stepped any more, and all that waits is told at once, also behind a step that is being written. */
   end(error: StaticError): void {
     if (this.#over !== undefined) return;
     this.#over = error;
@@ -410,7 +406,7 @@ export class CommitRunner {
         return waiting?.reject(result.why.error ?? unreachable());
       case "failed": {
         const { membership: { name, epoch }, stopped } = this.#parts;
-        const scene = { name, epoch, stopped: stopped(), over: this.#over, isClosed: this.#isClosed };
+        const scene = { name, epoch, stopped: stopped(), isClosed: this.#isClosed };
         return waiting?.reject(failureOf(result.why, scene));
       }
     }

@@ -17,13 +17,13 @@ import { type Incoming, type Opened, readContent } from "../../content/incoming.
 import type { Receipt } from "../../mls/durable_group.ts";
 import type { Outcome } from "../../mls/receive.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { Confirmations } from "../confirmations.ts";
 import type { HealthLog } from "../health.ts";
-import type { Inbox, InboxItem, Opening } from "../inbox.ts";
 import { reportDoubtful } from "../key_reports.ts";
 import type { Membership } from "../membership.ts";
 import { type SenderRecord, senderWriter } from "../records.ts";
 import type { Counted, Senders } from "../reading/senders.ts";
+import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
 
@@ -42,7 +42,7 @@ const skippedKeyBytes = 64;
 export interface IntakeParts {
   readonly membership: Membership;
   readonly senders: Senders;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly health: HealthLog;
   /** Whether a message was sent after its sender was removed, or silenced. */
   readonly isAfterEnd: (sender: AgentId, counted: Counted) => boolean;
@@ -52,7 +52,7 @@ export interface IntakeParts {
   readonly nameOf: (agentId: AgentId) => string | undefined;
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
-  readonly confirmations: Pick<Confirmations, "heard">;
+  readonly confirmations: Pick<ConfirmationRunner, "heard">;
 }
 
 export class Intake {

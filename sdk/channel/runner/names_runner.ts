@@ -424,7 +424,7 @@ export class NamesRunner {
   #depart({ membership, operation }: Extract<NamesEffect, { readonly type: "depart" }>): void {
     const channel = this.#machine(membership);
     if (channel === undefined) throw new TypeError("A channel is left that nothing works in");
-    channel.depart(operation, this.#operations.get(operation)?.left?.successor);
+    channel.departure.leave(operation, this.#operations.get(operation)?.left?.successor);
   }
 
   #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, fault: unknown): void {

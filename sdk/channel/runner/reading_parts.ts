@@ -11,13 +11,13 @@ import {
 } from "../../../proto/mod.ts";
 import type { FoundingVerdict } from "../following.ts";
 import type { HealthLog } from "../health.ts";
-import type { Inbox } from "../inbox.ts";
 import type { Membership } from "../membership.ts";
-import type { Noted } from "../progress.ts";
 import type { Header, ReadingFacts, ReadingFinding } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
 import type { CommitRunner } from "./commit_runner.ts";
+import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
+import type { Noted } from "./position_runner.ts";
 
 type Founding = NoticeBody<"DeliverFounding">;
 export type Genuine = Exclude<FoundingVerdict, { kind: "forged" }>;
@@ -26,7 +26,7 @@ export interface ReadingRunnerParts {
   readonly membership: Membership;
   readonly commits: Pick<CommitRunner, "explain" | "adds">;
   readonly senders: Senders;
-  readonly inbox: Inbox;
+  readonly inbox: InboxRunner;
   readonly health: HealthLog;
   readonly agentId: AgentId;
   readonly nowMs: () => number;

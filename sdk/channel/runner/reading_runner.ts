@@ -9,10 +9,7 @@ import { ChainForks } from "../../mls/chain_forks.ts";
 import type { Received } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { InboxItem } from "../inbox.ts";
-import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import type { CommitPlace, Followed } from "../membership.ts";
-import type { Noted } from "../progress.ts";
 import { isAfterEnd } from "../reading/endings.ts";
 import type { LogPosition, OwnCommit } from "../reading/log_place.ts";
 import { stepReading } from "../reading/reading.ts";
@@ -31,6 +28,9 @@ import {
   type Statement,
 } from "../reading/reading_state.ts";
 import { type LeaveProof, putLandmarks } from "../records.ts";
+import type { InboxItem } from "./inbox_runner.ts";
+import { aadOf, Intake, type IntakeParts } from "./intake.ts";
+import type { Noted } from "./position_runner.ts";
 import { factsOf, type Genuine, headerOf, type ReadingRunnerParts } from "./reading_parts.ts";
 
 export class ReadingRunner {

@@ -14,7 +14,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { type BaseEpoch, baseOf } from "../../mls/base_epoch.ts";
+import { type BaseEpoch, baseMembersOf, baseOf } from "../../mls/base_epoch.ts";
 import { noLeaf } from "../../mls/channel_rules.ts";
 import type { Epoch } from "../../mls/epoch.ts";
 import type { KeyPackage, OwnKeyPackage } from "../../mls/key_package.ts";
@@ -64,13 +64,14 @@ export function badOf(bad: BadCommit): Bad {
 }
 
 export function madeOf(founding: FoundingCandidate): Omit<Made, "isSent" | "isRefused"> {
-  const { founding: { generation, badCommit, baseEpoch, transcriptHash } } = requestOf(founding);
+  const { founding: { generation, badCommit, baseEpoch, transcriptHash, without } } = requestOf(founding);
   return {
     hash: bytesToHex(founding.hash),
     generation,
     badCommit: bytesToHex(badCommit),
     base: nameOf({ epoch: baseEpoch, transcriptHash }),
     members: founding.next.tree.memberCount,
+    without,
   };
 }
 
@@ -230,7 +231,7 @@ export class RecoveryBytes {
         const claimed = work.calls.flatMap((call) => this.#claimed.get(call) ?? []);
         this.#claimed.clear();
         if (this.bad === undefined) throw new TypeError("A founding is made, and nothing is stopped");
-        const made = createFounding(this.#parts.membership, this.bad, claimed, this.#deps);
+        const made = createFounding(this.#parts.membership, this.bad, claimed, this.#deps, work.without);
         this.#made.set(bytesToHex(made.hash), made);
         return { of: "founding", made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount } };
       }
@@ -270,7 +271,7 @@ export class RecoveryBytes {
   }
 
   async #open(
-    { welcome: number, own }: Extract<Work, { of: "welcome" }>,
+    { welcome: number, own: asked }: Extract<Work, { of: "welcome" }>,
   ): Promise<Extract<Result, { of: "welcome" }>["opened"]> {
     const welcome = this.#welcomes.get(number);
     if (welcome === undefined) throw new TypeError("A Welcome is looked at that is not here");
@@ -280,11 +281,13 @@ export class RecoveryBytes {
       this.#deps,
     );
     if (typeof opened === "string") {
-      const asked = own === undefined ? undefined : this.#own.get(own);
-      return { why: opened, isForOwn: asked !== undefined && isFor(welcome, asked) };
+      const own = asked === undefined ? undefined : this.#own.get(asked);
+      return { why: opened, isForOwn: own !== undefined && isFor(welcome, own) };
     }
     this.#opened.set(number, opened);
-    return { own: bytesToHex(opened.own.reference), generation: generationOf(opened.group.epoch) };
+    const { own: { reference }, group } = opened;
+    const members = baseMembersOf(group.current);
+    return { own: bytesToHex(reference), generation: generationOf(group.epoch), members };
   }
 }
 

@@ -7,9 +7,10 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { isCode, StaticError } from "../../base/errors.ts";
-import { jitter, pause } from "../../base/runtime.ts";
+import { StaticError } from "../../base/errors.ts";
+import { jitter } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
+import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
 import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../bad_commit.ts";
@@ -20,12 +21,17 @@ import type { Begun, Founding, FoundingVerdict, OpenedFounding } from "../follow
 import { claimableOf, requestOf } from "../founding.ts";
 import { deleteForeign, putForeign } from "../foreign_generation.ts";
 import type { HealthLog, StoppedState } from "../health.ts";
+import { leftOutBy, nobodyElse, rootOf } from "../lineage.ts";
 import type { Membership } from "../membership.ts";
+import { previewOf, type RecoveryPreview } from "../recovery_preview.ts";
+import { choose, needsChoice, standing } from "../recovery/choice.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
 import { restore } from "../recovery/recovery_records.ts";
-import { backOf, badOf, isAgain } from "../recovery/recovery_run.ts";
+import { backOf, badOf, isAgain, type Run } from "../recovery/recovery_run.ts";
 import type {
+  Bad,
+  Choice,
   Finding,
   FoundCommit,
   Own,
@@ -43,16 +49,14 @@ import type {
   Work,
 } from "../recovery/recovery_state.ts";
 import { mayHear } from "../recovery/way_back.ts";
-import { actionFor, foreignState, problemOf } from "../stopped_words.ts";
+import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../stopped_words.ts";
 import type { OwnEntry, StoreAge } from "../store_age.ts";
+import { type OwnPast, unjustRecovery } from "../unjust_recovery.ts";
 import { reportChanges } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
 import type { Waited } from "./link_runner.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
-
-/** For a founding of ours, before this agent leaves. */
-const settleMs = 30_000;
 
 /** The reader and the connection, at this moment. */
 export interface RecoverySight {
@@ -68,7 +72,14 @@ export interface RecoverySight {
   readonly hasOpenCommit: boolean;
 }
 
-export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" | "founding_settled" }>;
+/** Knowledge of this agent and of others about the epochs behind it. */
+export interface RecoveryPast extends Pick<OwnPast, "stateAt"> {
+  readonly confirmedBy: (agentId: AgentId) => number | undefined;
+  /** SHA-256 of the commit that ended an epoch, as long as it is kept. */
+  readonly hashOf: (epoch: number) => Promise<Uint8Array | undefined>;
+}
+
+export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" }>;
 
 export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
   readonly membership: Membership;
@@ -77,6 +88,7 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   /** One entry after the other, and nothing beside them. */
   readonly entries: Serial;
   readonly sight: RecoverySight;
+  readonly past: RecoveryPast;
   readonly allHere: () => Promise<Waited>;
   /** Our group moves: returns what else to write. */
   readonly onEntering: () => RecordChange;
@@ -86,6 +98,8 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   readonly onRejoined: () => Promise<void>;
   readonly onGeneration: (begun: Begun, isOwn: boolean) => Promise<void>;
   readonly onFinding: (finding: ChannelFinding) => void;
+  /** A step is carried out, and its write is durable. */
+  readonly onStepped: () => void;
   readonly over: () => StaticError | undefined;
   readonly onFault: (fault: unknown) => void;
 }
@@ -109,7 +123,8 @@ export class RecoveryRunner {
   readonly #parts: RecoveryRunnerParts;
   readonly #deps: ChannelDeps;
   readonly #bytes: RecoveryBytes;
-  readonly #state: RecoveryState;
+  /** As the disk is: a step with a write counts when that is durable. */
+  #state: RecoveryState;
   readonly #facts: RecoveryFacts;
   readonly #queue: Waiting[] = [];
   readonly #timers = new Map<number, () => void>();
@@ -130,13 +145,11 @@ export class RecoveryRunner {
   #base: string | undefined;
   /** Ends that Welcomes come here. */
   #deaf: (() => void) | undefined;
-  /** Those that wait until this agent is in, or asks no more. */
-  #back: Deferred<void> | undefined;
-  #settling: Deferred<void> | undefined;
-  #settleError: unknown;
   /** Messages behind the stop, and the last entry that was counted there. */
   #unread = 0;
   #countedTo = 0;
+  /** Of the founding that was judged last: whether it blames a commit that we followed. */
+  #unjust: { readonly founder: AgentId; readonly text: string | undefined } | undefined;
 
   constructor(parts: RecoveryRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -163,7 +176,8 @@ export class RecoveryRunner {
   #createFacts(): RecoveryFacts {
     const { membership, sight } = this.#parts;
     const { agentId, session, runtime, relayNowMs, welcomes } = this.#deps;
-    const [bytes, state] = [this.#bytes, this.#state];
+    const bytes = this.#bytes;
+    const place = (): Place => this.#state.place;
     return {
       get permit() {
         return sight.permit;
@@ -189,15 +203,25 @@ export class RecoveryRunner {
       get others() {
         return membership.group.members().filter((member) => member.agentId !== agentId);
       },
+      get members() {
+        return baseMembersOf(membership.group.current);
+      },
       get claimable() {
         return claimableOf(membership, agentId);
+      },
+      get leftOut() {
+        const { group: { current, binding: { owners } }, lineage } = membership;
+        const blamed = badOf(place())?.blamed;
+        const base = { members: baseMembersOf(current), owners, self: agentId };
+        return blamed === undefined ? nobodyElse : leftOutBy(lineage, base, blamed, runtime.nowMs());
       },
       get isAllHere() {
         return sight.isAllHere;
       },
       get isAllRead() {
-        const bad = badOf(state.place);
-        return bad === undefined || (sight.received ?? 0) >= bad.sequence - 1;
+        const bad = badOf(place());
+        // Our own commits are not delivered: what is read at the stop may be the first entry that comes.
+        return bad === undefined || sight.isAllHere || (sight.received ?? 0) >= bad.sequence - 1;
       },
       get isAllShown() {
         return sight.isAllShown;
@@ -286,9 +310,48 @@ export class RecoveryRunner {
     return bad !== undefined && isAgain(this.#state, bad, this.#facts);
   }
 
-  get #isOffered(): boolean {
+  /** To be asked, not stepped. */
+  get #now(): Run {
+    return { state: this.#state, facts: this.#facts, write: [], effects: [] };
+  }
+
+  /** The way out for this agent, in words. */
+  get #wayOut(): { readonly isNow: boolean; readonly action: string } | undefined {
     const bad = badOf(this.#state.place);
-    return bad !== undefined && isOffered({ state: this.#state, facts: this.#facts, write: [], effects: [] }, bad);
+    const { stopped } = this;
+    if (bad === undefined || stopped === undefined) return undefined;
+    const { group } = this.#parts.membership;
+    const isNow = isOffered(this.#now, bad);
+    return { isNow, action: actionFor(stopped, group, isNow ? this.#outcome(bad) : undefined) };
+  }
+
+  /** Of a call without lists. */
+  #outcome(bad: Bad): Outcome {
+    const chosen = choose(this.#now, {}, bad);
+    const out = "refusal" in chosen ? 0 : chosen.without.length;
+    const isByLine = !this.hasFoundings && this.#state.founding.at === "none";
+    return { out, isByLine, needsChoice: needsChoice(this.#now, {}, bad) };
+  }
+
+  /** Whom `recover()` with these lists would leave out. Sends nothing. Throws `StaticError`. */
+  preview(choice: Choice): RecoveryPreview {
+    const bad = badOf(this.#state.place);
+    const refused = standing(this.#now);
+    if (refused !== undefined || bad === undefined) {
+      throw this.#errorOf(refused ?? { code: "not_allowed", text: "not_stopped" });
+    }
+    const chosen = choose(this.#now, choice, bad);
+    if ("refusal" in chosen) throw this.#errorOf(chosen.refusal);
+    const { membership } = this.#parts;
+    const facts = { members: this.#facts.members.length, leftOut: this.#facts.leftOut, lineage: membership.lineage };
+    const identities = new Map<AgentId, Uint8Array>(
+      [...membership.group.members(), ...membership.absentMembers].map(({ agentId, identity }) => [agentId, identity]),
+    );
+    return previewOf(bad.blamed, chosen.without, {
+      ...facts,
+      choiceNeeded: needsChoice(this.#now, choice, bad),
+      identities,
+    });
   }
 
   /** In words, for `health()`. */
@@ -297,13 +360,8 @@ export class RecoveryRunner {
     if (place.at === "apart") return foreignState(place.foreign);
     const bad = this.stopped;
     if (bad === undefined) return undefined;
-    const { group } = this.#parts.membership;
-    const isNow = this.#isOffered;
-    return {
-      problem: problemOf(bad),
-      action: actionFor(bad, group, isNow),
-      recoverable: group.self.owner && isNow,
-    };
+    const { isNow = false, action = "" } = this.#wayOut ?? {};
+    return { problem: problemOf(bad), action, recoverable: this.#parts.membership.group.self.owner && isNow };
   }
 
   /** Nothing from here on is read. */
@@ -340,11 +398,34 @@ export class RecoveryRunner {
 
   /** A founding that is not forged. Resolves when this agent is in it, or is not going to be. */
   async founded(entry: Founding, verdict: Exclude<FoundingVerdict, { kind: "forged" }>): Promise<void> {
-    const { founding: { generation }, sender: founder } = entry;
+    const { founding: { generation, blamed, without }, sender: founder } = entry;
     if (verdict.kind === "follow") this.#bytes.entry = { founding: entry, base: verdict.base };
+    const isJudged = verdict.kind === "follow" || verdict.kind === "behind";
+    this.#unjust = isJudged ? { founder, text: await this.#injustice(entry) } : undefined;
     const reason = "reason" in verdict ? verdict.reason : "";
-    await this.tell({ type: "founding", generation, founder, verdict: verdict.kind, reason });
+    await this.tell({
+      type: "founding",
+      generation,
+      founder,
+      out: [blamed, ...without],
+      verdict: verdict.kind,
+      reason,
+    });
     await this.#opening;
+  }
+
+  /** Before the group moves: afterwards nobody knows any more what this agent followed. */
+  async #injustice(entry: Founding): Promise<string | undefined> {
+    const { membership: { group: { parent } }, past } = this.#parts;
+    const { baseEpoch } = entry.founding;
+    const confirmed = past.confirmedBy(entry.sender);
+    const isOfBase = confirmed !== undefined && generationOf(confirmed) === generationOf(baseEpoch);
+    return unjustRecovery(entry, {
+      self: this.#deps.agentId,
+      stateAt: past.stateAt,
+      commitHash: parent?.base.epoch === baseEpoch ? parent.commitHash : await past.hashOf(baseEpoch),
+      confirmed: isOfBase ? confirmed : undefined,
+    });
   }
 
   leaf(told: ToldLeaf): void {
@@ -373,49 +454,20 @@ export class RecoveryRunner {
     return this.#state.made.filter(({ base }) => base === this.#base).map(({ hash }) => hash);
   }
 
-  async recover(): Promise<void> {
+  async recover(choice: Choice): Promise<void> {
     if (this.#isOver) throw this.#parts.over();
     const operation = ++this.#operations;
     const waiting = createDeferred<void>();
     this.#recovering.set(operation, waiting);
-    this.push({ type: "recover", operation });
+    this.push({ type: "recover", operation, choice });
     await waiting.promise;
   }
 
-  /** Our leaf stays as it is: the program leaves. Resolves when nothing that was begun changes it any more. */
-  async halt(): Promise<void> {
-    await this.tell({ type: "halt" });
+  /** Resolves when no step, and no work with keys, is under way. */
+  async idle(): Promise<void> {
     // Also what is written when the channel is over.
     while (this.#isStepping) await this.#carrying;
     await Promise.all(this.#jobs);
-  }
-
-  resume(): void {
-    this.push({ type: "resume" });
-  }
-
-  /** Resolves when this agent has come in, or asks no more. */
-  get over(): Promise<void> {
-    if (this.#asking === undefined) return Promise.resolve();
-    return (this.#back ??= createDeferred<void>()).promise;
-  }
-
-  /** A founding of ours may give us another leaf: resolves when that is known, or has taken too long. Throws `StaticError`. */
-  async settleFoundings(): Promise<void> {
-    if (!this.hasFoundings && this.#state.founding.at === "none") return;
-    const settling = this.#settling = createDeferred<void>();
-    settling.promise.catch(() => {});
-    await this.tell({ type: "leaves" });
-    const stop = new AbortController();
-    try {
-      await Promise.race([settling.promise, pause(this.#deps.runtime, settleMs, stop.signal)]);
-    } catch (error) {
-      // The relay has no place for us: the statement may be void then, and an owner removes us.
-      if (!isCode(error, "not_found", "membership_lapsed")) throw error;
-    } finally {
-      stop.abort();
-      this.#settling = undefined;
-    }
   }
 
   end(): void {
@@ -428,8 +480,6 @@ export class RecoveryRunner {
     // Of a step that fails, and of those behind it, nothing else would come.
     for (const waiting of this.#recovering.values()) waiting.reject(this.#parts.over());
     this.#recovering.clear();
-    this.#back?.resolve();
-    this.#settling?.resolve();
   }
 
   /** Nothing that it asked for is of use any more. */
@@ -457,7 +507,8 @@ export class RecoveryRunner {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const { event, done } = next;
       try {
-        const rest = this.#carryOut(stepRecovery(this.#state, event, this.#facts));
+        const state = { ...this.#state };
+        const rest = this.#carryOut(stepRecovery(state, event, this.#facts), state);
         if (rest !== undefined) {
           this.#carrying = rest.then(() => {
             this.#settled(done);
@@ -473,7 +524,7 @@ export class RecoveryRunner {
     this.#isStepping = false;
   }
 
-  /** The state may be ahead of the disk: nothing is stepped any more. */
+  /** Nobody knows what the disk holds: nothing is stepped any more. */
   #fail(fault: unknown, done: () => void): void {
     this.#isStepping = false;
     this.#hasFailed = true;
@@ -484,17 +535,16 @@ export class RecoveryRunner {
   #settled(done: () => void): void {
     this.#forgetTimers();
     this.#listen();
-    if (this.#asking === undefined) {
-      this.#back?.resolve();
-      this.#back = undefined;
-    }
     this.#bytes.keepTold(this.#told);
     done();
+    this.#parts.onStepped();
   }
 
   /** Returns a promise when something has to be waited for. */
-  #carryOut({ write, effects }: RecoveryStep): Promise<void> | undefined {
-    if (write.length > 0) return this.#carryOutLater(effects, this.#write(write));
+  #carryOut({ write, effects }: RecoveryStep, state: RecoveryState): Promise<void> | undefined {
+    const written = (): void => void (this.#state = state);
+    if (write.length > 0) return this.#carryOutLater(effects, this.#write(write, written));
+    written();
     for (const [at, effect] of effects.entries()) {
       const done = this.#perform(effect);
       if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
@@ -589,47 +639,38 @@ export class RecoveryRunner {
     this.#recovering.delete(operation);
     if (waiting === undefined) return;
     if (refusal === undefined) return waiting.resolve();
-    const { membership } = this.#parts;
-    const foreign = this.#state.place.at === "apart" ? foreignState(this.#state.place.foreign) : undefined;
-    const bad = this.stopped;
-    const { epoch, name } = membership;
-    waiting.reject(recoverError(refusal, {
-      action: bad && actionFor(bad, membership.group, this.#isOffered),
+    waiting.reject(this.#errorOf(refusal));
+  }
+
+  #errorOf(refusal: Refusal): unknown {
+    const { epoch, name, lineage, group } = this.#parts.membership;
+    const { place } = this.#state;
+    const foreign = place.at === "apart" ? foreignState(place.foreign) : undefined;
+    const blamed = badOf(place)?.blamed;
+    return recoverError(refusal, {
+      action: this.stopped && actionFor(this.stopped, group, undefined),
       foreign: foreign && `${foreign.problem}. ${foreign.action}`,
+      choice: blamed && choiceText(blamed, this.#facts.leftOut, rootOf(lineage.since, blamed)),
       notFollowed:
         `Channel "${name}" is at epoch ${foundingEpoch(generationOf(epoch) + 1) + 1}, and this agent is at ` +
         `epoch ${epoch}: the commits in between have not arrived. See health(), then try again`,
       over: this.#parts.over(),
-    }));
+    });
   }
 
   #found(finding: Finding): Promise<void> | undefined {
     const { onFinding, onRejoined, onGeneration } = this.#parts;
     switch (finding.type) {
       case "membership":
-        return this.#inPlace(onRejoined());
+        return onRejoined();
       case "generation": {
         const at = this.#begun?.at;
         this.#begun = undefined;
-        return at && this.#inPlace(onGeneration(at, finding.own !== undefined));
+        return at && onGeneration(at, finding.own !== undefined);
       }
-      case "founding_settled":
-        return void this.#settling?.resolve();
-      case "retry":
-        this.#settling?.reject(this.#settleError);
-        return void onFinding(finding);
-      case "in_step":
-        this.#settling?.resolve();
-        return void onFinding(finding);
       default:
         return void onFinding(finding);
     }
-  }
-
-  /** An agent that wants to leave has its leaf now. */
-  async #inPlace(entering: Promise<void>): Promise<void> {
-    await entering;
-    this.#settling?.resolve();
   }
 
   // Calls and work
@@ -648,7 +689,6 @@ export class RecoveryRunner {
     } catch (error) {
       // Anything but a refusal is a fault of ours.
       if (!(error instanceof StaticError)) throw error;
-      this.#settleError = error;
       const refusal = refusalOf(error);
       if (isLost(error)) return { type: "lost", call, refusal };
       return { type: "refused", call, refusal, ...(error.epoch !== undefined && { epoch: error.epoch }) };
@@ -682,12 +722,16 @@ export class RecoveryRunner {
 
   // Writes
 
-  async #write(changes: readonly RecoveryChange[]): Promise<void> {
+  /** `written`: nothing runs between the write and this, or this and the new membership. */
+  async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
-    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records);
-    else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
-    else if (records.length > 0) await this.#deps.store.batch(records);
+    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
+    else {
+      if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
+      else if (records.length > 0) await this.#deps.store.batch(records);
+      written();
+    }
     this.#base = this.hasFoundings ? baseNameOf(this.#parts.membership.group.current) : undefined;
   }
 
@@ -760,7 +804,7 @@ export class RecoveryRunner {
     return { next, changes, founding: { ...request, sender: this.#deps.agentId }, at, isLate };
   }
 
-  async #enterMembership(number: number, records: readonly RecordChange[]): Promise<void> {
+  async #enterMembership(number: number, records: readonly RecordChange[], written: () => void): Promise<void> {
     const { membership, health, onMembership } = this.#parts;
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
@@ -775,7 +819,9 @@ export class RecoveryRunner {
     const entrance = { name, trust, position, used, byOwner: maker.owner, foundings, ...known };
     // Messages that readers finish from now on belong to a membership that is over.
     membership.durable.retire();
-    onMembership(await writeEntered(group, entrance, this.#deps), position);
+    const entered = await writeEntered(group, entrance, this.#deps);
+    written();
+    onMembership(entered, position);
     this.#bytes.usedUp(opened.own.reference);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }
@@ -784,17 +830,28 @@ export class RecoveryRunner {
 
   #report(what: Report): void {
     const { health } = this.#parts;
-    if (what.kind !== "recovered") return say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
-    if (this.#begun !== undefined) this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    if (what.kind !== "recovered") say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
+    else if (this.#begun !== undefined) this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    if (what.kind === "begun_anew") this.#tellUnjust();
+  }
+
+  #tellUnjust(founder = this.#unjust?.founder): void {
+    const unjust = this.#unjust;
+    this.#unjust = undefined;
+    if (unjust?.text === undefined || unjust.founder !== founder) return;
+    this.#parts.health.report("unjust_recovery", unjust.text);
   }
 
   #tellBegun({ founding, absent, sender }: Entering["founding"], couldFollow: boolean): void {
     const { health } = this.#parts;
+    const { without } = founding;
+    const others = without.length === 0 ? "" : `; also out: ${without.join(", ")}`;
     const could = couldFollow ? "this agent could follow it" : "this agent could not follow it";
     const away = absent.length === 0 ? "nobody is absent" : `absent until they come back: ${absent.join(", ")}`;
     const text = `${sender} began generation ${founding.generation} of the channel on epoch ${founding.baseEpoch}, ` +
-      `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}`;
+      `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}${others}`;
     health.report("recovered", text);
+    this.#tellUnjust(sender);
     if (this.#unread > 0) {
       const lost =
         `${this.#unread} messages stand in the log behind the commit that nobody here could follow; they cannot be ` +

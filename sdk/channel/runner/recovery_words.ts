@@ -89,6 +89,11 @@ export function refusalOf(error: unknown): Refusal {
   return refusal;
 }
 
+/** The error behind a refusal that the machine was given. */
+export function errorOf(refusal: Refusal): unknown {
+  return errors.get(refusal) ?? createError("connection_error", refusal.text);
+}
+
 /** Nobody knows whether the relay has acted. */
 export function isLost(error: unknown): boolean {
   return isCode(error, "transport_error", "connection_error", "internal");
@@ -98,14 +103,18 @@ export interface RecoverWords {
   /** The way out of the stop, if there is one. */
   readonly action: string | undefined;
   readonly foreign: string | undefined;
+  /** Why an owner must say who goes. */
+  readonly choice: string | undefined;
   readonly notFollowed: string;
   readonly over: StaticError | undefined;
 }
 
 /** Why `recover()` is over. */
-export function recoverError(refusal: Refusal, { action, foreign, notFollowed, over }: RecoverWords): unknown {
+export function recoverError(refusal: Refusal, { action, foreign, choice, notFollowed, over }: RecoverWords): unknown {
   const known = errors.get(refusal);
   if (known !== undefined) return known;
+  const { about = [] } = refusal;
+  const named = about.join(", ");
   switch (refusal.text) {
     case "over":
       return over;
@@ -129,8 +138,41 @@ export function recoverError(refusal: Refusal, { action, foreign, notFollowed, o
       return createError(
         "overloaded",
         "Cannot recover: the relay may still take several generations that this agent has begun; try again when the " +
-          "channel has gone on",
+          "channel has gone on, or call recover() without lists to send the last of them again",
       );
+    case "choice_needed":
+      return createError("choice_needed", `Cannot recover: ${choice}`, { members: about });
+    case "names_self":
+      return createError(
+        "invalid_request",
+        `Cannot recover: \`without\` names this agent, ${named}; leave() does that`,
+      );
+    case "names_stranger":
+      return createError("invalid_request", `Cannot recover: \`without\` names ${named}, which is no member`);
+    case "keeps_blamed":
+      return createError(
+        "invalid_request",
+        `Cannot recover: \`keep\` names ${named}, and its commit is why the channel is stopped`,
+      );
+    case "keeps_other":
+      return createError(
+        "invalid_request",
+        `Cannot recover: \`keep\` names ${named}, which recover() would not leave out; see previewRecovery()`,
+      );
+    case "another_runs":
+      return createError(
+        "not_allowed",
+        "Cannot recover: another recover() runs, which leaves out other members; call it without lists to wait for that one",
+      );
+    case "begun_before":
+    case "begun_by_others": {
+      const who = refusal.text === "begun_before"
+        ? "an earlier recover() of this agent had begun it, with another list"
+        : "others were faster, or let this agent in";
+      const still = about.length === 0 ? "" : `; still members: ${named}; use removeMember()`;
+      const text = `The channel goes on, and not by this call: ${who}${still}`;
+      return createError("epoch_conflict", text, { retryable: false, members: about });
+    }
     case "not_followed":
       return createError("mls_error", notFollowed, { retryable: true });
     default:

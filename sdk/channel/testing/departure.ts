@@ -4,6 +4,7 @@ export {
   type DepartureEvent,
   type DepartureFacts,
   type DepartureState,
+  isAskedFor,
   newDeparture,
   stageOf,
 } from "../leaving/departure_state.ts";

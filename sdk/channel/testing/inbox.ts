@@ -2,7 +2,7 @@
 import { type MessageId, parseAgentId, parseBinaryId } from "../../../proto/mod.ts";
 import type { Incoming } from "../../content/incoming.ts";
 import type { Handed } from "../../content/ports.ts";
-import { Inbox, type InboxItem } from "../inbox.ts";
+import { type InboxItem, InboxRunner } from "../runner/inbox_runner.ts";
 
 export type Lane = Incoming["lane"];
 
@@ -35,10 +35,10 @@ export function item(
 /** `done` are the places of what is done with, `handed` the requests and replies. */
 export function createInbox(
   { discard = false, written = (): Promise<void> => Promise.resolve() } = {},
-): { inbox: Inbox; done: number[]; handed: Handed[] } {
+): { inbox: InboxRunner; done: number[]; handed: Handed[] } {
   const done: number[] = [];
   const handed: Handed[] = [];
-  const inbox = new Inbox({
+  const inbox = new InboxRunner({
     onDone: (items) => {
       done.push(...items.map(({ sequence }) => sequence));
       return undefined;

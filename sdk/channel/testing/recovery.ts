@@ -6,6 +6,7 @@ export { mayHear } from "../recovery/way_back.ts";
 export type {
   Answer as RecoveryAnswer,
   Bad,
+  Choice,
   Finding,
   Opened,
   RecoveryChange,

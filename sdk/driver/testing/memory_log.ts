@@ -1,7 +1,7 @@
 /** Durable readers over a source in memory that delivers again what was not acknowledged, as a channel does after a crash. */
 import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import type { InboxReader } from "../../channel/inbox.ts";
+import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import { Envelope } from "../../content/envelope.ts";
 import type { RecordChange, StoredRecord } from "../../store/mod.ts";
 import type { MessageReader } from "../held.ts";

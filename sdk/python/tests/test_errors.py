@@ -69,6 +69,8 @@ class Errors(unittest.TestCase):
         busy = error_of({"class": "UnavailableError", "code": "overloaded", "message": "x", "retryAfterMs": 250, "retryable": True})
         self.assertEqual((busy.retry_after, busy.retryable), (0.25, True))
         self.assertIsInstance(busy, static_sdk.TransportError)
+        choice = error_of({"class": "ChannelError", "code": "choice_needed", "message": "x", "members": ["a", "b"]})
+        self.assertEqual((choice.members, busy.members), (("a", "b"), ()))
 
     def test_copies(self) -> None:
         """errors can be pickled and copied"""

@@ -4,7 +4,8 @@ import asyncio
 from typing import Callable
 
 from place import PairCase, channel_name, service, until
-from static_sdk import ChannelError, ChannelManager, aio
+from static_sdk import ChannelError, ChannelManager, InvalidArgumentError, aio
+from static_sdk.values import preview_of
 
 
 class Ownership(PairCase):
@@ -36,6 +37,21 @@ class Ownership(PairCase):
         until("alice is none", lambda: [member.owner for member in mine.members() if member.self] == [False])
         self.assertEqual(mine.policy().admission, "owners")
         self.refused(lambda: theirs.demote(other), "successor_needed")
+        self.refused(theirs.recover, says="not stopped")
+        self.refused(theirs.preview_recovery, says="not stopped")
+        with self.assertRaises(InvalidArgumentError):
+            theirs.recover(without=[], keep=[me])
+
+    def test_preview(self) -> None:
+        """a preview names who would be out, and why, under Python names"""
+        left_out = [
+            {"agentId": "b", "identity": "bob", "because": "blamed"},
+            {"agentId": "x", "identity": "", "because": "let_in", "letInBy": "b", "seenMs": 1500},
+        ]
+        preview = preview_of({"blamed": "b", "members": 4, "leftOut": left_out, "choiceNeeded": True})
+        self.assertEqual((preview.blamed, preview.members, preview.choice_needed), ("b", 4, True))
+        newest = preview.left_out[1]
+        self.assertEqual((newest.agent_id, newest.because, newest.let_in_by, newest.seen_time), ("x", "let_in", "b", 1.5))
 
     def test_keys_and_successor(self) -> None:
         """rotate changes this agent's keys; where owners have rights the last one leaves only with a successor"""

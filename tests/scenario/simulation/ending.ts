@@ -238,7 +238,7 @@ function states(play: Play): string {
 async function checkGhosts(play: Play): Promise<void> {
   const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
   const { channel } = play.founder;
-  // Of one that is absent, the founder is told that, and may never hear that it left (docs/recovery.md, "Who follows").
+  // Of one that is absent, the founder is told that, and may never hear that it left (docs/recovery.md, "Following a founding").
   const isToRemove = ({ agentId, absent }: ChannelMember): boolean =>
     gone.some((each) => each.agentId === agentId) && (absent || play.voidLeaves.has(agentId));
   for (const { agentId } of channel?.members().filter(isToRemove) ?? []) {

@@ -285,7 +285,8 @@ export class Ledger {
       if (members.includes(agentId)) continue;
       const isLate = base !== undefined && !base.has(agentId);
       // The undeclared removals of a hostile owner are not in the record of the log.
-      if (agentId !== blamed && !isLate && founder?.honest === true && !hostileOwner) {
+      const isOut = agentId === blamed || wills.has(sender, "recover", { epoch: baseEpoch, about: agentId });
+      if (!isOut && !isLate && founder?.honest === true && !hostileOwner) {
         this.#fail(`${founder.label} begins anew without ${this.#label(agentId)}, which nobody blames`);
       }
       this.#removals.push({ agentId, epoch });

@@ -231,7 +231,13 @@ export class Play implements LogFollower {
   }
 
   async recover({ agentId, channel }: Player): Promise<void> {
-    if (channel !== undefined) await this.wills.during(agentId, "recover", [], channel.recover());
+    if (channel === undefined) return;
+    // Its people know whom they invited: of those that came in through the hostile one they leave out its friends.
+    const isHostile = (each: AgentId): boolean =>
+      this.players.some((player) => player.agentId === each && !player.honest);
+    const preview = await channel.previewRecovery().catch(() => undefined);
+    const without = (preview?.leftOut ?? []).map((member) => member.agentId).filter(isHostile);
+    await this.wills.during(agentId, "recover", without, channel.recover({ without }));
   }
 
   /** The founder makes these the owners, as far as they are members. */

@@ -28,7 +28,7 @@ from .errors import (
 from .loops import Answer, Envelope, Loop
 from .manager import ChannelManager
 from .serving import Serving
-from .values import Counted, Event, Guest, Health, Invite, Issue, Json, Member, Policy, Request
+from .values import Counted, Event, Guest, Health, Invite, Issue, Json, LeftOut, Member, Policy, RecoveryPreview, Request
 
 logging.getLogger("static_sdk").addHandler(logging.NullHandler())
 
@@ -48,11 +48,13 @@ __all__ = [
     "Invite",
     "Issue",
     "Json",
+    "LeftOut",
     "Loop",
     "Member",
     "MlsError",
     "Policy",
     "QuotaExceededError",
+    "RecoveryPreview",
     "RemoteError",
     "RemovedError",
     "Request",

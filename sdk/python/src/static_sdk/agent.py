@@ -15,7 +15,7 @@ from .way import Way
 _CLOSE_SECONDS = 10.0
 #: Operations that a host may be told twice, because the one that heard them first has gone.
 _SAID_TWICE = frozenset(
-    "agent health fingerprint invites joinOrOpen keyPackage members open openOrCreate removeMember revokeInvite send sendAll "
+    "agent health fingerprint invites joinOrOpen keyPackage members open openOrCreate previewRecovery removeMember revokeInvite send sendAll "
     "waitForMember".split()
 )
 

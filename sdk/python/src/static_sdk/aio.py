@@ -34,7 +34,20 @@ from .errors import StaticError, error_of
 from .loops import payload_of
 from .steps import run_async
 from .streams import Item, Stream
-from .values import Event, Guest, Health, Invite, Member, Message, Payload, Policy, Request, event_of, message_fields
+from .values import (
+    Event,
+    Guest,
+    Health,
+    Invite,
+    Member,
+    Message,
+    Payload,
+    Policy,
+    RecoveryPreview,
+    Request,
+    event_of,
+    message_fields,
+)
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
 
@@ -186,9 +199,27 @@ class Channel(NotCopied):
         ids = operations.agent_ids(member) or [""]
         await run_async(operations.act(self._agent, "removeMember", self._name, agentId=ids[0]))
 
-    async def recover(self) -> None:
-        """Begins the channel anew when a member's commit has stopped it."""
-        await run_async(operations.act(self._agent, "recover", self._name))
+    async def recover(
+        self,
+        *,
+        without: Optional[Sequence[Union[str, Member]]] = None,
+        keep: Optional[Sequence[Union[str, Member]]] = None,
+    ) -> None:
+        """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``.
+
+        Its sender is out, and those that it let in within a day. When an owner must say who goes, it raises ``choice_needed``,
+        with them in ``members``: then give ``without`` (exactly these; ``[]`` for nobody else) or ``keep`` (those but these).
+        """
+        await run_async(operations.act(self._agent, "recover", self._name, **operations.lists(without, keep)))
+
+    async def preview_recovery(
+        self,
+        *,
+        without: Optional[Sequence[Union[str, Member]]] = None,
+        keep: Optional[Sequence[Union[str, Member]]] = None,
+    ) -> RecoveryPreview:
+        """Whom ``recover()`` with the same lists would leave out now, and why."""
+        return await run_async(operations.preview_recovery(self._agent, self._name, without, keep))
 
     async def promote(self, member: Union[str, Member], *, to: str = "owner") -> None:
         """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only owners may."""

@@ -10,7 +10,7 @@ from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
 from .serving import Handler, Serving
 from .steps import run
 from .streams import Stream
-from .values import Event, Health, Member, Payload, Policy, event_of
+from .values import Event, Health, Member, Payload, Policy, RecoveryPreview, event_of
 
 
 class Channel(NotCopied):
@@ -55,9 +55,27 @@ class Channel(NotCopied):
         ids = operations.agent_ids(member) or [""]
         run(operations.act(self._agent, "removeMember", self._name, agentId=ids[0]))
 
-    def recover(self) -> None:
-        """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``."""
-        run(operations.act(self._agent, "recover", self._name))
+    def recover(
+        self,
+        *,
+        without: Optional[Sequence[Union[str, Member]]] = None,
+        keep: Optional[Sequence[Union[str, Member]]] = None,
+    ) -> None:
+        """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``.
+
+        Its sender is out, and those that it let in within a day. When an owner must say who goes, it raises ``choice_needed``,
+        with them in ``members``: then give ``without`` (exactly these; ``[]`` for nobody else) or ``keep`` (those but these).
+        """
+        run(operations.act(self._agent, "recover", self._name, **operations.lists(without, keep)))
+
+    def preview_recovery(
+        self,
+        *,
+        without: Optional[Sequence[Union[str, Member]]] = None,
+        keep: Optional[Sequence[Union[str, Member]]] = None,
+    ) -> RecoveryPreview:
+        """Whom ``recover()`` with the same lists would leave out now, and why."""
+        return run(operations.preview_recovery(self._agent, self._name, without, keep))
 
     def promote(self, member: Union[str, Member], *, to: str = "owner") -> None:
         """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only owners may."""

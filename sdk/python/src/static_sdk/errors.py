@@ -7,7 +7,7 @@ with one of five prefixes, so code that knows the low-level client and code that
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Mapping, Optional, Type
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 
 class StaticError(RuntimeError):
@@ -32,6 +32,8 @@ class StaticError(RuntimeError):
     epoch: Optional[int]
     #: With ``name_taken``: this agent is in the channel already.
     channel: Optional[str]
+    #: Members that it is about. With ``choice_needed``: those that ``recover()`` would leave out beside the sender of the commit.
+    members: Tuple[str, ...]
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class StaticError(RuntimeError):
         retry_after: Optional[float] = None,
         epoch: Optional[int] = None,
         channel: Optional[str] = None,
+        members: Sequence[str] = (),
     ) -> None:
         super().__init__(code, message)
         self.code = code
@@ -50,6 +53,7 @@ class StaticError(RuntimeError):
         self.retry_after = retry_after
         self.epoch = epoch
         self.channel = channel
+        self.members = tuple(members)
 
     def __str__(self) -> str:
         return f"{self._prefix()}: {self.message}"
@@ -184,6 +188,8 @@ _PYTHON_NAMES = {
     "{ json: value }": "Json(value)",
     '{ ack: "manual" }': 'ack="manual"',
     "`to`": "to",
+    "recover({ without })": "recover(without=...)",
+    "recover({ keep })": "recover(keep=...)",
     "expiresInMs": "expires_in",
     "timeoutMs": "timeout",
     "intervalMs": "interval",
@@ -233,6 +239,7 @@ def error_of(fields: Mapping[str, Any]) -> StaticError:
         retry_after=retry_after,
         epoch=fields.get("epoch"),
         channel=fields.get("channel"),
+        members=fields.get("members") or (),
     )
     if isinstance(made, RemovedError):
         made.by = fields.get("by")

@@ -12,7 +12,23 @@ from .frames import Frame
 from .groups import Group, check_sent, message_id
 from .link import Call, Link
 from .steps import Steps
-from .values import Guest, Health, Invite, Json, Member, Payload, Policy, health_of, invite_of, member_of, message_fields
+from .values import (
+    Guest,
+    Health,
+    Invite,
+    Json,
+    Member,
+    Payload,
+    Policy,
+    RecoveryPreview,
+    health_of,
+    invite_of,
+    member_of,
+    message_fields,
+    preview_of,
+)
+
+Members = Sequence[Union[str, Member]]
 
 #: How many messages of one ``send_many`` are under way.
 _WINDOW = 32
@@ -116,6 +132,15 @@ def add_member(
 def act(agent: Agent, op: str, channel: str, **fields: Any) -> Steps[None]:
     """An operation on a channel that returns nothing."""
     yield from agent.ask(op, {"channel": channel, **fields})
+
+
+def lists(without: Optional[Members], keep: Optional[Members]) -> Dict[str, Any]:
+    return {"without": agent_ids(without), "keep": agent_ids(keep)}
+
+
+def preview_recovery(agent: Agent, channel: str, without: Optional[Members], keep: Optional[Members]) -> Steps[RecoveryPreview]:
+    answer, _ = yield from agent.ask("previewRecovery", {"channel": channel, **lists(without, keep)})
+    return preview_of(answer["preview"])
 
 
 def members(agent: Agent, channel: str) -> Steps[List[Member]]:

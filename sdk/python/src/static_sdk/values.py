@@ -170,6 +170,36 @@ class Health:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A member that a recovery would leave out."""
+
+    agent_id: str
+    #: The name that it chose for itself; empty if this agent has never met it.
+    identity: str
+    #: ``blamed``: it sent the commit. ``let_in``: it came in through that one within a day. ``same_door``: an agent that came by the
+    #: same door stopped the channel within the day before. ``named``: it is out by a list alone.
+    because: str
+    #: The agent id of the member that let it in, if this agent knows.
+    let_in_by: Optional[str] = None
+    #: When this agent learned of it, by its own clock; None for those that were here before.
+    seen_time: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class RecoveryPreview:
+    """The outcome of ``recover()``, before it is called."""
+
+    #: The agent id of the sender of the commit at which the channel is stopped.
+    blamed: str
+    #: How many members the channel has now.
+    members: int
+    #: The blamed one first, then the newest.
+    left_out: Tuple[LeftOut, ...]
+    #: ``recover()`` without lists is refused: say who goes.
+    choice_needed: bool
+
+
+@dataclass(frozen=True)
 class Invite:
     """An invite that this agent has given out, without its secret."""
 
@@ -227,6 +257,20 @@ def message_fields(envelope: Mapping[str, Any], body: bytes) -> Dict[str, Any]:
         "key_unchanged": sender["keyUnchanged"],
         "known_as": sender.get("knownAs"),
     }
+
+
+def preview_of(preview: Mapping[str, Any]) -> RecoveryPreview:
+    left_out = tuple(
+        LeftOut(
+            agent_id=each["agentId"],
+            identity=each["identity"],
+            because=each["because"],
+            let_in_by=each.get("letInBy"),
+            seen_time=None if each.get("seenMs") is None else each["seenMs"] / 1000,
+        )
+        for each in preview["leftOut"]
+    )
+    return RecoveryPreview(preview["blamed"], preview["members"], left_out, preview["choiceNeeded"])
 
 
 def member_of(member: Mapping[str, Any]) -> Member:

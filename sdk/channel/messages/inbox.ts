@@ -1,0 +1,274 @@
+/**
+ * Messages on their way to the application: a machine without waits. Every reader sees everything from where it began; a message is
+ * done with when every reader is. Requests and replies are for others than readers, who say when they are done with them. Without a
+ * reader messages wait, up to a limit: beyond it they are passed over unread and fetched again later. The table is in
+ * docs/channel_machine.md.
+ */
+import type { Entry, InboxEffect, InboxEvent, InboxFacts, InboxState, Reader } from "./inbox_state.ts";
+
+const maxItems = 4096;
+const maxBytes = 8 * 1024 * 1024;
+/** Below both, there is room for messages that were passed over: fetching them is worth a good part of the inbox. */
+const [fewItems, fewBytes] = [maxItems / 16, maxBytes / 4];
+
+interface Run<I> {
+  readonly state: InboxState<I>;
+  readonly facts: InboxFacts<I>;
+  readonly effects: InboxEffect<I>[];
+}
+
+export function stepInbox<I>(
+  state: InboxState<I>,
+  event: InboxEvent<I>,
+  facts: InboxFacts<I>,
+): readonly InboxEffect<I>[] {
+  const run: Run<I> = { state, facts, effects: [] };
+  happen(run, event);
+  return run.effects;
+}
+
+export function isFullInbox({ held, bytes }: InboxState<unknown>): boolean {
+  return held >= maxItems || bytes >= maxBytes;
+}
+
+export function isNearlyEmptyInbox({ held, bytes }: InboxState<unknown>): boolean {
+  return held < fewItems && bytes < fewBytes;
+}
+
+/** Somebody is not done with it. */
+export function holds(state: InboxState<unknown>, number: number): boolean {
+  return entryOf(state, number) !== undefined;
+}
+
+/** It has begun, and not ended. */
+export function isReading({ readers }: InboxState<unknown>, reader: number): boolean {
+  return readerOf(readers, reader) !== undefined;
+}
+
+/** A request or a reply whose handler is not done. */
+export function isUnhandled(state: InboxState<unknown>, number: number): boolean {
+  return entryOf(state, number)?.isHandled === false;
+}
+
+function happen<I>(run: Run<I>, event: InboxEvent<I>): void {
+  const { state } = run;
+  switch (event.type) {
+    case "arrived":
+      return arrived(run, event);
+    case "handled": {
+      const entry = entryOf(state, event.number);
+      if (entry === undefined || entry.isHandled) return;
+      entry.isHandled = true;
+      hold(state, entry, 1);
+      return settle(run, [entry]);
+    }
+    case "begins": {
+      const { reader, all, isManual } = event;
+      const next = state.entries[0]?.number ?? state.count;
+      state.readers.push({ reader, all, isManual, next, open: [], back: [], at: "reading" });
+      return;
+    }
+    case "asks":
+      return asks(run, event.reader);
+    case "takes":
+      return takes(run, event.reader);
+    case "passes":
+      return passes(run, event.reader, event.number);
+    case "gives_back":
+      return givesBack(run, event.reader, event.number);
+    case "parks": {
+      const reader = readerOf(state.readers, event.reader);
+      if (reader === undefined) return;
+      reader.at = "parked";
+      if (state.readers.length > 1) settle(run, [...state.entries]);
+      return;
+    }
+    case "ends":
+      return ends(run, event.reader);
+  }
+}
+
+function arrived<I>(run: Run<I>, { item, lane, bytes }: Extract<InboxEvent<I>, { type: "arrived" }>): void {
+  const { state, effects } = run;
+  const entry: Entry<I> = { item, number: state.count++, lane, bytes, isHandled: lane === "aside", isExpired: false };
+  state.entries.push(entry);
+  hold(state, entry, 1);
+  settle(run, [entry]);
+  effects.push({ type: "news" });
+}
+
+function asks<I>(run: Run<I>, number: number): void {
+  const reader = readerOf(run.state.readers, number);
+  if (reader === undefined) return;
+  reader.at = "reading";
+  if (reader.isManual || reader.open.length === 0) return;
+  const done: Entry<I>[] = [];
+  for (const each of reader.open) {
+    const entry = entryOf(run.state, each);
+    if (entry !== undefined) done.push(entry);
+  }
+  reader.open.length = 0;
+  settle(run, done);
+}
+
+function takes<I>(run: Run<I>, number: number): void {
+  const { state, effects } = run;
+  const reader = readerOf(state.readers, number);
+  if (reader === undefined) return;
+  const over: Entry<I>[] = [];
+  let given: Entry<I> | undefined;
+  for (let entry = nextOf(state, reader); entry !== undefined && given === undefined;) {
+    if (isOver(run, entry)) {
+      over.push(entry);
+      entry = nextOf(state, reader);
+    } else given = entry;
+  }
+  settle(run, over);
+  if (given === undefined) return;
+  enter(reader.open, given.number);
+  effects.push({ type: "given", entry: given });
+}
+
+/** The next one that it wants: from here on it has been given that, or it is over. */
+function nextOf<I>(state: InboxState<I>, reader: Reader): Entry<I> | undefined {
+  if (reader.at === "parked") return undefined;
+  for (let number = reader.back.shift(); number !== undefined; number = reader.back.shift()) {
+    const entry = entryOf(state, number);
+    if (entry !== undefined) return entry;
+  }
+  for (let at = placeOf(state, reader.next); at < state.entries.length; at++) {
+    const entry = state.entries[at];
+    if (entry === undefined || !wants(reader, entry)) continue;
+    reader.next = entry.number + 1;
+    return entry;
+  }
+  reader.next = state.count;
+  return undefined;
+}
+
+/** Told once, however many readers pass it. */
+function isOver<I>({ facts }: Run<I>, entry: Entry<I>): boolean {
+  if (entry.lane !== "message") return false;
+  return entry.isExpired ||= facts.isExpired(entry.item);
+}
+
+function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
+  const { state } = run;
+  const reading = readerOf(state.readers, number);
+  const reader = reading ?? readerOf(state.ended, number);
+  if (reader === undefined || !leave(reader.open, entryNumber)) return;
+  const entry = entryOf(state, entryNumber);
+  // A loop that has ended may still be working on what it was given; then no other reader decides about it.
+  if (entry !== undefined) settle(run, [entry], reading === undefined);
+}
+
+function givesBack<I>({ state, effects }: Run<I>, number: number, entryNumber: number): void {
+  const reader = readerOf(state.readers, number) ?? readerOf(state.ended, number);
+  if (reader !== undefined && leave(reader.open, entryNumber)) enter(reader.back, entryNumber);
+  effects.push({ type: "news" });
+}
+
+function ends<I>(run: Run<I>, number: number): void {
+  const { state, effects } = run;
+  const at = state.readers.findIndex(({ reader }) => reader === number);
+  const [reader] = at < 0 ? [] : state.readers.splice(at, 1);
+  if (reader === undefined) return;
+  if (reader.isManual && reader.open.length > 0) state.ended.push(reader);
+  // Entries that the other readers have passed were waiting for this reader only.
+  settle(run, [...state.entries]);
+  effects.push({ type: "news" });
+}
+
+/** Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended since. */
+function settle<I>(run: Run<I>, entries: readonly Entry<I>[], isAcknowledged = false): void {
+  const { state } = run;
+  let items: I[] | undefined;
+  for (const entry of entries) {
+    if (!isDone(run, entry, isAcknowledged) || !remove(state, entry)) continue;
+    hold(state, entry, -1);
+    (items ??= []).push(entry.item);
+  }
+  if (items !== undefined) run.effects.push({ type: "done", items });
+}
+
+function isDone<I>({ state, facts }: Run<I>, entry: Entry<I>, isAcknowledged: boolean): boolean {
+  const { lane, number } = entry;
+  if (facts.isDiscarding && (lane === "message" || lane === "aside")) return true;
+  let isWanted = false;
+  for (const reader of state.readers) {
+    if (!wants(reader, entry)) continue;
+    isWanted = true;
+    if (number >= reader.next || has(reader.open, number) || has(reader.back, number)) return false;
+  }
+  return lane === "message" ? isWanted || isAcknowledged : entry.isHandled;
+}
+
+/** Counts those that wait for readers. */
+function hold<I>(state: InboxState<I>, { lane, isHandled, bytes }: Entry<I>, change: 1 | -1): void {
+  if ((lane === "request" || lane === "reply") && !isHandled) return;
+  state.held += change;
+  state.bytes += change * bytes;
+}
+
+function remove<I>(state: InboxState<I>, { number }: Entry<I>): boolean {
+  const at = placeOf(state, number);
+  if (state.entries[at]?.number !== number) return false;
+  state.entries.splice(at, 1);
+  for (const reader of [...state.ended]) {
+    leave(reader.open, number);
+    if (reader.open.length === 0) state.ended.splice(state.ended.indexOf(reader), 1);
+  }
+  return true;
+}
+
+function wants({ all, at }: Reader, { lane }: Entry<unknown>): boolean {
+  return at === "reading" && (all || lane === "message");
+}
+
+function readerOf(readers: readonly Reader[], number: number): Reader | undefined {
+  for (const each of readers) if (each.reader === number) return each;
+  return undefined;
+}
+
+function entryOf<I>(state: InboxState<I>, number: number): Entry<I> | undefined {
+  const entry = state.entries[placeOf(state, number)];
+  return entry?.number === number ? entry : undefined;
+}
+
+/** Where the first entry of this number, or of a later one, is. */
+function placeOf({ entries }: InboxState<unknown>, number: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.number ?? 0) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function has(numbers: readonly number[], number: number): boolean {
+  return numbers.length > 0 && numbers[placeIn(numbers, number)] === number;
+}
+
+function enter(numbers: number[], number: number): void {
+  numbers.splice(placeIn(numbers, number), 0, number);
+}
+
+/** Returns whether it was there. */
+function leave(numbers: number[], number: number): boolean {
+  const at = placeIn(numbers, number);
+  if (numbers[at] !== number) return false;
+  numbers.splice(at, 1);
+  return true;
+}
+
+/** Where this number is, or would be. */
+function placeIn(numbers: readonly number[], number: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

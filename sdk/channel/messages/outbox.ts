@@ -1,0 +1,278 @@
+/**
+ * Messages on their way out: a machine without waits. They reach the log in the order in which they were given; several are under
+ * way at once, and those that wait together go together. A message keeps its id through every retry, so the relay takes it once: after
+ * a lost connection the same bytes go again, after another member's commit it is sealed anew under the same id. The table is in
+ * docs/channel_machine.md: what is not in it changes nothing.
+ */
+import { type Bundle, countersOf, isAbandoned, type Message, unsent } from "./bundles.ts";
+import { acceptCounters, closeCounters, giveUpCounters, noteCounters, restartCounters } from "./counters.ts";
+import { endHold, goOn, hasSealed, reserve } from "./next_bundle.ts";
+import { isNoRoom, type Obstacle, obstacleOf, type Refused } from "./obstacles.ts";
+import {
+  forget,
+  giveUp,
+  giveUpAll,
+  reject,
+  type Run,
+  scatter,
+  setApart,
+  takeGroup,
+  tellQueued,
+  wake,
+} from "./outbox_run.ts";
+import {
+  allMessages,
+  nothing,
+  type OutboxEvent,
+  type OutboxFacts,
+  type OutboxState,
+  type OutboxStep,
+  unheld,
+} from "./outbox_state.ts";
+import { countQueued, enqueue, newSendQueue, putBack, removeBundle, removeMessage } from "./send_queue.ts";
+
+/** Until settled counters are on disk. After a crash, messages that the relay took within this time may be told as gone if it hides them. */
+const noteMs = 1_000;
+const [maxWaiting, maxWaitingBytes] = [4096, 32 * 1024 * 1024];
+
+export function stepOutbox<M>(state: OutboxState<M>, event: OutboxEvent<M>, facts: OutboxFacts): OutboxStep<M> {
+  const run: Run<M> = { state, facts, mayWork: facts.work !== undefined, effects: [], write: undefined };
+  if (state.next.at === "over") return run;
+  const isTurn = happen(run, event);
+  rest(run);
+  goOn(run, isTurn);
+  note(run);
+  return run;
+}
+
+/** Returns whether all that was given in this turn of the event loop is here. */
+function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
+  const { state } = run;
+  switch (event.type) {
+    case "send":
+      enqueue(state.queue, event.message);
+      if (state.isResting) tellQueued(run, event.message);
+      return false;
+    case "withdrawn":
+      withdraw(run, event.order);
+      return false;
+    case "expired":
+      expire(run, event.order);
+      return false;
+    case "gathered":
+      if (state.next.at === "gathering") state.next = nothing;
+      return true;
+    case "reserving":
+      reserve(run, event.job);
+      return false;
+    case "sealed":
+      hasSealed(run, event.job, event.sealed);
+      return true;
+    case "taken":
+      taken(run, event.call, event.isDuplicate);
+      return false;
+    case "asked":
+      asked(run, event.call, event.stands);
+      return true;
+    case "refused":
+      return refused(run, event.call, event.why);
+    case "time":
+      return time(run, event.timer);
+    case "look":
+      return false;
+    case "entered":
+      run.write = restartCounters(state.counters);
+      return false;
+    case "closing":
+      run.write = closeCounters(state.counters);
+      return false;
+    case "over":
+      over(run);
+      return false;
+  }
+}
+
+/** Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is not the next one's. */
+function rest<M>(run: Run<M>): void {
+  const { state, mayWork } = run;
+  if (state.isResting === !mayWork) return;
+  state.isResting = !mayWork;
+  if (mayWork) return;
+  state.noting = undefined;
+  const { hold } = state;
+  if (hold.at === "waiting") endHold(run);
+  if (hold.at === "standing" && hold.by.kind === "wait") state.hold = { ...hold, by: { kind: "run" } };
+  for (const message of allMessages(state)) tellQueued(run, message);
+}
+
+/** How far counters are settled goes to disk a moment later: nobody waits for it. */
+function note<M>(run: Run<M>): void {
+  const { state } = run;
+  const { counters: { known, noted }, isResting, next } = state;
+  if (known === noted || isResting || state.noting !== undefined || next.at === "over") return;
+  state.noting = { timer: wake(run, noteMs) };
+}
+
+interface Held<M> {
+  readonly message: Message<M>;
+  readonly bundle: Bundle<M> | undefined;
+}
+
+function find<M>({ queue, next, underWay }: OutboxState<M>, order: number): Held<M> | undefined {
+  const isIt = (each: Message<M>): boolean => each.order === order;
+  const waiting = queue.messages.find(isIt);
+  if (waiting !== undefined) return { message: waiting, bundle: undefined };
+  const bundles = "bundle" in next ? [next.bundle, ...queue.bundles, ...underWay] : [...queue.bundles, ...underWay];
+  for (const bundle of bundles) {
+    const message = bundle.messages.find(isIt);
+    if (message !== undefined) return { message, bundle };
+  }
+  return undefined;
+}
+
+/** Its caller has given up. It is not sent, unless the relay has been given it already. */
+function withdraw<M>(run: Run<M>, order: number): Held<M> | undefined {
+  const { state: { queue } } = run;
+  const held = find(run.state, order);
+  if (held === undefined || held.message.caller !== "waits") return undefined;
+  const { message, bundle } = held;
+  message.caller = "gone";
+  if (bundle === undefined) removeMessage(queue, message);
+  else if (bundle.fate.at === "unsent" || isAbandoned(bundle)) {
+    if (removeBundle(queue, bundle)) scatter(run, bundle);
+  }
+  return held;
+}
+
+function expire<M>(run: Run<M>, order: number): void {
+  const held = withdraw(run, order);
+  if (held === undefined) return;
+  const { message, bundle } = held;
+  const fate = bundle?.fate ?? unsent;
+  const why = fate.at === "unsent" && fate.noRoom !== undefined
+    ? { by: "refused", why: fate.noRoom } as const
+    : { by: "expired", isTried: fate.at !== "unsent" } as const;
+  run.effects.push({ type: "rejected", message, why });
+}
+
+function time<M>(run: Run<M>, timer: number): boolean {
+  const { state } = run;
+  const { hold } = state;
+  if (state.noting?.timer === timer) {
+    state.noting = undefined;
+    run.write = noteCounters(state.counters);
+    return false;
+  }
+  if (!("timer" in hold) || hold.timer !== timer) return false;
+  if (hold.at === "waiting_epoch") giveUpAll(run, { by: "not_arrived", epoch: hold.epoch });
+  return endHold(run);
+}
+
+/** Returns the bundle that this call was for. */
+function back<M>({ state }: Run<M>, call: number): Bundle<M> | undefined {
+  const at = state.underWay.findIndex(({ fate }) => fate.at === "under_way" && fate.call === call);
+  if (at < 0) return undefined;
+  if (state.next.at === "full") state.next = nothing;
+  return state.underWay.splice(at, 1)[0];
+}
+
+function taken<M>(run: Run<M>, call: number, isDuplicate: boolean): void {
+  const { state: { counters }, effects } = run;
+  const bundle = back(run, call);
+  if (bundle === undefined) return;
+  const { made, messages, fate } = bundle;
+  const range = countersOf(bundle);
+  if (range !== undefined && made?.life === counters.life) {
+    const since = fate.at === "under_way" ? fate.since : undefined;
+    const mayStand = since !== undefined || messages.some(({ mayBeKnown }) => mayBeKnown);
+    // Its counter stays a used one: if the relay has dropped the message, those that count miss it.
+    if (isDuplicate && !mayStand) effects.push({ type: "false_duplicate" });
+    // It stands there under another counter, since an earlier life or membership: this one was not used.
+    if (isDuplicate && mayStand && since !== counters.life) giveUpCounters(counters, range);
+    else acceptCounters(counters, range, isDuplicate ? undefined : made.gone);
+  }
+  effects.push({ type: "accepted", messages });
+}
+
+/** Returns whether the next bundle goes at once. */
+function refused<M>(run: Run<M>, call: number, why: Refused): boolean {
+  const { next } = run.state;
+  if (next.at === "asking" && next.call === call) {
+    run.state.next = nothing;
+    scatter(run, next.bundle);
+    const obstacle = obstacleOf(why, run.facts.epoch);
+    if (obstacle !== undefined) hold(run, obstacle);
+    else for (const message of takeGroup(run, next.group)) reject(run, message, { by: "refused", why });
+    return true;
+  }
+  const bundle = back(run, call);
+  if (bundle !== undefined) refusedBundle(run, bundle, why);
+  return false;
+}
+
+function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
+  const { state, facts } = run;
+  const isDissolving = state.hold.at === "standing" && state.hold.isDissolving;
+  if (why.code === "quota_exceeded" && (bundle.messages.length > 1 || isDissolving)) return dissolve(run, bundle);
+  const obstacle = obstacleOf(why, bundle.made?.sealed?.epoch ?? 0);
+  if (obstacle === undefined) return giveUp(run, bundle, { by: "refused", why });
+  const noRoom = isNoRoom(why) ? why : undefined;
+  if (noRoom !== undefined) {
+    // No sooner than the relay says: callers with a shorter deadline need not wait at all.
+    const waitMs = obstacle.kind === "wait" ? obstacle.ms : 0;
+    if (facts.nowMs + waitMs >= Math.max(...bundle.messages.map(({ untilMs }) => untilMs))) {
+      if (state.hold.at === "none") hold(run, { kind: "run" });
+      return giveUp(run, bundle, { by: "refused", why });
+    }
+  }
+  const since = bundle.fate.at === "under_way" ? bundle.fate.since : undefined;
+  const isSurelyNot = noRoom !== undefined || obstacle.kind === "epoch";
+  bundle.fate = isSurelyNot
+    ? { at: "unsent", noRoom }
+    : { at: "may_stand", since: since ?? bundle.made?.life ?? state.counters.life };
+  hold(run, obstacle.kind === "wait" && !run.mayWork ? { kind: "run" } : obstacle);
+  if (isAbandoned(bundle)) return forget(run, bundle);
+  putBack(state.queue, bundle);
+}
+
+/** Nothing leaves for this reason. The latest counts: it is of the present moment. */
+function hold<M>({ state }: Run<M>, by: Obstacle): void {
+  const isDissolving = state.hold.at === "standing" && state.hold.isDissolving;
+  state.hold = { at: "standing", by, isDissolving };
+}
+
+/** A bundle that the quota does not take whole goes in parts, when everything that was sent behind it is back. */
+function dissolve<M>(run: Run<M>, bundle: Bundle<M>): void {
+  const { state } = run;
+  const by: Obstacle = state.hold.at === "standing" ? state.hold.by : { kind: "run" };
+  state.hold = { at: "standing", by, isDissolving: true };
+  for (const message of bundle.messages) message.goes = "alone";
+  scatter(run, bundle);
+}
+
+/** The relay has said whether an earlier process has sent this group. */
+function asked<M>(run: Run<M>, call: number, stands: boolean): void {
+  const { state, effects } = run;
+  const { next } = state;
+  if (next.at !== "asking" || next.call !== call) return;
+  const { bundle, group } = next;
+  setApart(run, group);
+  state.next = nothing;
+  scatter(run, bundle);
+  if (stands) effects.push({ type: "accepted", messages: takeGroup(run, group) });
+}
+
+function over<M>(run: Run<M>): void {
+  const { state } = run;
+  for (const message of allMessages(state)) reject(run, message, { by: "over" });
+  Object.assign(state.queue, newSendQueue<M>());
+  state.underWay.length = 0;
+  state.next = { at: "over" };
+  state.hold = unheld;
+  state.noting = undefined;
+}
+
+/** So many wait that there is no room for one more, of so many bytes. */
+export function isFull<M>({ queue }: OutboxState<M>, bytes: number): boolean {
+  return countQueued(queue) >= maxWaiting || queue.bytes + bytes > maxWaitingBytes;
+}

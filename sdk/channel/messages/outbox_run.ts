@@ -1,0 +1,87 @@
+/** One step of the outbox under way, and the few things that all of its parts say: how messages and bundles end, or wait again. */
+import type { CounterRecord } from "../records.ts";
+import { type Bundle, countersOf, isQueued, type Message, orderOf, type SendGroup } from "./bundles.ts";
+import { giveUpCounters } from "./counters.ts";
+import { allMessages, type OutboxEffect, type OutboxFacts, type OutboxState, type Rejection } from "./outbox_state.ts";
+import { removeBundle, removeMessage, scatterInto } from "./send_queue.ts";
+
+export interface Run<M> {
+  readonly state: OutboxState<M>;
+  readonly facts: OutboxFacts;
+  /** There is a permit in step. */
+  readonly mayWork: boolean;
+  readonly effects: OutboxEffect<M>[];
+  write: CounterRecord | undefined;
+}
+
+export function numberOf<M>({ state }: Run<M>): number {
+  return ++state.numbers;
+}
+
+export function wake<M>(run: Run<M>, afterMs: number): number {
+  const timer = numberOf(run);
+  run.effects.push({ type: "wake", timer, afterMs });
+  return timer;
+}
+
+/** It is held nowhere any more. */
+export function reject<M>({ effects }: Run<M>, message: Message<M>, why: Rejection): void {
+  if (message.caller === "waits") effects.push({ type: "rejected", message, why });
+  else if (message.caller === "told" && why.by !== "over") effects.push({ type: "undelivered", why });
+}
+
+/** Its caller need not wait for the connection. */
+export function tellQueued<M>({ effects }: Run<M>, message: Message<M>): void {
+  if (!isQueued(message) || message.caller !== "waits") return;
+  message.caller = "told";
+  effects.push({ type: "queued", message });
+}
+
+/** Nothing will be sent under its counters any more. */
+export function forget<M>({ state: { counters, queue } }: Run<M>, bundle: Bundle<M>): void {
+  const unmake = (each: Bundle<M>): void => {
+    const range = countersOf(each);
+    if (range !== undefined && each.made?.life === counters.life) giveUpCounters(counters, range);
+    each.made = undefined;
+  };
+  unmake(bundle);
+  // Counters grow with what goes: those behind it take later ones too, unless the relay may know them.
+  for (const each of queue.bundles) {
+    if (each.fate.at === "unsent" && each.made !== undefined && orderOf(each) > orderOf(bundle)) unmake(each);
+  }
+}
+
+/** A bundle that the relay does not have: its counters are gone, and its messages wait again in their place. */
+export function scatter<M>(run: Run<M>, bundle: Bundle<M>): void {
+  forget(run, bundle);
+  scatterInto(run.state.queue, bundle.messages.filter(({ caller }) => caller !== "gone"));
+}
+
+/** It is not sent any more. */
+export function giveUp<M>(run: Run<M>, bundle: Bundle<M>, why: Rejection): void {
+  forget(run, bundle);
+  for (const message of bundle.messages) reject(run, message, why);
+}
+
+/** Returns those of a group that wait, in no bundle. */
+export function takeGroup<M>({ state: { queue } }: Run<M>, group: SendGroup): Message<M>[] {
+  return queue.messages.filter((each) => each.group === group).filter((each) => removeMessage(queue, each));
+}
+
+/** From here on each of them goes alone. */
+export function setApart<M>({ state }: Run<M>, group: SendGroup): void {
+  for (const message of allMessages(state)) if (message.group === group) message.goes = "alone";
+}
+
+/** Those that may wait for longer stay. */
+export function giveUpAll<M>(run: Run<M>, why: Rejection): void {
+  const { queue } = run.state;
+  for (const bundle of [...queue.bundles]) {
+    if (bundle.fate.at === "may_stand" && bundle.messages.some(isQueued)) continue;
+    removeBundle(queue, bundle);
+    scatter(run, bundle);
+  }
+  for (const message of [...queue.messages]) {
+    if (!isQueued(message) && removeMessage(queue, message)) reject(run, message, why);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * How far the application has come, and how far of that is on disk. It is plain data, and `stepPosition` alone changes it. The table
+ * is in docs/channel_machine.md. The changes that are written lie with the runner: here they are counted.
+ */
+
+/** The write under way, or the one that is about to be made. */
+export type Writing =
+  | { readonly at: "resting" }
+  /** Until `turn` ends: all that is noted in one turn of the event loop is one write. It goes then if it is `isHurried`. */
+  | {
+    readonly at: "gathering";
+    readonly turn: number;
+    readonly isHurried: boolean;
+    readonly pace: Pace;
+  }
+  /** Others may be noted, until the timer ends. */
+  | { readonly at: "collecting"; readonly timer: number; readonly pace: Pace }
+  | {
+    readonly at: "writing";
+    readonly call: number;
+    /** On disk when it ends. */
+    readonly position: number;
+    readonly messages: number;
+    readonly life: number;
+    /** They are told when it ends. */
+    readonly waiting: readonly number[];
+    readonly isHurried: boolean;
+    readonly pace: Pace;
+  }
+  /** The relay is told, and keys of older epochs are deleted. */
+  | { readonly at: "telling"; readonly call: number; readonly isHurried: boolean; readonly pace: Pace };
+
+/**
+ * `free`: nothing was written just now, so that those who wait begin a write at once. `paced`: they wait for a moment, and those that
+ * come meanwhile go together; `timer` runs since the first of them has asked.
+ */
+export type Pace =
+  | { readonly is: "free" }
+  | { readonly is: "paced"; readonly timer: number | undefined };
+
+export interface PositionState {
+  writing: Writing;
+  /** The last entry that is never delivered again. */
+  durable: number;
+  /** That was of another log, and none of this one is on disk yet. */
+  isVoid: boolean;
+  /** A write that began before the place was set anew says nothing about it. */
+  life: number;
+  /** Messages that the application is done with, and that would come again after a crash now. */
+  ahead: number;
+  /** Changes that were noted, and that no write has taken yet. */
+  changes: number;
+  /** They wait for the write that holds what was noted before they asked. */
+  waiting: readonly number[];
+  /** A position alone is written when it ends. */
+  later: { readonly timer: number } | undefined;
+  /** Nothing is begun any more. `failed`: a write has failed, and what it held is nowhere. */
+  end: "none" | "stopped" | "failed";
+  /** The last number that was given to a call, a turn or a timer. */
+  numbers: number;
+}
+
+/** Knowledge of the other rooms at the moment of a step. */
+export interface PositionFacts {
+  /** The place in the log up to which the application is done. */
+  readonly position: number;
+}
+
+export type PositionEvent =
+  /** The application is done with so many messages, or the log moved on past entries that are not for it. */
+  | { readonly type: "noted"; readonly changes: number; readonly messages: number }
+  /** Somebody waits for what was noted so far. `isUrgent`: without a rest. */
+  | { readonly type: "asked"; readonly operation: number; readonly isUrgent: boolean }
+  /** Everything is to be written now. */
+  | { readonly type: "hurry" }
+  | { readonly type: "gathered"; readonly turn: number }
+  | { readonly type: "time"; readonly timer: number }
+  | { readonly type: "written"; readonly call: number }
+  | { readonly type: "failed"; readonly call: number }
+  | { readonly type: "told"; readonly call: number }
+  /** The relay's log goes on in front of this entry, which may be before the place where we were. */
+  | { readonly type: "lost"; readonly position: number }
+  /** The place belongs to another log. */
+  | { readonly type: "forgotten" }
+  /** Another membership: nothing that came before is read any more. */
+  | { readonly type: "entered"; readonly position: number }
+  | { readonly type: "stop" };
+
+export type PositionEffect =
+  | { readonly type: "gather"; readonly turn: number }
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  /** All changes that were noted, and the position unless it is behind the one on disk. */
+  | { readonly type: "write"; readonly call: number; readonly hasPosition: boolean }
+  | { readonly type: "tell"; readonly call: number; readonly position: number }
+  /** `isLost`: it will not be on disk. */
+  | { readonly type: "settle"; readonly operation: number; readonly isLost: boolean }
+  /** No write is under way any more. */
+  | { readonly type: "rested" };
+
+export const resting: Writing = Object.freeze({ at: "resting" });
+export const free: Pace = Object.freeze({ is: "free" });
+
+/** As a process that starts. */
+export function restorePosition(position: number): PositionState {
+  return {
+    writing: resting,
+    durable: position,
+    isVoid: false,
+    life: 0,
+    ahead: 0,
+    changes: 0,
+    waiting: nobody,
+    later: undefined,
+    end: "none",
+    numbers: 0,
+  };
+}
+
+/** Without everything that is in memory alone: `restorePosition` must make the same of the position on disk. */
+export function forgetPosition({ durable }: PositionState): PositionState {
+  return restorePosition(durable);
+}
+
+export const nobody: readonly number[] = Object.freeze([]);

@@ -1,0 +1,89 @@
+/**
+ * Whom a call of `recover()` leaves out beside the blamed agent: those that it names, or those that the blamed agent let in within a day. When
+ * these are too many, or come by a door that was struck before, an owner must say who goes: nothing is sent before that.
+ */
+import type { AgentId } from "../../../proto/mod.ts";
+import { badOf, type Run } from "./recovery_run.ts";
+import type { Bad, Choice, Made, Refusal } from "./recovery_state.ts";
+
+/** Ascending, and without the blamed agent. */
+export type Chosen = { readonly without: readonly AgentId[] } | { readonly refusal: Refusal };
+
+/** The list that a call names, or that it gets when it names none. */
+export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
+  const { without, keep } = choice;
+  if (without !== undefined) return named(run, without, bad);
+  if (keep !== undefined) return kept(run, keep, bad);
+  const { state, facts } = run;
+  // Without lists a call goes with what was begun, so that the same bytes go again.
+  if (state.founding.at !== "none") return { without: state.without };
+  return { without: begun(run, bad)?.without ?? facts.leftOut.list.toSorted() };
+}
+
+/** Whether a call without lists is refused, because an owner must say who goes. */
+export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): boolean {
+  const isOpen = without === undefined && keep === undefined && run.state.founding.at === "none";
+  return isOpen && begun(run, bad) === undefined && run.facts.leftOut.needsChoice;
+}
+
+/** The latest founding of ours because of this commit that may be sent again: with this list, if one is given. */
+export function begun({ state, facts }: Run, bad: Bad, without?: readonly AgentId[]): Made | undefined {
+  return state.made.findLast((made) =>
+    isBecauseOf(made, bad, facts.base) && !made.isRefused && (without === undefined || isSame(made.without, without))
+  );
+}
+
+/** A founding with another list may be in the log. */
+export function hasSentAnother({ state, facts }: Run, bad: Bad): boolean {
+  return state.made.some((made) =>
+    isBecauseOf(made, bad, facts.base) && made.isSent && !isSame(made.without, state.without)
+  );
+}
+
+function isBecauseOf({ badCommit, base }: Made, bad: Bad, present: string): boolean {
+  return badCommit === bad.hash && base === present;
+}
+
+export function isSame(one: readonly AgentId[], other: readonly AgentId[]): boolean {
+  return one.join() === other.join();
+}
+
+function named({ facts }: Run, without: readonly AgentId[], { blamed }: Bad): Chosen {
+  const { self, members } = facts;
+  if (without.includes(self.agentId)) return invalid("names_self", self.agentId);
+  const stranger = without.find((agentId) => !members.includes(agentId));
+  if (stranger !== undefined) return invalid("names_stranger", stranger);
+  return { without: without.filter((agentId) => agentId !== blamed).toSorted() };
+}
+
+function kept({ facts: { leftOut: { list } } }: Run, keep: readonly AgentId[], { blamed }: Bad): Chosen {
+  if (keep.includes(blamed)) return invalid("keeps_blamed", blamed);
+  const other = keep.find((agentId) => !list.includes(agentId));
+  if (other !== undefined) return invalid("keeps_other", other);
+  return { without: list.filter((agentId) => !keep.includes(agentId)).toSorted() };
+}
+
+function invalid(text: string, agentId: AgentId): Chosen {
+  return { refusal: { code: "invalid_request", text, about: [agentId] } };
+}
+
+/** Calls that named whom to leave out are told if this agent comes into a group by another list, of ours or of others. */
+export function tellNamed({ state, effects }: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
+  const about = state.without.filter(isIn);
+  if (own === undefined ? about.length === 0 : isSame(own.without, state.without)) return;
+  const text = own === undefined ? "begun_by_others" : "begun_before";
+  const refusal = { code: "epoch_conflict", text, about };
+  for (const { operation, isNamed } of state.recovering) {
+    if (isNamed) effects.push({ type: "settle", operation, refusal });
+  }
+  state.recovering = state.recovering.filter(({ isNamed }) => !isNamed);
+}
+
+/** Whether an owner that is stopped may call `recover()` at all; `undefined` when it may. */
+export function standing({ state: { place }, facts: { self } }: Run): Refusal | undefined {
+  const bad = badOf(place);
+  if (place.at === "apart" && bad === undefined) return { code: "epoch_conflict", text: "apart" };
+  if (bad === undefined) return { code: "not_allowed", text: "not_stopped" };
+  // That a generation is there which we refuse may be a lie of the relay: then it takes ours.
+  return self.owner ? undefined : { code: "not_allowed", text: "not_offered" };
+}

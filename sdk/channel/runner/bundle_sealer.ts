@@ -1,0 +1,116 @@
+/** Seals what is sent as one, under the counters that it was given, in the present epoch; and how contents are in it. */
+import {
+  bundleBytesOf,
+  type BundledMessage,
+  bundlesCapability,
+  decodeContent,
+  encodeBundle,
+  encodeMessageAad,
+  maxBundleBytes,
+} from "../../../proto/mod.ts";
+import type { Epoch } from "../../mls/epoch.ts";
+import type { Sealing } from "../../mls/durable_group.ts";
+import type { Sealed } from "../../mls/group.ts";
+import { listsExtension } from "../../mls/leaf.ts";
+import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { Membership } from "../membership.ts";
+import type { Bundle } from "../messages/bundles.ts";
+
+export interface BundleSealerParts {
+  readonly membership: Membership;
+  readonly confirmations: Pick<ConfirmationRunner, "carry">;
+}
+
+/** The content of a message as it is sealed. */
+export interface Sealable {
+  readonly content: Uint8Array;
+}
+
+export class BundleSealer {
+  readonly #parts: BundleSealerParts;
+  readonly #deps: Pick<ChannelDeps, "session">;
+  /** Whether all members of this epoch read bundles. */
+  #readers: { readonly epoch: Epoch; readonly areAll: boolean } | undefined;
+  /** A bundle carries something else too, which is on its way with it. */
+  readonly #riders = new WeakMap<Bundle<Sealable>, () => void>();
+
+  constructor(parts: BundleSealerParts, deps: Pick<ChannelDeps, "session">) {
+    this.#parts = parts;
+    this.#deps = deps;
+  }
+
+  /** Whether the relay takes bundles. True without a connection. */
+  get doesRelayBundle(): boolean {
+    const { state } = this.#deps.session;
+    return state.kind !== "online" || state.connection.limits.bundledMessages !== undefined;
+  }
+
+  /** Whether every member of the present epoch knows what a bundle is. */
+  get doAllRead(): boolean {
+    const { current } = this.#parts.membership.group;
+    if (this.#readers?.epoch !== current) this.#readers = { epoch: current, areAll: allReadBundles(current) };
+    return this.#readers.areAll;
+  }
+
+  /** Its key and its counters are durable when this resolves. */
+  async seal(bundle: Bundle<Sealable>, reserving: NonNullable<Sealing["reserving"]>): Promise<Sealed> {
+    const { confirmations, membership } = this.#parts;
+    const { id: messageId, messages, messages: [first], made } = bundle;
+    if (made === undefined) throw new TypeError("A bundle is sealed that has no counters");
+    const { first: counter, gone } = made;
+    const carried = first && confirmations.carry(first.given.content);
+    const sealed = await membership.durable.seal(
+      plaintextOf(bundle),
+      (keyNumber) => encodeMessageAad({ messageId, counter, count: messages.length, keyNumber, gone }),
+      {
+        slackBytes: messages.reduce((sum, { slackBytes }) => sum + slackBytes, 0),
+        fuller: carried && fullerPlaintextOf(bundle, carried.plaintext),
+        reserving,
+      },
+    );
+    if (carried !== undefined && sealed.isFuller) this.#riders.set(bundle, carried.done);
+    else this.#riders.delete(bundle);
+    return sealed;
+  }
+
+  /** It is on its way. */
+  left(bundle: Bundle<Sealable>): void {
+    this.#riders.get(bundle)?.();
+    this.#riders.delete(bundle);
+  }
+}
+
+/** A request as JSON to two members has 107 bytes of them, its reply fewer. */
+const hiddenFieldBytes = 128;
+
+/** Up to here the fields of contents do not show: a payload with fewer, or none, is filled up as if it had so many. */
+export function slackOf(plaintext: Uint8Array): number {
+  return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
+}
+
+/** Of what is said, without what is said about it. */
+export function contentLength(plaintext: Uint8Array): number {
+  const decoded = decodeContent(plaintext);
+  return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
+}
+
+function allReadBundles({ tree }: Pick<Epoch, "tree">): boolean {
+  for (const [, { node }] of tree.leaves()) if (!listsExtension(node, bundlesCapability)) return false;
+  return true;
+}
+
+function plaintextOf({ messages }: Bundle<Sealable>): Uint8Array {
+  return sealable(messages.map(({ id, given }) => ({ id, plaintext: given.content })));
+}
+
+/** With something more in the first message. Undefined when there is no room for it. */
+function fullerPlaintextOf({ messages }: Bundle<Sealable>, first: Uint8Array): Uint8Array | undefined {
+  const parts = messages.map(({ id, given }, i) => ({ id, plaintext: i === 0 ? first : given.content }));
+  return parts.length > 1 && bundleBytesOf(parts) > maxBundleBytes ? undefined : sealable(parts);
+}
+
+function sealable(parts: readonly BundledMessage[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only.plaintext : encodeBundle(parts);
+}

@@ -1,0 +1,284 @@
+/**
+ * Carries out what `stepConfirmations` says: signatures, records, timers and words to the relay. It is also asked what members have
+ * confirmed, and passes words on to other channels. No step writes, so every event is stepped when it comes.
+ */
+import {
+  type AgentId,
+  type ChannelId,
+  type Confirmation,
+  epochStatement,
+  type NoticeBody,
+} from "../../../proto/mod.ts";
+import { stateOf } from "../../mls/epoch.ts";
+import type { RatchetTree } from "../../mls/ratchet_tree.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import type { Anchor } from "../anchor.ts";
+import type { Carriable, Carried } from "../carrier.ts";
+import { deleteState, putConfirmed, putHeard, putLiars, putState } from "../confirmation_records.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { Fork } from "../events.ts";
+import type { HealthLog } from "../health.ts";
+import { backdatedMs } from "../key_packages.ts";
+import type { Membership, Moved } from "../membership.ts";
+import { stepConfirmations } from "../upkeep/confirmation.ts";
+import {
+  type ConfirmationEffect,
+  type ConfirmationEvent,
+  type ConfirmationFacts,
+  type ConfirmationRecords,
+  type ConfirmationState,
+  type Mover,
+  overEpochs,
+  restoreConfirmations,
+} from "../upkeep/confirmation_state.ts";
+import { heardBy, type Silent, silentIn } from "../upkeep/fork_watch.ts";
+import { Steps } from "./steps.ts";
+
+export interface ConfirmationRunnerParts {
+  readonly confirmations: ConfirmationRecords;
+  readonly anchor: Pick<Anchor, "formerEpoch">;
+  readonly membership: Membership;
+  readonly health: HealthLog;
+  /** Whether the channel is where the relay says that the log is. */
+  readonly isCurrent: () => boolean;
+  readonly onFault: (fault: unknown) => void;
+}
+
+type Effect<Type extends ConfirmationEffect["type"]> = Extract<ConfirmationEffect, { type: Type }>;
+
+export class ConfirmationRunner implements Carriable {
+  readonly #parts: ConfirmationRunnerParts;
+  readonly #deps: ChannelDeps;
+  readonly #facts: ConfirmationFacts;
+  readonly #state: ConfirmationState;
+  readonly #steps: Steps<ConfirmationEvent, ConfirmationEffect>;
+  /** The last note of others' statements. */
+  #noted: Promise<void> = Promise.resolve();
+  #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
+
+  constructor(parts: ConfirmationRunnerParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.#facts = this.#createFacts();
+    this.#state = restoreConfirmations(parts.confirmations, parts.anchor.formerEpoch);
+    this.#steps = new Steps({
+      step: (event) => ({ changes: [], ...stepConfirmations(this.#state, event, this.#facts) }),
+      perform: (effect) => this.#perform(effect),
+      timers: () => {
+        const { word, ahead, keep } = this.#state;
+        return ["timer" in word ? word.timer : undefined, ahead, keep];
+      },
+      onFault: parts.onFault,
+    }, deps);
+    parts.membership.onCommit(() => this.#noteCommit());
+    this.#enter(undefined);
+  }
+
+  /** Each is of the moment in which it is read. */
+  #createFacts(): ConfirmationFacts {
+    const { membership, isCurrent } = this.#parts;
+    const { runtime, agentId } = this.#deps;
+    const leafKeys = (): ReadonlyMap<AgentId, Uint8Array> => this.#leafKeys;
+    return {
+      get nowMs() {
+        return runtime.nowMs();
+      },
+      self: agentId,
+      isMember: (member) => leafKeys().has(member),
+      joinedEpoch: (member) => membership.joinedEpoch(member),
+      get epoch() {
+        return membership.epoch;
+      },
+      get state() {
+        return stateOf(membership.group.current);
+      },
+      get members() {
+        return leafKeys().size;
+      },
+      get isCurrent() {
+        return isCurrent();
+      },
+    };
+  }
+
+  get channelId(): ChannelId {
+    return this.#parts.membership.channelId;
+  }
+
+  /** Members that differ from us, or from each other. */
+  get forks(): readonly Fork[] {
+    return [...this.#state.forks.forks.values()];
+  }
+
+  get silent(): Silent[] {
+    return silentIn(this.#state.forks, this.#facts);
+  }
+
+  /** The last epoch that a member confirmed. */
+  confirmedEpoch(agentId: AgentId): number | undefined {
+    const { forks, signed } = this.#state;
+    return agentId === this.#deps.agentId ? signed?.epoch : forks.confirmed.get(agentId)?.epoch;
+  }
+
+  /** When a signature of a member was last verified; of this agent, when it last signed a confirmation. */
+  lastHeardMs(agentId: AgentId): number | undefined {
+    const { forks, signed, toldMs } = this.#state;
+    return agentId === this.#deps.agentId ? signed && toldMs : forks.heardMs.get(agentId);
+  }
+
+  /** Our own word about the present epoch, once it was given. */
+  get own(): Confirmation | undefined {
+    const { signed } = this.#state;
+    return signed?.epoch === this.#parts.membership.epoch ? { channelId: this.channelId, ...signed } : undefined;
+  }
+
+  /** Our own state of an epoch, as long as it is kept. */
+  stateAt(epoch: number): Uint8Array | undefined {
+    return this.#state.states.get(epoch);
+  }
+
+  /** Whether all of these are members here. */
+  areMembers(agentIds: ReadonlyMap<AgentId, unknown>): boolean {
+    const members = this.#leafKeys;
+    if (agentIds.size > members.size) return false;
+    for (const agentId of agentIds.keys()) if (!members.has(agentId)) return false;
+    return true;
+  }
+
+  connection(isOnline: boolean): void {
+    this.#steps.push({ type: "connection", isOnline });
+  }
+
+  /** The group has moved on. */
+  moved({ committer, added }: Pick<Moved, "committer" | "added">): void {
+    this.#enter({ committer, added: added.flatMap((agentId) => this.#cameWith(agentId)) });
+  }
+
+  #enter(by: Mover | undefined): void {
+    const { epoch, group } = this.#parts.membership;
+    this.#steps.push({ type: "entered", epoch, state: stateOf(group.current), by });
+  }
+
+  /** It signed its KeyPackage, which may have waited at the relay since. */
+  #cameWith(agentId: AgentId): Mover["added"] {
+    const node = this.#parts.membership.leafOf(agentId)?.leaf.node;
+    if (agentId === this.#deps.agentId || node?.leafNodeSource !== "key_package") return [];
+    return [{ agentId, madeMs: 1000 * Number(node.lifetime.notBefore) + backdatedMs }];
+  }
+
+  /**
+   * We joined anew, perhaps into another group than the one before, which had reached this epoch. Others may have messages of ours
+   * from its epochs: about those nothing is said any more, so that nobody can take us for a liar. All of it is on disk already.
+   */
+  restart(formerEpoch: number): void {
+    const { epoch, group } = this.#parts.membership;
+    this.#steps.push({ type: "restarted", epoch, state: stateOf(group.current), formerEpoch });
+  }
+
+  /** A message of a member opened, and may carry its word about another channel. */
+  heard(agentId: AgentId, epoch: number, carried: Uint8Array | undefined): void {
+    this.#steps.push({ type: "heard", agentId, epoch });
+    if (carried !== undefined) this.#deps.carrier.take(agentId, carried);
+  }
+
+  /** A message that is about to be sealed here, with our word about another channel, when there is one to give. */
+  carry(plaintext: Uint8Array): Carried | undefined {
+    return this.#deps.carrier.carry(plaintext, { channelId: this.channelId, members: () => this.#leafKeys });
+  }
+
+  /** Statements of members, as the relay delivers them. */
+  told({ epoch, state, confirmations: by }: NoticeBody<"DeliverConfirmations">): void {
+    this.#steps.push({ type: "told", said: { epoch, state }, by });
+  }
+
+  /** A member's own word that came in another channel. */
+  carried(agentId: AgentId, { epoch, state, signature }: Confirmation): void {
+    this.#steps.push({ type: "told", said: { epoch, state }, by: [{ agentId, signature }] });
+  }
+
+  unconfirmed({ epoch, agentIds }: NoticeBody<"DeliverUnconfirmed">): void {
+    this.#steps.push({ type: "unconfirmed", epoch, agentIds });
+  }
+
+  /** Gives our word about the present epoch, unless it would contradict an earlier one. */
+  confirm(): void {
+    this.#steps.push({ type: "confirm" });
+  }
+
+  /** Writes what was heard of others since it was last written. */
+  keep(): Promise<void> {
+    this.#steps.push({ type: "keep" });
+    return this.#noted;
+  }
+
+  end(): void {
+    this.#steps.end();
+  }
+
+  /** In one write with the commit. */
+  #noteCommit(): RecordChange[] {
+    const { epoch, channelId, group } = this.#parts.membership;
+    const over = overEpochs(this.#state, epoch).map((each) => deleteState(channelId, each));
+    return [putState(channelId, epoch, stateOf(group.current)), ...over];
+  }
+
+  get #leafKeys(): ReadonlyMap<AgentId, Uint8Array> {
+    const { tree } = this.#parts.membership.group.current;
+    if (this.#keys?.tree !== tree) {
+      const leaves = Array.from(tree.leaves(), ([, leaf]) => leaf);
+      this.#keys = { tree, byAgent: new Map(leaves.map(({ agentId, node }) => [agentId, node.signaturePublicKey])) };
+    }
+    return this.#keys.byAgent;
+  }
+
+  #perform(effect: ConfirmationEffect): void {
+    const { health, onFault } = this.#parts;
+    switch (effect.type) {
+      case "sign":
+        return void this.#sign(effect).catch(onFault);
+      case "tell":
+        return this.#deps.session.confirm({ channelId: this.channelId, ...effect.signed });
+      case "verify":
+        return this.#verify(effect);
+      case "wake":
+        return this.#steps.wake(effect.timer, effect.afterMs);
+      case "note":
+        return this.#note(effect.isLast);
+      case "report":
+        return health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
+      case "forked":
+        return health.tell({ type: "forked", ...effect.fork });
+    }
+  }
+
+  async #sign({ job, said, isNew }: Effect<"sign">): Promise<void> {
+    const { store, signatures, identity } = this.#deps;
+    const { channelId } = this;
+    if (isNew) await store.batch([putConfirmed(channelId, said)]);
+    const signature = signatures.sign(identity.signingSeed, epochStatement({ channelId, ...said }));
+    this.#steps.push({ type: "signed", job, signature });
+  }
+
+  /** All at once, and one by one if that fails. */
+  #verify({ said, by }: Effect<"verify">): void {
+    const { signatures } = this.#deps;
+    const message = epochStatement({ channelId: this.channelId, ...said });
+    const items = by.flatMap(({ agentId, signature }) => {
+      const publicKey = this.#leafKeys.get(agentId);
+      return publicKey === undefined ? [] : [{ agentId, publicKey, message, signature }];
+    });
+    const areAllTrue = signatures.verifyHandshakes(items);
+    // The relay verifies nothing, so a signature that does not fit proves nothing about anybody.
+    const isTrue = ({ publicKey, signature }: (typeof items)[number]): boolean =>
+      areAllTrue || signatures.verifyHandshake(publicKey, message, signature);
+    const agentIds = items.filter(isTrue).map(({ agentId }) => agentId);
+    this.#steps.push({ type: "verified", said, agentIds });
+  }
+
+  #note(isLast: boolean): void {
+    const { channelId } = this;
+    const { forks } = this.#state;
+    this.#noted = this.#deps.store.batch([putHeard(channelId, heardBy(forks)), putLiars(channelId, forks.liars)]);
+    if (!isLast) this.#noted.catch(this.#parts.onFault);
+  }
+}

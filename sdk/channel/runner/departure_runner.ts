@@ -1,0 +1,269 @@
+/**
+ * Carries out what `stepDeparture` says: changes of our own, calls and timers, whose ends are its next events. The rooms around read the
+ * stage of leaving, and are told when it is another one.
+ */
+import { type AgentId, type ChannelEndReason } from "../../../proto/mod.ts";
+import { createError, isCode, StaticError } from "../../base/errors.ts";
+import { unreachable } from "../commit_errors.ts";
+import type { Permit } from "../connection/permit.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { hiddenError, keptOut } from "../end_errors.ts";
+import { toStaticError } from "../faults.ts";
+import { type LeaveParts, leaveRequest } from "../leave_request.ts";
+import { stepDeparture } from "../leaving/departure.ts";
+import {
+  type DepartureEffect,
+  type DepartureEvent,
+  type DepartureFacts,
+  type DepartureState,
+  type End,
+  isAskedFor,
+  type Left,
+  newDeparture,
+  type OwnPlan,
+  stageOf,
+  type Unanswered,
+} from "../leaving/departure_state.ts";
+import type { Stage } from "../leaving/stage.ts";
+import { doOthersStay, isLastOwner } from "../succession.ts";
+import type { CommitRunner } from "./commit_runner.ts";
+import type { RecoveryRunner } from "./recovery_runner.ts";
+
+export interface DepartureRunnerParts extends LeaveParts {
+  readonly commits: Pick<CommitRunner, "commit">;
+  readonly recovery: RecoveryRunner;
+  /** Permission to work, of this moment. */
+  readonly work: () => Permit | undefined;
+  /** All of the log is read, as far as the relay has said where it ends. */
+  readonly isAllRead: () => boolean;
+  /** Another stage than before. */
+  readonly onStage: () => void;
+  /** A call to leave has failed, and everything is as before. */
+  readonly onStayed: (operation: number, error: StaticError) => void;
+  /** Once, and for each call that comes behind. */
+  readonly onEnded: (how: End, operations: readonly number[]) => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+type Say = Extract<DepartureEffect, { type: "say" }>;
+
+export class DepartureRunner {
+  readonly #parts: DepartureRunnerParts;
+  readonly #deps: ChannelDeps;
+  readonly #facts: DepartureFacts;
+  readonly #state: DepartureState = newDeparture();
+  readonly #queue: DepartureEvent[] = [];
+  readonly #timers = new Map<number, () => void>();
+  #isStepping = false;
+
+  constructor(parts: DepartureRunnerParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.#facts = this.#createFacts();
+  }
+
+  /** Each is of the moment in which it is read. */
+  #createFacts(): DepartureFacts {
+    const { membership, recovery, work, isAllRead } = this.#parts;
+    return {
+      get work() {
+        return work();
+      },
+      get isOnWayBack() {
+        return recovery.reason !== undefined;
+      },
+      get isBlocked() {
+        return recovery.stopped !== undefined || recovery.reason !== undefined;
+      },
+      get hasFounding() {
+        return recovery.hasFoundings;
+      },
+      get isAlone() {
+        return membership.group.members().length === 1;
+      },
+      get isAnyAbsent() {
+        return membership.absent.length > 0;
+      },
+      get isOwner() {
+        return membership.group.self.owner;
+      },
+      get isLastOwner() {
+        return isLastOwner(membership);
+      },
+      get doOthersStay() {
+        return doOthersStay(membership);
+      },
+      get isAllRead() {
+        return isAllRead();
+      },
+      get mayName() {
+        return !recovery.isUnwelcome;
+      },
+    };
+  }
+
+  stage(): Stage {
+    return stageOf(this.#state);
+  }
+
+  /** For good. The last member closes the channel, the last owner has a successor. `operation`: the call of the names. */
+  leave(operation: number, successor: AgentId | undefined): void {
+    this.#push({ type: "leave", operation, successor });
+  }
+
+  /** The place of this agent may be another one. */
+  look(): void {
+    this.#push({ type: "look" });
+  }
+
+  /** Our leaf is another one. */
+  entered(): void {
+    this.#push({ type: "entered" });
+  }
+
+  /** The log was asked for a founding of ours. With an error, it could not be. */
+  foundingSettled(error?: unknown): void {
+    this.#push({ type: "founding", why: error === undefined ? undefined : this.#unanswered(error) });
+  }
+
+  /** The relay tells an end of the channel. Returns whether that is the answer to the question that is under way. */
+  hears(end: ChannelEndReason | "unknown"): boolean {
+    const { departure } = this.#state;
+    if (departure.at !== "going" || !("call" in departure.going) || !isAskedFor(this.#state, end)) return false;
+    this.#push({ type: "done", call: departure.going.call });
+    return true;
+  }
+
+  /** The channel has ended. */
+  end(how: End): void {
+    this.#push({ type: "over", how });
+  }
+
+  // Steps
+
+  #push(event: DepartureEvent): void {
+    this.#queue.push(event);
+    if (!this.#isStepping) this.#run();
+  }
+
+  /** At once: nothing of it is on disk. A fault ends the channel. */
+  #run(): void {
+    this.#isStepping = true;
+    try {
+      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+        const before = this.stage();
+        const { effects } = stepDeparture(this.#state, event, this.#facts);
+        this.#tellStage(before);
+        for (const effect of effects) this.#perform(effect);
+      }
+      this.#isStepping = false;
+      this.#forgetTimers();
+    } catch (fault) {
+      this.#isStepping = false;
+      this.#parts.onFault(fault);
+    }
+  }
+
+  #tellStage(before: Stage): void {
+    const { recovery, onStage } = this.#parts;
+    const stage = this.stage();
+    if (stage === before) return;
+    // A `recover()` that has sent nothing rejects.
+    if (before === "staying") recovery.push({ type: "leaves" });
+    if (stage === "goodbye") recovery.push({ type: "halt" });
+    else if (before === "goodbye") recovery.push({ type: "resume" });
+    onStage();
+  }
+
+  /** Those that no state holds any more. */
+  #forgetTimers(): void {
+    const { departure } = this.#state;
+    for (const [timer, cancel] of this.#timers) {
+      if (departure.at === "going" && "timer" in departure.going && departure.going.timer === timer) continue;
+      cancel();
+      this.#timers.delete(timer);
+    }
+  }
+
+  // Effects
+
+  #perform(effect: DepartureEffect): void {
+    const { membership: { channelId }, recovery, onStayed, onEnded } = this.#parts;
+    switch (effect.type) {
+      case "change":
+        return this.#change(effect.change, effect.plan);
+      case "settle_founding":
+        return recovery.push({ type: "leaves" });
+      case "close":
+        return this.#call(effect.call, () => this.#deps.session.call("CloseChannel", { channelId }));
+      case "say":
+        return this.#call(effect.call, () => this.#say(effect));
+      case "wake":
+        return this.#wakeAfter(effect.afterMs, effect.timer);
+      case "settle":
+        return onStayed(effect.operation, this.#errorOf(effect.result));
+      case "ended":
+        return onEnded(effect.how, effect.operations);
+    }
+  }
+
+  #change(change: number, plan: OwnPlan): void {
+    this.#parts.commits.commit(plan, { isOfDeparture: true }).then(
+      () => this.#push({ type: "changed", change, why: undefined }),
+      (error) => this.#push({ type: "changed", change, why: this.#unanswered(error) }),
+    );
+  }
+
+  #call(call: number, ask: () => Promise<unknown>): void {
+    ask().then(
+      () => this.#push({ type: "done", call }),
+      (error) => {
+        // Anything but a refusal is a fault of ours.
+        if (!(error instanceof StaticError)) return this.#parts.onFault(error);
+        this.#push({ type: "refused", call, why: this.#unanswered(error) });
+      },
+    );
+  }
+
+  /** Behind a write that may give us another leaf: when it did, the relay is not asked, and that was the next event. */
+  async #say({ call, isNamed }: Say): Promise<void> {
+    await this.#parts.recovery.idle();
+    const { departure } = this.#state;
+    const isHeld = departure.at === "going" && "call" in departure.going && departure.going.call === call;
+    if (isHeld) await this.#deps.session.call("LeaveChannel", leaveRequest(this.#parts, isNamed, this.#deps));
+  }
+
+  #wakeAfter(ms: number, timer: number): void {
+    const wake = (): void => {
+      this.#timers.delete(timer);
+      this.#push({ type: "time", timer });
+    };
+    this.#timers.set(timer, this.#deps.runtime.after(ms, wake));
+  }
+
+  // Words
+
+  /** The relay hides channels that the pass of this session is not for. */
+  #unanswered(fault: unknown): Unanswered {
+    const { membership } = this.#parts;
+    const error = toStaticError(fault, "Cannot leave the channel");
+    const isHidden = isCode(error, "not_found") && this.#deps.session.covers?.(membership) === false;
+    return { code: error.code, error: isHidden ? hiddenError(membership.name) : error, isHidden };
+  }
+
+  #errorOf(result: Left): StaticError {
+    if (result.is === "refused") return result.why.error ?? unreachable();
+    switch (result.why) {
+      case "kept_out":
+        return keptOut();
+      case "leaving":
+        return createError("not_allowed", "Cannot leave: this agent is leaving the channel, with another successor");
+      case "absent": {
+        const text =
+          `Cannot leave: ${this.#parts.membership.absent.join(", ")} belong to the channel and are not back yet, and ` +
+          "nobody else could let them in; wait for them, or remove them first";
+        return createError("not_allowed", text);
+      }
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/** Carries out what `stepDuties` says: commits, calls, timers and reports. The age of our keys rests and goes on with the duties. */
+import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
+import { isCode, StaticError } from "../../base/errors.ts";
+import { jitter } from "../../base/runtime.ts";
+import { MlsFault } from "../../mls/codec.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { toStaticError } from "../faults.ts";
+import type { HealthLog } from "../health.ts";
+import type { Membership } from "../membership.ts";
+import type { Plan, Returning } from "../plan.ts";
+import { goneAbsent } from "../plans.ts";
+import { maxReturns, stepDuties } from "../upkeep/duties.ts";
+import {
+  type DutyEffect,
+  type DutyEvent,
+  type DutyFacts,
+  type DutyReport,
+  newDuties,
+  openRequests,
+} from "../upkeep/duty_state.ts";
+import type { CommitRunner } from "./commit_runner.ts";
+import type { KeyAgeRunner } from "./key_age_runner.ts";
+import { RejoinClaims } from "./rejoin_claims.ts";
+import { Steps } from "./steps.ts";
+
+type Request = NoticeBody<"DeliverRejoinRequest">;
+
+export interface DutyRunnerParts {
+  readonly membership: Membership;
+  readonly commits: CommitRunner;
+  readonly health: HealthLog;
+  readonly ages: KeyAgeRunner;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export class DutyRunner {
+  readonly #parts: DutyRunnerParts;
+  readonly #deps: ChannelDeps;
+  readonly #claims: RejoinClaims;
+  readonly #facts: DutyFacts;
+  readonly #state = newDuties();
+  readonly #steps: Steps<DutyEvent, DutyEffect>;
+  /** A request that is looked at for the first time. Steps of duties write nothing, so that is at once. */
+  #asked: Request | undefined;
+
+  constructor(parts: DutyRunnerParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+    const { membership, onFault } = parts;
+    this.#claims = new RejoinClaims(membership, deps);
+    this.#facts = this.#createFacts();
+    this.#steps = new Steps({
+      step: (event) => ({ changes: [], ...stepDuties(this.#state, event, this.#facts) }),
+      perform: (effect) => this.#perform(effect),
+      timers: () => "timer" in this.#state.work ? [this.#state.work.timer] : [],
+      onFault,
+    }, deps);
+    membership.onMoved(({ added, removed }) => this.#steps.push({ type: "moved", added, removed }));
+  }
+
+  /** Each is of the moment in which it is read. */
+  #createFacts(): DutyFacts {
+    const { membership, commits } = this.#parts;
+    const { runtime, relayNowMs, agentId } = this.#deps;
+    return {
+      get nowMs() {
+        return runtime.nowMs();
+      },
+      get relayNowMs() {
+        return relayNowMs();
+      },
+      self: agentId,
+      isGenuine: (request) => this.#asked?.requestId === request && this.#claims.keep(this.#asked),
+      judge: (request) => this.#claims.judge(request),
+      get leavers() {
+        return membership.leavers.map((leaver) => leaver.agentId);
+      },
+      get isWithoutLeavers() {
+        return commits.isWithoutLeavers;
+      },
+      get hasOwnWork() {
+        return membership.wantsOwnLeaf || goneAbsent(membership).length > 0;
+      },
+      members: () => membership.group.members(),
+      joinedAfter: (member, epoch) => membership.joinedAfter(member, epoch),
+      jitter: (ms) => jitter(runtime, ms),
+    };
+  }
+
+  /** Members whose requests to come back can be granted now. */
+  get returning(): readonly Returning[] {
+    return openRequests(this.#state, this.#facts).flatMap(({ leaf, requestId }) => {
+      const claim = leaf === "present" ? this.#claims.of(requestId) : undefined;
+      return claim === undefined ? [] : [claim];
+    });
+  }
+
+  /** Whether a member asks to come back from where this agent knows it to be: it cannot follow either. */
+  isStuckHere(request: Request): boolean {
+    return this.#claims.isStuckHere(request);
+  }
+
+  /** Whether a member signed that it has left for a generation of the channel, and asks to be let in there. */
+  hasLeftFor(request: Request, generation: number): boolean {
+    return this.#claims.hasLeftFor(request, generation);
+  }
+
+  /** A member that lost its state asks to be admitted again. */
+  asked(request: Request): void {
+    const { agentId, requestId, expiresAtMs, epoch, answerer } = request;
+    const isNamed = answerer === this.#deps.agentId;
+    this.#asked = request;
+    this.#steps.push({ type: "asked", request: { agentId, requestId, expiresAtMs, epoch, isNamed } });
+    this.#asked = undefined;
+    this.#claims.forgetOthers(new Set(this.#state.requests.map((each) => each.requestId)));
+  }
+
+  /** This member has left. */
+  left(agentId: AgentId): void {
+    this.#steps.push({ type: "left", agentId });
+    this.#lookAtKeys();
+  }
+
+  /** The channel was opened, or goes on, and may have work left. */
+  look(): void {
+    this.#steps.push({ type: "look" });
+    this.#lookAtKeys();
+  }
+
+  /** No duty is begun any more. */
+  stop(): void {
+    this.#steps.push({ type: "rest" });
+    this.#parts.ages.rest();
+  }
+
+  /** After `stop`. Work that was under way at that time starts nothing more. */
+  start(): void {
+    if (this.#state.work.at !== "resting") return;
+    this.#steps.push({ type: "start" });
+    this.#parts.ages.look();
+  }
+
+  end(): void {
+    this.#steps.end();
+    this.#parts.ages.end();
+  }
+
+  /** For a process that ends. */
+  finish(): Promise<void> {
+    return this.#parts.ages.finish();
+  }
+
+  #lookAtKeys(): void {
+    if (this.#state.work.at !== "resting") this.#parts.ages.look();
+  }
+
+  #perform(effect: DutyEffect): void {
+    switch (effect.type) {
+      case "list":
+        return this.#list(effect.call);
+      case "tell":
+        return this.#tell(effect);
+      case "change":
+        return this.#change(effect.change, { is: "duties", of: effect.of });
+      case "wake":
+        return this.#steps.wake(effect.timer, effect.afterMs);
+      case "report": {
+        const { kind, text } = shownOf(effect.report);
+        return this.#parts.health.report(kind, text);
+      }
+    }
+  }
+
+  #list(call: number): void {
+    const { channelId } = this.#parts.membership;
+    this.#deps.session.call("ListMembers", { channelId }).then(({ members }) => {
+      const present = members.filter(({ online, leaving }) => online && !leaving);
+      this.#steps.push({ type: "listed", call, online: new Set(present.map(({ agentId }) => agentId)) });
+    }, () => this.#steps.push({ type: "listed", call, online: undefined }));
+  }
+
+  #tell({ call, requestId, agentId }: Extract<DutyEffect, { type: "tell" }>): void {
+    const { membership } = this.#parts;
+    const told = (failed?: string): void => this.#steps.push({ type: "told", call, failed });
+    const place = membership.leafOf(agentId);
+    if (place === undefined) return told();
+    const { leafIndex, leaf: { encoded: leafNode } } = place;
+    const body = { channelId: membership.channelId, requestId, leafIndex, leafNode };
+    this.#deps.session.call("SendLeaf", body).then(() => told(), (error) => {
+      // It was answered, or made anew, meanwhile.
+      told(isCode(error, "not_found", "not_allowed") ? undefined : toStaticError(error, "Cannot tell it").message);
+    });
+  }
+
+  #change(change: number, plan: Plan): void {
+    this.#parts.commits.commit(plan).then(
+      () => this.#steps.push({ type: "changed", change, why: undefined }),
+      (error) => {
+        const text = toStaticError(error, "Cannot commit").message;
+        this.#steps.push({ type: "changed", change, why: { isAboutContent: isAboutContent(error), text } });
+      },
+    );
+  }
+}
+
+function isAboutContent(error: unknown): boolean {
+  return isCode(error, "not_allowed", "invalid_request", "already_member", "unsupported_version") ||
+    (error instanceof StaticError && error.cause instanceof MlsFault);
+}
+
+function shownOf(report: DutyReport): { readonly kind: "duty_failed" | "refused_join"; readonly text: string } {
+  switch (report.is) {
+    case "failed":
+      return { kind: "duty_failed", text: `Members that leave or return are still waiting: ${report.text}` };
+    case "not_genuine": {
+      const text = `A request to rejoin that the relay says is of ${report.agentId} is not genuine`;
+      return { kind: "refused_join", text };
+    }
+    case "too_often": {
+      const text =
+        `${report.agentId} came back ${maxReturns} times within a day, and asks again: this agent does not answer before a ` +
+        "day is over. Its data directory is misused, or the relay keeps it out of step; an owner may remove it";
+      return { kind: "refused_join", text };
+    }
+    case "cannot_be_granted": {
+      const text = `A request of ${report.agentId} to rejoin cannot be granted; it may ask again`;
+      return { kind: "refused_join", text };
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/** Requests of members to come back, as their agents signed them. The relay's word lets nobody in. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type JoinRequestId,
+  type NoticeBody,
+  readKeyPackage,
+  verifyKeyPackage,
+  WireError,
+} from "../../../proto/mod.ts";
+import { MlsFault } from "../../mls/codec.ts";
+import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../../mls/key_package.ts";
+import { checkLeaf } from "../../mls/leaf.ts";
+import { type ChannelDeps, clocksOf } from "../deps.ts";
+import type { Membership, RejoinClaim } from "../membership.ts";
+import type { Returning } from "../plan.ts";
+import type { Signed } from "../upkeep/duty_state.ts";
+
+type Request = NoticeBody<"DeliverRejoinRequest">;
+type Claim = RejoinClaim & Returning;
+
+export class RejoinClaims {
+  readonly #membership: Membership;
+  readonly #deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">;
+  readonly #kept = new Map<JoinRequestId, Claim>();
+
+  constructor(membership: Membership, deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">) {
+    this.#membership = membership;
+    this.#deps = deps;
+  }
+
+  /** Keeps what its agent signed. False when it is not genuine. */
+  keep(request: Request): boolean {
+    const claim = this.#claimOf(request);
+    if (claim !== undefined) this.#kept.set(request.requestId, claim);
+    return claim !== undefined;
+  }
+
+  /** One that is not kept is of nobody. */
+  judge(request: JoinRequestId): Signed {
+    const claim = this.#kept.get(request);
+    return claim === undefined ? "gone" : this.#membership.judgeLeaf(claim);
+  }
+
+  of(request: JoinRequestId): Returning | undefined {
+    return this.#kept.get(request);
+  }
+
+  /** Nobody waits for the others any more. */
+  forgetOthers(requests: ReadonlySet<JoinRequestId>): void {
+    for (const request of this.#kept.keys()) if (!requests.has(request)) this.#kept.delete(request);
+  }
+
+  /** Whether a member asks to come back from where this agent knows it to be: it cannot follow either. */
+  isStuckHere(request: Request): boolean {
+    const claim = this.#claimOf(request);
+    return claim !== undefined && this.#membership.judgeLeaf(claim) === "present";
+  }
+
+  /** Whether a member signed that it has left for a generation of the channel, and asks to be let in there. */
+  hasLeftFor(request: Request, generation: number): boolean {
+    return this.#claimOf(request, generation) !== undefined;
+  }
+
+  /** As its agent signed it; undefined when it is not genuine. */
+  #claimOf(request: Request, generation?: number): Claim | undefined {
+    const { agentId, requestId, leafHash, signature } = request;
+    const keyPackage = this.#readKeyPackage(request);
+    if (keyPackage === undefined) return undefined;
+    const signatureKey = keyPackage.leafNode.signaturePublicKey;
+    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
+    return this.#membership.isRejoinOf(claim, generation) ? { ...claim, requestId, keyPackage } : undefined;
+  }
+
+  /**
+   * Undefined when it is not one, not the asker's, or such that no commit could add it. Two decoders read it, and each may refuse
+   * what the other takes.
+   */
+  #readKeyPackage(request: Request): KeyPackage | undefined {
+    const { group: { current }, trust } = this.#membership;
+    try {
+      const { agentId } = verifyKeyPackage(
+        readKeyPackage(request.keyPackage),
+        this.#deps.relayNowMs(),
+        this.#deps.signatures.verifyHandshake,
+      );
+      if (agentId !== request.agentId) return undefined;
+      const keyPackage = decodeKeyPackageMessage(request.keyPackage);
+      const { suiteId, context: { extensions } } = current;
+      checkKeyPackage(keyPackage, suiteId);
+      checkLifetime(keyPackage, clocksOf(this.#deps));
+      checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });
+      return keyPackage;
+    } catch (error) {
+      if (error instanceof WireError || error instanceof MlsFault) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/** The machine of a member's duties, for tests that try every order of its events. */
+export { stepDuties } from "../upkeep/duties.ts";
+export {
+  type Asking,
+  type DutyEffect,
+  type DutyEvent,
+  type DutyFacts,
+  type DutyState,
+  type DutyStep,
+  newDuties,
+  openRequests,
+} from "../upkeep/duty_state.ts";

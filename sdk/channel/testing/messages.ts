@@ -1,0 +1,34 @@
+/** The machine of a channel's messages, for tests that try every order of its events. */
+export { stepOutbox } from "../messages/outbox.ts";
+export { needsReservation } from "../messages/next_bundle.ts";
+export {
+  allMessages,
+  forgetOutbox,
+  type OutboxEffect,
+  type OutboxEvent,
+  type OutboxFacts,
+  type OutboxState,
+  type OutboxStep,
+  type Rejection,
+  restoreOutbox,
+} from "../messages/outbox_state.ts";
+export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
+export type { CounterRecord } from "../records.ts";
+export { Senders } from "../reading/senders.ts";
+export { stepPosition } from "../messages/position.ts";
+export {
+  forgetPosition,
+  type PositionEffect,
+  type PositionEvent,
+  type PositionFacts,
+  type PositionState,
+  restorePosition,
+} from "../messages/position_state.ts";
+export { isFullInbox, isNearlyEmptyInbox, stepInbox } from "../messages/inbox.ts";
+export {
+  type InboxEffect,
+  type InboxEvent,
+  type InboxFacts,
+  type InboxState,
+  newInbox,
+} from "../messages/inbox_state.ts";

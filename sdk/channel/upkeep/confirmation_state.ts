@@ -1,0 +1,139 @@
+/**
+ * The state of confirmations: our own word about each epoch, and what others said. It is plain data, and `stepConfirmations` alone
+ * changes it. The tables are in docs/channel_machine.md.
+ */
+import type { AgentId } from "../../../proto/mod.ts";
+import { type ForkFacts, type ForkFinding, type ForkState, type Heard, restoreForks, type Said } from "./fork_watch.ts";
+
+/** Epochs whose state is kept: members that were away for longer are compared among each other. */
+export const keptEpochs = 256;
+
+/** Our own word about the present epoch. */
+export type Word =
+  | { readonly at: "none" }
+  /** Epochs that follow each other faster are not confirmed one by one. */
+  | { readonly at: "due"; readonly timer: number }
+  /** It is written, if it is `isNew`, and then signed. */
+  | { readonly at: "signing"; readonly job: number; readonly said: Said; readonly isNew: boolean }
+  /** Until it is given again. */
+  | { readonly at: "said"; readonly timer: number };
+
+/** With its signature. */
+export interface Signed extends Said {
+  readonly signature: Uint8Array;
+}
+
+export interface ConfirmationState {
+  word: Word;
+  /** On disk: no restart or rejoin makes this agent contradict itself. */
+  own: Said | undefined;
+  /** Given last. */
+  signed: Signed | undefined;
+  /** When an epoch was first confirmed, and when that was last told, by the local clock. */
+  saidMs: number;
+  toldMs: number;
+  /** Others may have messages of ours from epochs up to here, of another group than ours: nothing is said about them. */
+  formerEpoch: number;
+  /** Our own states, by epoch, the oldest first. */
+  readonly states: Map<number, Uint8Array>;
+  readonly forks: ForkState;
+  /** Runs since a member confirmed an epoch that we do not know. */
+  ahead: number | undefined;
+  /** Runs since something was heard that is not on disk. */
+  keep: number | undefined;
+  /** The last number that was given to a job or a timer. */
+  numbers: number;
+}
+
+/** Knowledge of others at the moment of a step. */
+export interface ConfirmationFacts extends ForkFacts {
+  readonly epoch: number;
+  /** Of our group, now. */
+  readonly state: Uint8Array;
+  readonly members: number;
+  /** The channel is where the relay says that the log is. */
+  readonly isCurrent: boolean;
+}
+
+/** A statement that was not looked at yet. */
+export interface Claimed {
+  readonly agentId: AgentId;
+  readonly signature: Uint8Array;
+}
+
+export type ConfirmationEvent =
+  /** The channel is up to date. */
+  | { readonly type: "confirm" }
+  | { readonly type: "signed"; readonly job: number; readonly signature: Uint8Array }
+  /** Our group is in this epoch, in this state: at the start, and with each commit and founding. */
+  | { readonly type: "entered"; readonly epoch: number; readonly state: Uint8Array; readonly by: Mover | undefined }
+  /** We joined anew, perhaps into another group than the one before, which had reached this epoch. All of it is on disk already. */
+  | { readonly type: "restarted"; readonly epoch: number; readonly state: Uint8Array; readonly formerEpoch: number }
+  /** A message of a member opened. */
+  | { readonly type: "heard"; readonly agentId: AgentId; readonly epoch: number }
+  | { readonly type: "told"; readonly said: Said; readonly by: readonly Claimed[] }
+  /** These have signed it. */
+  | { readonly type: "verified"; readonly said: Said; readonly agentIds: readonly AgentId[] }
+  /** The relay says that these are connected and confirm nothing. */
+  | { readonly type: "unconfirmed"; readonly epoch: number; readonly agentIds: readonly AgentId[] }
+  | { readonly type: "connection"; readonly isOnline: boolean }
+  /** The process ends. */
+  | { readonly type: "keep" }
+  | { readonly type: "time"; readonly timer: number };
+
+export interface Mover {
+  readonly committer: AgentId;
+  /** Members that came with a KeyPackage, and when they signed that: it may have waited at the relay since. */
+  readonly added: readonly { readonly agentId: AgentId; readonly madeMs: number }[];
+}
+
+export type ConfirmationEffect =
+  /** `isNew`: on disk first. */
+  | { readonly type: "sign"; readonly job: number; readonly said: Said; readonly isNew: boolean }
+  /** The relay passes it on, in cells that leave anyway. */
+  | { readonly type: "tell"; readonly signed: Signed }
+  | { readonly type: "verify"; readonly said: Said; readonly by: readonly Claimed[] }
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  /** Statements of others go to disk. `isLast`: the end of the process waits for it, and nothing else does. */
+  | { readonly type: "note"; readonly isLast: boolean }
+  | ForkFinding;
+
+export interface ConfirmationStep {
+  readonly effects: readonly ConfirmationEffect[];
+}
+
+/** Everything of it that is on disk. */
+export interface ConfirmationRecords {
+  readonly own: Said | undefined;
+  /** By epoch, ascending. */
+  readonly states: ReadonlyMap<number, Uint8Array>;
+  readonly heard: ReadonlyMap<AgentId, Heard>;
+  /** Members that are known to lie. */
+  readonly liars: ReadonlySet<AgentId>;
+}
+
+/** As a process that starts. */
+export function restoreConfirmations(
+  { own, states, heard, liars }: ConfirmationRecords,
+  formerEpoch: number,
+): ConfirmationState {
+  return {
+    word: { at: "none" },
+    own,
+    signed: undefined,
+    saidMs: -Infinity,
+    toldMs: 0,
+    formerEpoch,
+    states: new Map(states),
+    forks: restoreForks(heard, liars),
+    ahead: undefined,
+    keep: undefined,
+    numbers: 0,
+  };
+}
+
+/** Epochs that are over when the state of another one is kept. */
+export function overEpochs({ states }: Pick<ConfirmationState, "states">, epoch: number): number[] {
+  const known = [...states.keys()].filter((each) => each !== epoch);
+  return known.slice(0, Math.max(0, known.length + 1 - keptEpochs));
+}

@@ -1,0 +1,130 @@
+/**
+ * The state of a member's duties for others: removing members that left, and letting in those that lost their state. It is plain data,
+ * and `stepDuties` alone changes it. The tables are in docs/channel_machine.md. A request is known here by its id: the signed statement
+ * and its KeyPackage stay with the runner.
+ */
+import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
+
+/** A member that asks to come back. */
+export interface Asking {
+  readonly agentId: AgentId;
+  readonly requestId: JoinRequestId;
+  readonly expiresAtMs: number;
+  /** The asker's; a hint. */
+  readonly epoch: number;
+  /** It asks this agent and nobody else. */
+  readonly isNamed: boolean;
+}
+
+export type Work =
+  /** None is begun: stopped, out of step, or leaving. */
+  | { readonly at: "resting" }
+  | { readonly at: "idle" }
+  /** The relay is asked for members that come before us. */
+  | { readonly at: "asking_turn"; readonly call: number }
+  /** Until those before us have had their time. */
+  | { readonly at: "turn"; readonly timer: number }
+  /** A member that signed about an outdated leaf is told its present one, so that it asks again. */
+  | { readonly at: "telling"; readonly call: number }
+  /** A commit for all of them. */
+  | { readonly at: "working"; readonly change: number }
+  /** It could not be made: the request that cannot be granted is found by trying each alone. */
+  | {
+    readonly at: "one_by_one";
+    readonly change: number;
+    /** `none`: only members that leave, which ask for nothing. */
+    readonly of: "none" | JoinRequestId;
+    readonly left: readonly JoinRequestId[];
+  }
+  /** Work was left. */
+  | { readonly at: "pausing"; readonly timer: number };
+
+export interface DutyState {
+  work: Work;
+  /** One of each member that asks. */
+  requests: readonly Asking[];
+  /** Requests whose agents were told their leaf. */
+  told: readonly JoinRequestId[];
+  /** When members came back since this process began, let in by any member. */
+  readonly returns: Partial<Record<AgentId, readonly number[]>>;
+  /** The last number that was given to a call, a change or a timer. */
+  numbers: number;
+}
+
+/** A leaf as its agent signed about it: its present one, another one, or of somebody who is no member. */
+export type Signed = "present" | "other" | "gone";
+
+/** Knowledge of others at the moment of a step. */
+export interface DutyFacts {
+  /** By the local clock. */
+  readonly nowMs: number;
+  readonly relayNowMs: number;
+  readonly self: AgentId;
+  /** Whether a member signed it, with a KeyPackage that a commit can add. */
+  readonly isGenuine: (request: JoinRequestId) => boolean;
+  readonly judge: (request: JoinRequestId) => Signed;
+  /** Members that have said that they leave. */
+  readonly leavers: readonly AgentId[];
+  /** In this epoch the relay lets us remove none of them. */
+  readonly isWithoutLeavers: boolean;
+  /** Our own leaf is of a KeyPackage, or absent members that have left are ours to remove. */
+  readonly hasOwnWork: boolean;
+  readonly members: () => readonly { readonly agentId: AgentId; readonly leafIndex: number }[];
+  readonly joinedAfter: (agentId: AgentId, epoch: number) => boolean;
+  /** Between half and one and a half of it. */
+  readonly jitter: (ms: number) => number;
+}
+
+export type DutyEvent =
+  | { readonly type: "asked"; readonly request: Asking }
+  /** This member has left: its request to come back, if it made one, is over. */
+  | { readonly type: "left"; readonly agentId: AgentId }
+  /** The channel was opened, or goes on, and may have work left. */
+  | { readonly type: "look" }
+  | { readonly type: "moved"; readonly added: readonly AgentId[]; readonly removed: readonly AgentId[] }
+  | { readonly type: "rest" }
+  | { readonly type: "start" }
+  /** Members that are connected and stay, by the relay's word; undefined when it did not say. */
+  | { readonly type: "listed"; readonly call: number; readonly online: ReadonlySet<AgentId> | undefined }
+  | { readonly type: "told"; readonly call: number; readonly failed: string | undefined }
+  | { readonly type: "changed"; readonly change: number; readonly why: Undone | undefined }
+  | { readonly type: "time"; readonly timer: number };
+
+export interface Undone {
+  /** It failed because of what it was to do. Anything else passes, and is tried again. */
+  readonly isAboutContent: boolean;
+  readonly text: string;
+}
+
+export type DutyEffect =
+  | { readonly type: "list"; readonly call: number }
+  | { readonly type: "tell"; readonly call: number; readonly requestId: JoinRequestId; readonly agentId: AgentId }
+  | { readonly type: "change"; readonly change: number; readonly of: "all" | "none" | JoinRequestId }
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  | { readonly type: "report"; readonly report: DutyReport };
+
+export type DutyReport =
+  | { readonly is: "failed"; readonly text: string }
+  | { readonly is: "not_genuine" | "too_often" | "cannot_be_granted"; readonly agentId: AgentId };
+
+export interface DutyStep {
+  readonly effects: readonly DutyEffect[];
+}
+
+/** As of a process that starts: nothing of it is on disk. */
+export function newDuties(): DutyState {
+  return { work: { at: "idle" }, requests: [], told: [], returns: {}, numbers: 0 };
+}
+
+/** Requests that have not expired, of members that are still in the group and have not left since. */
+export function openRequests(
+  { requests }: Pick<DutyState, "requests">,
+  facts: DutyFacts,
+): (Asking & { leaf: Signed })[] {
+  const leaving = new Set(facts.leavers);
+  return requests.map((request) => {
+    const isOver = request.expiresAtMs < facts.relayNowMs || leaving.has(request.agentId);
+    const leaf: Signed = isOver ? "gone" : facts.judge(request.requestId);
+    return { ...request, leaf };
+  });
+}

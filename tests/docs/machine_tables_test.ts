@@ -1,0 +1,92 @@
+/** The tables of docs/channel_machine.md name the states that the machines have: all of them, and no others. */
+import { assert, assertEquals } from "@std/assert";
+
+interface Room {
+  /** The heading under which the table is. */
+  readonly heading: string;
+  /** The first cell of its head. */
+  readonly cell: string;
+  /** Below `sdk/channel`, and the unions whose variants are the table's rows: none, where the state is no union. */
+  readonly file: string;
+  readonly types: readonly string[];
+}
+
+const rooms: readonly Room[] = [
+  { heading: "## Link: what this connection", cell: "variant", file: "connection/link_state.ts", types: ["Link"] },
+  { heading: "## Reading the log", cell: "variant", file: "reading/reading_state.ts", types: ["Reading"] },
+  { heading: "## Names: the channels", cell: "slot", file: "names/names_state.ts", types: ["Slot", "Erasing"] },
+  { heading: "### Turns", cell: "turn", file: "names/names_state.ts", types: ["Turn"] },
+  { heading: "## Our own commits", cell: "variant", file: "commits/own_commit_state.ts", types: ["OwnCommit"] },
+  { heading: "## Leaving", cell: "variant", file: "leaving/departure_state.ts", types: ["Departure", "Going"] },
+  { heading: "### Place", cell: "variant", file: "recovery/recovery_state.ts", types: ["Place"] },
+  { heading: "### Foundings of ours", cell: "variant", file: "recovery/recovery_state.ts", types: ["Founding"] },
+  { heading: "### Way back", cell: "step", file: "recovery/recovery_state.ts", types: ["BackStep"] },
+  { heading: "### Key age", cell: "variant", file: "upkeep/key_age_state.ts", types: ["KeyChange"] },
+  { heading: "### Duties", cell: "variant", file: "upkeep/duty_state.ts", types: ["Work"] },
+  { heading: "### Confirmations", cell: "variant", file: "upkeep/confirmation_state.ts", types: ["Word"] },
+  { heading: "## Messages on their way out", cell: "next", file: "messages/outbox_state.ts", types: ["Next"] },
+  { heading: "## Messages on their way out", cell: "hold", file: "messages/outbox_state.ts", types: ["Hold"] },
+  { heading: "## Messages for the program", cell: "event", file: "messages/inbox_state.ts", types: [] },
+  {
+    heading: "## Progress of the application",
+    cell: "writing",
+    file: "messages/position_state.ts",
+    types: ["Writing"],
+  },
+];
+
+/** In code, `going` holds the states that the table names. */
+const holders: ReadonlySet<string> = new Set(["going"]);
+
+const page = read("docs/channel_machine.md").split("\n");
+
+function read(path: string): string {
+  return Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
+}
+
+function filesOf(folder: string): readonly string[] {
+  const names = Array.from(Deno.readDirSync(new URL(`../../${folder}`, import.meta.url)), ({ name }) => name);
+  return names.filter((name) => !name.endsWith("_test.ts")).map((name) => `${folder}/${name}`);
+}
+
+/** Returns the rows of the first table behind a line, whose head begins with a cell. */
+function rowsOf(from: number, cell: string): readonly string[] {
+  const head = page.findIndex((line, at) => at > from && line.startsWith(`| ${cell} `));
+  const end = page.findIndex((line, at) => at > head && !line.startsWith("|"));
+  return page.slice(head + 2, end < 0 ? undefined : end);
+}
+
+function statesIn(cell: string | undefined): readonly string[] {
+  return Array.from((cell ?? "").matchAll(/`([a-z_]+)`/g), ([, state = ""]) => state);
+}
+
+/** Returns the variants of a union, or of an interface that is one of them. */
+function variantsOf({ file, types }: Room): readonly string[] {
+  const code = read(`sdk/channel/${file}`);
+  return types.flatMap((type) => {
+    const [, body] = code.match(new RegExp(`^export (?:type|interface) ${type}\\b([^]*?)\n\n`, "m")) ?? [];
+    assert(body !== undefined, `${file} has no ${type}`);
+    return Array.from(body.matchAll(/\bat: "([a-z_]+)"/g), ([, state = ""]) => state);
+  });
+}
+
+for (const room of rooms.filter(({ types }) => types.length > 0)) {
+  Deno.test(`the table below "${room.heading}" has the states of ${room.types.join(" and ")}`, () => {
+    const from = page.findIndex((line) => line.startsWith(room.heading));
+    assert(from >= 0, "there is no such heading");
+    const inPage = rowsOf(from, room.cell).flatMap((row) => statesIn(row.split("|")[1]));
+    const inCode = variantsOf(room).filter((state) => !holders.has(state));
+    assertEquals([...new Set(inPage)].sort(), [...new Set(inCode)].sort());
+  });
+}
+
+Deno.test("a transition begins in what a machine knows by that name", () => {
+  const folders = [...new Set(rooms.map(({ file }) => `sdk/channel/${file.split("/")[0]}`))];
+  const code = folders.flatMap((folder) => filesOf(folder).map(read)).join("\n");
+  const heads = page.flatMap((line, at) => /^\| event +\| in /.test(line) ? [at] : []);
+  assert(heads.length > 3, "no table of transitions is found");
+  const named = heads.flatMap((head) => rowsOf(head - 1, "event").flatMap((row) => statesIn(row.split("|")[2])));
+  // The question to the log beside a founding of ours is a field.
+  const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code) && name !== "settle");
+  assertEquals(unknown, []);
+});

@@ -1,0 +1,239 @@
+/**
+ * World 7, the program: two loops over messages and a request among them, with the real machine of the inbox. Two messages fill it:
+ * later ones are passed over, and read again when there is room. One loop acknowledges by hand, loops end and begin, a time is over, the
+ * process is killed. Every message is done with once, and not before every loop is.
+ */
+import {
+  type InboxEffect,
+  type InboxEvent,
+  type InboxState,
+  isFullInbox,
+  isNearlyEmptyInbox,
+  newInbox,
+  stepInbox,
+} from "../../sdk/channel/testing/messages.ts";
+import type { Kind, Move, World } from "./explore.ts";
+
+/** How often each may still happen. */
+export interface ReaderBudgets {
+  /** A second loop, which acknowledges by hand. */
+  second: number;
+  ends: number;
+  back: number;
+  parks: number;
+  kill: number;
+  /** The time of a message is over. */
+  late: number;
+}
+
+interface Loop {
+  readonly reader: number;
+  readonly isManual: boolean;
+  /** It is working on these. */
+  held: readonly string[];
+  /** It is done with these. */
+  passed: readonly string[];
+  isParked: boolean;
+}
+
+export interface ReadersState {
+  readonly left: ReaderBudgets;
+  inbox: InboxState<string>;
+  /** Of the next entry of the log. */
+  place: number;
+  /** The first entry that was passed over. */
+  passedOver: number | undefined;
+  loops: Loop[];
+  readers: number;
+  done: readonly string[];
+  late: readonly string[];
+  fault: string | undefined;
+}
+
+type Step = typeof stepInbox<string>;
+
+const log = ["m1", "m2", "r1", "m3"];
+const bytes = 4 * 1024 * 1024;
+const none: readonly never[] = Object.freeze([]);
+
+export function twoReaders(left: Partial<ReaderBudgets>, step: Step = stepInbox): World<ReadersState> {
+  const start: ReadersState = {
+    left: { second: 0, ends: 0, back: 0, parks: 0, kill: 0, late: 0, ...left },
+    inbox: newInbox(),
+    place: 0,
+    passedOver: undefined,
+    loops: [],
+    readers: 0,
+    done: none,
+    late: none,
+    fault: undefined,
+  };
+  return {
+    start,
+    view: ({ left: _, ...state }) => state,
+    left: (state) => Object.values(state.left),
+    moves: (state) => movesOf(state, step),
+    broken: ({ fault }) => fault,
+    isGood: ({ done, passedOver }) => done.length === log.length && passedOver === undefined,
+  };
+}
+
+class Acting {
+  readonly #world: ReadersState;
+  readonly #step: Step;
+
+  constructor(world: ReadersState, step: Step) {
+    this.#world = world;
+    this.#step = step;
+  }
+
+  push(event: InboxEvent<string>): readonly InboxEffect<string>[] {
+    const world = this.#world;
+    const effects = this.#step(world.inbox, event, {
+      isDiscarding: false,
+      isExpired: (item) => world.late.includes(item),
+    });
+    for (const effect of effects) if (effect.type === "done") this.#done(effect.items);
+    return effects;
+  }
+
+  #done(items: readonly string[]): void {
+    const world = this.#world;
+    for (const item of items) {
+      if (world.done.includes(item)) world.fault ??= "S6: a message is done with twice";
+      const isHeldUp = world.loops.some(({ isParked, passed }) => !isParked && !passed.includes(item));
+      if (item.startsWith("m") && isHeldUp && !world.late.includes(item)) {
+        world.fault ??= "S6: a message is done with that a loop has not passed";
+      }
+    }
+    world.done = Object.freeze([...world.done, ...items].sort());
+    if (world.passedOver === undefined || !isNearlyEmptyInbox(world.inbox)) return;
+    world.place = world.passedOver;
+    world.passedOver = undefined;
+  }
+
+  arrives(): void {
+    const world = this.#world;
+    const item = log[world.place] ?? "";
+    if (world.passedOver === undefined && isFullInbox(world.inbox)) world.passedOver = world.place;
+    world.place++;
+    if (world.passedOver !== undefined || world.done.includes(item)) return;
+    this.push({ type: "arrived", item, lane: item.startsWith("r") ? "request" : "message", bytes });
+  }
+
+  begins(isManual: boolean): void {
+    const world = this.#world;
+    const reader = ++world.readers;
+    world.loops.push({ reader, isManual, held: none, passed: none, isParked: false });
+    this.push({ type: "begins", reader, all: false, isManual });
+  }
+
+  next(loop: Loop): void {
+    const { reader, isManual } = loop;
+    loop.isParked = false;
+    if (!isManual) this.#pass(loop, ...loop.held);
+    this.push({ type: "asks", reader });
+    const given = this.push({ type: "takes", reader }).at(-1);
+    if (given?.type !== "given") return;
+    const { item } = given.entry;
+    if (loop.held.includes(item) || loop.passed.includes(item)) this.#world.fault ??= "S6: a loop gets a message twice";
+    loop.held = Object.freeze([...loop.held, item]);
+  }
+
+  #pass(loop: Loop, ...items: readonly string[]): void {
+    loop.passed = Object.freeze([...loop.passed, ...items]);
+    loop.held = Object.freeze(loop.held.filter((each) => !items.includes(each)));
+  }
+
+  passes(loop: Loop, item: string): void {
+    this.#pass(loop, item);
+    this.push({ type: "passes", reader: loop.reader, number: this.#numberOf(item) });
+  }
+
+  givesBack(loop: Loop, item: string): void {
+    loop.held = Object.freeze(loop.held.filter((each) => each !== item));
+    this.push({ type: "gives_back", reader: loop.reader, number: this.#numberOf(item) });
+  }
+
+  parks(loop: Loop): void {
+    loop.isParked = true;
+    this.push({ type: "parks", reader: loop.reader });
+  }
+
+  ends(loop: Loop): void {
+    const world = this.#world;
+    world.loops = world.loops.filter((each) => each !== loop);
+    this.push({ type: "ends", reader: loop.reader });
+  }
+
+  handled(item: string): void {
+    this.push({ type: "handled", number: this.#numberOf(item) });
+  }
+
+  #numberOf(item: string): number {
+    return this.#world.inbox.entries.find((each) => each.item === item)?.number ?? -1;
+  }
+}
+
+function movesOf(state: ReadersState, step: Step): readonly Move<ReadersState>[] {
+  const moves: Move<ReadersState>[] = [];
+  const add = (
+    name: string,
+    kind: Kind,
+    act: (acting: Acting, state: ReadersState) => void,
+    budget?: keyof ReaderBudgets,
+  ): void => {
+    if (budget !== undefined && state.left[budget] === 0) return;
+    moves.push({
+      name,
+      kind,
+      isBudgeted: budget !== undefined,
+      act: (world) => {
+        if (budget !== undefined) world.left[budget]--;
+        act(new Acting(world, step), world);
+      },
+    });
+  };
+  if (state.place < log.length) add(`${log[state.place]} arrives`, "notice", (acting) => acting.arrives());
+  if (state.loops.every(({ isManual }) => isManual)) add("a loop begins", "program", (acting) => acting.begins(false));
+  if (state.loops.every(({ isManual }) => !isManual)) {
+    add("a loop by hand begins", "program", (acting) => acting.begins(true), "second");
+  }
+  for (const { item, lane, isHandled } of state.inbox.entries) {
+    if (lane === "request" && !isHandled) add(`${item} is handled`, "program", (acting) => acting.handled(item));
+    if (lane === "message" && !state.late.includes(item)) {
+      add(`the time of ${item} is over`, "fault", (_, world) => {
+        world.late = Object.freeze([...world.late, item]);
+      }, "late");
+    }
+  }
+  state.loops.forEach((loop, at) => addLoop(add, loop, at));
+  add("the process is killed, and starts", "fault", (_, world) => {
+    Object.assign(world, { inbox: newInbox(), place: 0, passedOver: undefined, loops: [] });
+  }, "kill");
+  return moves;
+}
+
+function addLoop(
+  add: (
+    name: string,
+    kind: Kind,
+    act: (acting: Acting, state: ReadersState) => void,
+    budget?: keyof ReaderBudgets,
+  ) => void,
+  { reader, isManual, held }: Loop,
+  at: number,
+): void {
+  const acts = (name: string, act: (acting: Acting, loop: Loop) => void, budget?: keyof ReaderBudgets): void =>
+    add(`loop ${reader} ${name}`, "program", (acting, world) => {
+      const loop = world.loops[at];
+      if (loop !== undefined) act(acting, loop);
+    }, budget);
+  acts("asks for the next one", (acting, loop) => acting.next(loop));
+  acts("ends", (acting, loop) => acting.ends(loop), "ends");
+  if (!isManual) acts("is not asked for", (acting, loop) => acting.parks(loop), "parks");
+  for (const item of held) {
+    if (isManual) acts(`passes ${item}`, (acting, loop) => acting.passes(loop, item));
+    acts(`gives ${item} back`, (acting, loop) => acting.givesBack(loop, item), "back");
+  }
+}
