@@ -39,7 +39,7 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, commits, stops, ways back, leaving, messages, duties, and an agent's names: nobody is stuck",
+      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, duties, and an agent's names: nobody is stuck",
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
@@ -50,6 +50,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
       "tests/small_worlds/read_messages_test.ts",
+      "tests/small_worlds/reading_member_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
       "tests/small_worlds/sent_messages_test.ts",
       "tests/small_worlds/set_back_stop_test.ts",

@@ -19,15 +19,15 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "message-is-read-under-another-epoch-than-its-own",
-    path: "sdk/channel/log_reader.ts",
-    from: "if (header.epoch !== entry.epoch) return",
-    to: "if (header.epoch > entry.epoch) return",
+    path: "sdk/channel/reading/read_message.ts",
+    from: "if (header.epoch !== body.epoch) return",
+    to: "if (header.epoch > body.epoch) return",
   },
   {
     name: "commit-is-followed-under-another-epoch-than-its-own",
-    path: "sdk/channel/log_reader.ts",
-    from: "const outcome = header?.epoch === entry.epoch",
-    to: "const outcome = header !== undefined",
+    path: "sdk/channel/reading/read_commit.ts",
+    from: "if (facts.headerOf(body)?.epoch !== body.epoch) return",
+    to: "if (facts.headerOf(body) === undefined) return",
   },
   {
     name: "owner-that-is-stopped-again-takes-a-members-welcome",
@@ -68,13 +68,13 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "latest-removals-are-forgotten-and-old-ones-kept",
-    path: "sdk/channel/endings.ts",
+    path: "sdk/channel/reading/endings.ts",
     from: ".slice(-maxEndings);",
     to: ".slice(0, maxEndings);",
   },
   {
     name: "missing-messages-are-hidden-by-a-later-word-about-others",
-    path: "sdk/channel/senders.ts",
+    path: "sdk/channel/reading/senders.ts",
     from: "return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;",
     to: "return gone !== undefined && highest > 0 && gone.first + gone.count >= counter;",
   },

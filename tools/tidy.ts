@@ -19,7 +19,8 @@ const stopsReader =
 const plainAdvice = "say it with the thing itself as the subject; functions return";
 
 /** Rooms of the channel whose control is a machine: promises and timers stand in a folder `runner`. */
-const machineRooms = /^sdk\/channel\/(?:commits|connection|leaving|names|recovery|upkeep)\/(?!(?:.*\/)?runner\/)/;
+const machineRooms =
+  /^sdk\/channel\/(?:commits|connection|leaving|names|reading|recovery|upkeep)\/(?!(?:.*\/)?runner\/)/;
 const waits = /\b(?:async|await|Promise|setTimeout|setInterval|queueMicrotask)\b/g;
 /** In two pieces: tools that look for uses of files by their paths must not find one here. */
 const permitMaker = ["sdk/channel/connection", "judge_connection.ts"].join("/");

@@ -2,7 +2,7 @@
 import type { Ports } from "../content/ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
-import { reportBadContent } from "./intake.ts";
+import { reportBadContent } from "./runner/intake.ts";
 import { translating } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 import { createRequestRecords } from "./request_records.ts";

@@ -18,7 +18,7 @@ import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./ba
 import { endErasing } from "./erasing.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
-import type { LogPosition } from "./log_place.ts";
+import type { LogPosition } from "./reading/log_place.ts";
 import {
   type ChannelRecord,
   type CounterRecord,

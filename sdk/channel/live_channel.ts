@@ -8,9 +8,6 @@ import {
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
-  equalBytes,
-  foundingEpoch,
-  foundingHash,
   generationOf,
   limits,
   type NoticeBody,
@@ -32,23 +29,21 @@ import { endError, hiddenError, leftError, removedError } from "./end_errors.ts"
 import { type Begun, judgeFounding } from "./following.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
-import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { type InboxItem, InboxRunner } from "./runner/inbox_runner.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import { isHeardLately } from "./last_heard.ts";
-import { LogReader } from "./log_reader.ts";
 import { leaveRequest } from "./leave_request.ts";
 import { LookAlikes } from "./look_alikes.ts";
-import { type LeaveWorth, Membership, type Moved } from "./membership.ts";
+import { Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
 import { Newcomers } from "./newcomers.ts";
 import type { PlanFacts } from "./plan.ts";
 import { planOf } from "./plans.ts";
 import { Receiver } from "./receiver.ts";
 import { type LeaveProof, putLog } from "./records.ts";
-import { Senders } from "./senders.ts";
+import { Senders } from "./reading/senders.ts";
 import { StoreAge } from "./store_age.ts";
 import { wayOut } from "./succession.ts";
 import { CommitRunner } from "./runner/commit_runner.ts";
@@ -64,7 +59,8 @@ import { PositionRunner } from "./runner/position_runner.ts";
 import { type ChannelFinding, RecoveryRunner, type RecoverySight } from "./runner/recovery_runner.ts";
 import { errorOf } from "./runner/recovery_words.ts";
 import { takenOf } from "./runner/notice_kinds.ts";
-import type { Verdict } from "./verdict.ts";
+import { ReadingRunner } from "./runner/reading_runner.ts";
+import type { LogEntry, ReadingFinding } from "./reading/reading_state.ts";
 
 export interface LiveChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
@@ -113,7 +109,7 @@ export class LiveChannel {
   readonly events = new EventStream<ChannelEvent>();
   readonly #deps: ChannelDeps;
   readonly #keeper: ChannelKeeper;
-  readonly #reader: LogReader;
+  readonly #reader: ReadingRunner;
   readonly #progress: PositionRunner;
   readonly #caretaker: DutyRunner;
   readonly #recovery: RecoveryRunner;
@@ -150,7 +146,7 @@ export class LiveChannel {
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new ConfirmationRunner(said, deps);
-    const { confirmations, ages } = this;
+    const { ages } = this;
     this.outbox = this.#createOutbox(parts);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): PositionRunner => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
@@ -164,24 +160,8 @@ export class LiveChannel {
       isExpired: (message) => this.#isExpired(message),
       discard: !parts.receive,
     });
-    const { position, landmarks, record: { joinedEpoch } } = parts;
-    this.#reader = new LogReader({ position, landmarks, joinedEpoch }, {
-      membership,
-      commits,
-      senders: this.senders,
-      inbox: this.inbox,
-      health,
-      budget: new FetchBudget(() => deps.runtime.nowMs()),
-      agentId: deps.agentId,
-      relayNowMs: deps.relayNowMs,
-      nameOf: deps.nameOf,
-      maxAgeMs,
-      discard: !parts.receive,
-      onDone: (changes) => void this.#progress.note(changes),
-      confirmations,
-      durable: () => this.#progress.durable,
-    });
-    this.#progress = this.#createProgress(position?.sequence ?? 0);
+    this.#reader = this.#createReader(parts);
+    this.#progress = this.#createProgress(parts.position?.sequence ?? 0);
     this.#caretaker = new DutyRunner({ membership, commits, health, ages, onFault }, deps);
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
@@ -189,6 +169,25 @@ export class LiveChannel {
     this.departure = this.#createDeparture();
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
+  }
+
+  #createReader(parts: LiveChannelParts): ReadingRunner {
+    const { position, landmarks, record: { joinedEpoch }, receive } = parts;
+    const { membership, commits, senders, inbox, health, confirmations } = this;
+    const { runtime, agentId, relayNowMs, nameOf } = this.#deps;
+    return new ReadingRunner({ position, landmarks, joinedEpoch }, {
+      ...{ membership, commits, senders, inbox, health, confirmations, agentId, relayNowMs, nameOf },
+      nowMs: () => runtime.nowMs(),
+      maxAgeMs: () => this.#maxAgeMs,
+      discard: !receive,
+      stop: () => this.#recovery.stopsAt,
+      foreign: () => this.#recovery.foreignGeneration,
+      durable: () => this.#progress.durable,
+      onDone: (changes) => void this.#progress.note(changes),
+      judgeFounding: (founding) => judgeFounding(founding, this.#recovery.stopped, membership, this.#deps),
+      enter: (founding, verdict) => this.#recovery.founded(founding, verdict),
+      onFinding: (finding) => this.#hasRead(finding),
+    });
   }
 
   #createProgress(position: number): PositionRunner {
@@ -413,8 +412,7 @@ export class LiveChannel {
         return membership.epoch;
       },
       get began() {
-        const { parent } = membership.group;
-        return parent?.base.epoch === membership.epoch - 1 ? parent.commitHash : undefined;
+        return membership.began;
       },
       get received() {
         return reader.received;
@@ -641,23 +639,27 @@ export class LiveChannel {
   }
 
   /** Returns what was read of the log. */
-  async #process(notice: NoticeEnvelope, permit: Permit | undefined): Promise<Taken | undefined> {
+  #process(notice: NoticeEnvelope, permit: Permit | undefined): Promise<Taken | undefined> | Taken | undefined {
     if (this.#ended !== undefined) return undefined;
     switch (notice.operation) {
-      case "DeliverConfirmations":
-      case "DeliverUnconfirmed":
-      case "DeliverRejoinRequest":
-      case "DeliverLeaf":
-      case "DeliverChannelEnd":
+      case "DeliverMessage":
+      case "DeliverCommit":
+      case "DeliverLeave":
+      case "DeliverLapse":
+      case "DeliverGap":
+      case "DeliverFounding":
+        return this.#read(notice, permit);
+      default:
         this.#hear(notice);
         return undefined;
-      case "DeliverFounding":
-        await this.#readFounding(notice.body, permit);
-        return undefined;
     }
-    await this.#readEntry(notice);
-    const { body } = notice;
-    return "ciphertext" in body || "commit" in body ? takenOf(body) : undefined;
+  }
+
+  #read(entry: LogEntry, permit: Permit | undefined): Promise<Taken | undefined> | Taken | undefined {
+    const { body } = entry;
+    const took = "ciphertext" in body || "commit" in body ? takenOf(body) : undefined;
+    const reading = this.#reader.read(entry, permit);
+    return reading === undefined ? took : reading.then(() => took);
   }
 
   /** Words of the relay that stand in no log. */
@@ -692,120 +694,29 @@ export class LiveChannel {
     this.#caretaker.asked(request);
   }
 
-  /** Somebody began a new generation. */
-  async #readFounding(entry: NoticeBody<"DeliverFounding">, permit: Permit | undefined): Promise<void> {
-    const { sequence, founding: { generation } } = entry;
-    if (!this.#reader.rises(sequence)) return;
-    if (generation <= generationOf(this.membership.epoch)) return this.#foundedBefore(entry);
-    // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
-    if (permit === undefined) return this.#link.push({ type: "hold" });
-    const verdict = judgeFounding(entry, this.#recovery.stopped, this.membership, this.#deps);
-    if (verdict.kind !== "forged") return await this.#recovery.founded(entry, verdict);
-    // Something else stands there, or nothing yet.
-    const text = `The relay delivered a false beginning of a new generation: ${verdict.reason}`;
-    this.health.report("relay_lied", text);
-  }
-
-  /** We are in it already, or in a later one, and read the log again. */
-  #foundedBefore({ sequence, epoch, founding }: NoticeBody<"DeliverFounding">): void {
-    const { channelId, group } = this.membership;
-    const hash = foundingHash({ channelId, ...founding });
-    const present = group.binding.generation;
-    const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
-    if (isOurs && epoch === foundingEpoch(founding.generation)) return this.#reader.founded({ sequence, epoch });
-    const text =
-      "The relay delivered a false beginning of a new generation: it is not the generation that this agent is in";
-    this.health.report("relay_lied", text);
-  }
-
-  /**
-   * Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or of a generation that
-   * we do not follow. None of them is acknowledged as done with: that they stand there is the relay's word.
-   */
-  #passOver(notice: NoticeEnvelope): boolean {
+  /** News of an entry of the log. */
+  #hasRead(finding: ReadingFinding): Promise<void> | void {
     const recovery = this.#recovery;
-    const isBehind = recovery.isBehind(notice);
-    const isEntry = notice.operation === "DeliverMessage" || notice.operation === "DeliverCommit";
-    if (isBehind) {
-      const isStop = isEntry && notice.body.sequence === recovery.stopped?.sequence;
-      if (isEntry && "ciphertext" in notice.body) recovery.countUnread(notice.body.sequence);
-      recovery.push({ type: "stop_read", isStop });
-    }
-    return isBehind || (isEntry && recovery.isForeign(generationOf(notice.body.epoch)));
-  }
-
-  async #readEntry(notice: NoticeEnvelope): Promise<void> {
-    if (this.#passOver(notice)) {
-      // A member that leaves a stopped channel has left: it signed about the leaf that we know.
-      if (notice.operation === "DeliverLeave") await this.#noteLeave(leaveOf(notice.body));
-      return;
-    }
-    switch (notice.operation) {
-      case "DeliverMessage":
-        return this.#follow(await this.#reader.message(notice.body));
-      case "DeliverCommit":
-        return await this.#follow(await this.#reader.commit(notice.body), notice.body);
-      case "DeliverLeave": {
-        const leave = leaveOf(notice.body);
-        const verdict = await this.#reader.about(leave.agentId, notice.body.sequence);
-        if (verdict !== undefined) return await this.#follow(verdict);
-        const worth = await this.#noteLeave(leave);
-        if (worth === "taken") this.commits.left();
-        if (worth !== "unsigned") this.#caretaker.left(leave.agentId);
-        return;
-      }
-      case "DeliverLapse": {
-        const { agentId, sequence } = notice.body;
-        const verdict = await this.#reader.about(agentId, sequence);
-        return await (verdict === undefined ? this.membership.noteLapse(notice.body) : this.#follow(verdict));
-      }
-      case "DeliverGap": {
-        const { messages, reason, lastSequence } = notice.body;
-        if (!this.#reader.other(lastSequence)) return;
-        const why = reason === "age" ? "were too old" : "were too many";
-        const text = `The relay gave up ${messages} messages that ${why}`;
-        this.health.report("dropped_by_relay", text, { about: reason, count: messages });
-        this.tell({ type: "gap", messages, reason });
-      }
-    }
-  }
-
-  async #noteLeave(leave: LeaveProof): Promise<LeaveWorth> {
-    const { agentId } = leave;
-    const worth = await this.membership.noteLeave(leave);
-    if (worth === "void") {
-      const text =
-        `${agentId} signed that it leaves, but not about its present leaf: it left, or the relay repeats an old ` +
-        "statement. It stays a member. If it is gone, an owner can remove it";
-      this.health.report("void_leave", text);
-    } else if (worth === "unsigned" && this.membership.leafOf(agentId) !== undefined) {
-      const text = `The relay delivered a statement that ${agentId} leaves, which this member has not signed`;
-      this.health.report("relay_lied", text);
-    }
-    return worth;
-  }
-
-  async #follow(verdict: Verdict, commit?: NoticeBody<"DeliverCommit">): Promise<void> {
-    switch (verdict.kind) {
-      case "ok":
-        return;
-      case "fetch_again":
-        return this.#link.fetchAgain(verdict.afterMs);
+    switch (finding.is) {
+      case "fetch":
+        return this.#link.fetchAgain(finding.afterMs);
+      case "hold":
+        return this.#link.push({ type: "hold" });
+      case "behind_stop":
+        return recovery.countUnread(finding.sequence);
+      case "stop_read":
+        return recovery.push({ type: "stop_read", isStop: finding.isStop });
+      case "leaves":
+        if (finding.isPresent) this.commits.left();
+        return this.#caretaker.left(finding.agentId);
       case "removed":
-        this.#removedBy = commit;
-        return await this.#recovery.tell({
-          type: "removed",
-          isAgain: verdict.again,
-          reason: "it was removed and added again",
-        });
-      case "stopped": {
-        const { commit: bad, reason } = verdict;
-        return await this.#recovery.stopAt(this.membership.badCommitOf(bad, reason), reason);
-      }
+        this.#removedBy = finding.body;
+        return recovery.tell({ type: "removed", isAgain: finding.isAgain, reason: "it was removed and added again" });
+      case "stopped":
+        return recovery.stopAt(this.membership.badCommitOf(finding.body, finding.reason), finding.reason);
       case "out_of_step": {
-        await this.membership.explainFork();
-        const isNamed = verdict.named === undefined ? {} : { isNamed: verdict.named };
-        await this.#recovery.tell({ type: "out_of_step", reason: verdict.reason, ...isNamed });
+        const { reason, isNamed } = finding;
+        return recovery.tell({ type: "out_of_step", reason, ...(isNamed !== undefined && { isNamed }) });
       }
     }
   }
@@ -943,10 +854,6 @@ export class LiveChannel {
     this.#forgottenBefore = oldestEpoch;
     await this.membership.durable.forgetBefore(oldestEpoch);
   }
-}
-
-function leaveOf({ sender: agentId, leafHash, signature }: NoticeBody<"DeliverLeave">): LeaveProof {
-  return { agentId, leafHash, signature };
 }
 
 function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {

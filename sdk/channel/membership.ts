@@ -38,7 +38,7 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
-import type { OwnCommit } from "./log_place.ts";
+import type { OwnCommit } from "./reading/log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
 import { reportChangedKeys } from "./key_reports.ts";
 import { type Lineage, lineageAfter, type LineageEvent } from "./lineage.ts";
@@ -141,8 +141,6 @@ export class Membership {
   readonly #health: HealthLog;
   #durable: DurableGroup;
   #record: ChannelRecord;
-  /** By which a fork can be told. */
-  #lastCommit: Pick<CommitPlace, "epoch" | "hash"> | undefined;
   readonly #waiters: EpochWaiters;
   readonly #listeners = new Set<MovedListener>();
   readonly #commitListeners = new Set<CommitListener>();
@@ -174,6 +172,12 @@ export class Membership {
 
   get epoch(): number {
     return this.group.epoch;
+  }
+
+  /** The hash of the commit that began our epoch, if it is known. */
+  get began(): Uint8Array | undefined {
+    const { parent } = this.group;
+    return parent?.base.epoch === this.epoch - 1 ? parent.commitHash : undefined;
   }
 
   get channelId(): ChannelId {
@@ -485,10 +489,7 @@ export class Membership {
       createRules(signed.declared, this.#deps.signatures),
       (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence, signed: kept }),
     );
-    if (outcome.kind === "commit") {
-      this.#lastCommit = { epoch, hash };
-      this.#moved(outcome.summary);
-    }
+    if (outcome.kind === "commit") this.#moved(outcome.summary);
     if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
       return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
     }
@@ -500,7 +501,6 @@ export class Membership {
     const { epoch, hash } = prepared;
     const place = { own: true, hash, epoch, sequence, signed };
     if (!await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place))) return false;
-    this.#lastCommit = { epoch, hash };
     this.#moved(prepared.summary);
     return true;
   }
@@ -512,23 +512,6 @@ export class Membership {
       epoch,
       generation: generationOf(epoch),
     });
-  }
-
-  /**
-   * For when we cannot follow the relay's log any more. If it holds another commit than the one that it gave us, says so in
-   * `health`: that is a fork and no accident. An explanation, not a condition.
-   */
-  async explainFork(): Promise<void> {
-    const last = this.#lastCommit;
-    if (last === undefined) return;
-    try {
-      const { commit } = await this.findCommit(last.epoch);
-      if (commit === undefined || equalBytes(commit.commitHash, last.hash)) return;
-      const text = `The relay delivered another commit of epoch ${last.epoch} to us than its log holds`;
-      this.#health.report("relay_lied", text);
-    } catch {
-      // Without it the way back is the same.
-    }
   }
 
   /**

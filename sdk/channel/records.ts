@@ -14,10 +14,10 @@ import {
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore, type StoredFields } from "../store/mod.ts";
-import type { Ending } from "./endings.ts";
+import type { Ending } from "./reading/endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import { type Came, type Lineage, noLineage } from "./lineage.ts";
-import type { LogPosition, OwnCommit } from "./log_place.ts";
+import type { LogPosition, OwnCommit } from "./reading/log_place.ts";
 
 const [channels, trust, positions, logs, counters, landmarks] = [
   "channels",
@@ -209,7 +209,7 @@ export async function readLog(store: Pick<ChannelStore, "get">, channelId: Chann
   return record === undefined ? undefined : decodeFields(record, logs).bytes(0);
 }
 
-/** Facts about commits that are needed to read the log again; see `log_place.ts` and `endings.ts`. */
+/** Facts about commits that are needed to read the log again; see `reading/`. */
 export interface Landmarks {
   readonly ownCommits: readonly OwnCommit[];
   readonly endings: readonly Ending[];

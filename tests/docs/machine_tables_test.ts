@@ -13,6 +13,7 @@ interface Room {
 
 const rooms: readonly Room[] = [
   { heading: "## Link: what this connection", cell: "variant", file: "connection/link_state.ts", types: ["Link"] },
+  { heading: "## Reading the log", cell: "variant", file: "reading/reading_state.ts", types: ["Reading"] },
   { heading: "## Names: the channels", cell: "slot", file: "names/names_state.ts", types: ["Slot", "Erasing"] },
   { heading: "### Turns", cell: "turn", file: "names/names_state.ts", types: ["Turn"] },
   { heading: "## Our own commits", cell: "variant", file: "commits/own_commit_state.ts", types: ["OwnCommit"] },

@@ -10,6 +10,7 @@ import { leavingMember } from "./leaving_member.ts";
 import { live } from "./live.ts";
 import { memberInStep } from "./member_in_step.ts";
 import { namesOfAgent } from "./names_of_agent.ts";
+import { readingMember } from "./reading_member.ts";
 import { restoredOwner } from "./restored_owner.ts";
 import { setBackLog } from "./set_back_log.ts";
 import { setBackStop } from "./set_back_stop.ts";
@@ -66,6 +67,23 @@ world("a member in step", (random) =>
   memberInStep(
     upTo(random, { busy: 3, broken: 4, send: 3, change: 2, kill: 3, copy: 2, message: 3, commit: 3, ask: 2, fetch: 3 }),
     { isTaken: random.chance(0.5) },
+  ));
+world("a member reads a log", (random) =>
+  readingMember(
+    upTo(random, {
+      message: 4,
+      carol: 2,
+      commit: 3,
+      removal: 1,
+      founding: 2,
+      own: 2,
+      lost: 1,
+      lie: 3,
+      busy: 3,
+      broken: 3,
+      kill: 3,
+    }),
+    random.chance(0.5) ? { room: 1 } : {},
   ));
 world(
   "a log is set back",

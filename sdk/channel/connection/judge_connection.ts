@@ -6,7 +6,7 @@
  */
 import { equalBytes, generationOf } from "../../../proto/mod.ts";
 import { type Anchor, isDiscarded } from "../anchor.ts";
-import type { OwnCommit } from "../log_place.ts";
+import type { OwnCommit } from "../reading/log_place.ts";
 import type { Answers, Facts, Found, Question, Subscribed } from "./link_state.ts";
 import type { Doubt, Permit } from "./permit.ts";
 

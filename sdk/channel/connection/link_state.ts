@@ -4,7 +4,7 @@
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
 import type { Anchor } from "../anchor.ts";
-import type { OwnCommit } from "../log_place.ts";
+import type { OwnCommit } from "../reading/log_place.ts";
 import type { Doubt, Permit } from "./permit.ts";
 
 /** In the order in which they are asked. */

@@ -18,7 +18,7 @@ import {
   type InboxState,
   newInbox,
 } from "../messages/inbox_state.ts";
-import type { Arrival } from "../senders.ts";
+import type { Arrival } from "../reading/senders.ts";
 
 /**
  * One message key that was used. It is used up when the application is done with all messages that were sealed with it.

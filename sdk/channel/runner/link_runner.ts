@@ -60,7 +60,10 @@ export interface LinkRunnerParts {
   /** The relay has said where the log is. */
   readonly onSubscribed: (reply: Subscribed) => Promise<void>;
   /** Returns what was read, for the window. */
-  readonly read: (notice: NoticeEnvelope, permit: Permit | undefined) => Promise<Taken | undefined>;
+  readonly read: (
+    notice: NoticeEnvelope,
+    permit: Permit | undefined,
+  ) => Promise<Taken | undefined> | Taken | undefined;
   readonly loseLog: () => void;
   readonly onCleared: (permit: Permit, begins: Begins) => Promise<void>;
   readonly onResumed: (permit: Permit) => void;
@@ -278,7 +281,7 @@ export class LinkRunner {
 
   #read(reading: number, { kind, content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
     const isDue = (): boolean => !this.#isOver && (kind === "word" || isOfStream(this.#state, reading));
-    this.#parts.entries.run(() => isDue() ? this.#parts.read(content, permit) : Promise.resolve(undefined))
+    this.#parts.entries.run(() => isDue() ? this.#parts.read(content, permit) : undefined)
       .then((took) => this.push({ type: "read", reading, ...(took !== undefined && { took }) }))
       .catch((fault) => this.#parts.onFault(fault));
   }

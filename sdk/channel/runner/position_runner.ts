@@ -7,7 +7,7 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { LogPosition } from "../log_place.ts";
+import type { LogPosition } from "../reading/log_place.ts";
 import { hasNews, isFarAhead, stepPosition } from "../messages/position.ts";
 import {
   type PositionEffect,

@@ -5,7 +5,7 @@
  * Long because every effect is carried out here, each in a few lines.
  */
 import { hexToBytes } from "@noble/hashes/utils.js";
-import { type AgentId, foundingEpoch, generationOf, type NoticeEnvelope } from "../../../proto/mod.ts";
+import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
@@ -364,18 +364,9 @@ export class RecoveryRunner {
     return { problem: problemOf(bad), action, recoverable: this.#parts.membership.group.self.owner && isNow };
   }
 
-  /** Whether an entry of the log is the commit at which this agent is stopped, or stands behind it. */
-  isBehind({ operation, body }: NoticeEnvelope): boolean {
-    const bad = badOf(this.#state.place);
-    if (bad === undefined) return false;
-    if (operation === "DeliverGap") return body.firstSequence >= bad.sequence;
-    return "sequence" in body && body.sequence >= bad.sequence;
-  }
-
-  /** Whether a generation is one that this agent does not follow, or comes after such a one. */
-  isForeign(generation: number): boolean {
-    const foreign = this.foreignGeneration;
-    return foreign !== undefined && generation >= foreign;
+  /** Nothing from here on is read. */
+  get stopsAt(): number | undefined {
+    return badOf(this.#state.place)?.sequence;
   }
 
   /** A message behind the stop: nobody that cannot follow the commit can read it. It may be delivered again. */

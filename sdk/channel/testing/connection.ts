@@ -19,4 +19,4 @@ export type {
   Subscribed,
 } from "../connection/link_state.ts";
 export type { Doubt, Permit } from "../connection/permit.ts";
-export type { OwnCommit } from "../log_place.ts";
+export type { OwnCommit } from "../reading/log_place.ts";

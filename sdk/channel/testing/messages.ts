@@ -14,7 +14,7 @@ export {
 } from "../messages/outbox_state.ts";
 export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
 export type { CounterRecord } from "../records.ts";
-export { Senders } from "../senders.ts";
+export { Senders } from "../reading/senders.ts";
 export { stepPosition } from "../messages/position.ts";
 export {
   forgetPosition,

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { binaryIdFromBytes, type MessageId, parseAgentId } from "../../proto/mod.ts";
-import type { SenderRecord } from "./records.ts";
+import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
+import { binaryIdFromBytes, type MessageId, parseAgentId } from "../../../proto/mod.ts";
+import type { SenderRecord } from "../records.ts";
 import { type Counted, Senders, type Verdict } from "./senders.ts";
 
 const alice = parseAgentId("a".repeat(22));

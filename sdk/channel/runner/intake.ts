@@ -12,19 +12,18 @@ import {
   type NoticeBody,
   type PrivateMessageHeader,
   WireError,
-} from "../../proto/mod.ts";
-import { type Incoming, type Opened, readContent } from "../content/incoming.ts";
-import type { Receipt } from "../mls/durable_group.ts";
-import type { Outcome } from "../mls/receive.ts";
-import type { RecordChange } from "../store/mod.ts";
-import type { Endings } from "./endings.ts";
-import type { HealthLog } from "./health.ts";
-import type { InboxItem, InboxRunner, Opening } from "./runner/inbox_runner.ts";
-import { reportDoubtful } from "./key_reports.ts";
-import type { Membership } from "./membership.ts";
-import { type SenderRecord, senderWriter } from "./records.ts";
-import type { ConfirmationRunner } from "./runner/confirmation_runner.ts";
-import type { Senders } from "./senders.ts";
+} from "../../../proto/mod.ts";
+import { type Incoming, type Opened, readContent } from "../../content/incoming.ts";
+import type { Receipt } from "../../mls/durable_group.ts";
+import type { Outcome } from "../../mls/receive.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import type { HealthLog } from "../health.ts";
+import { reportDoubtful } from "../key_reports.ts";
+import type { Membership } from "../membership.ts";
+import { type SenderRecord, senderWriter } from "../records.ts";
+import type { Counted, Senders } from "../reading/senders.ts";
+import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
 
@@ -45,7 +44,8 @@ export interface IntakeParts {
   readonly senders: Senders;
   readonly inbox: InboxRunner;
   readonly health: HealthLog;
-  readonly endings: Endings;
+  /** Whether a message was sent after its sender was removed, or silenced. */
+  readonly isAfterEnd: (sender: AgentId, counted: Counted) => boolean;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
   /** The user's own name for an agent. */
@@ -75,7 +75,7 @@ export class Intake {
     if (aad.messageId !== entry.messageId || agentId !== entry.sender) {
       health.report("relay_lied", "The relay named another sender or id than the message's sender has authenticated");
     }
-    if (this.#parts.endings.isAfter(agentId, { ...aad, epoch })) {
+    if (this.#parts.isAfterEnd(agentId, { ...aad, epoch })) {
       this.#reportAfterRemoval(agentId);
       return this.#finish(receipt);
     }
@@ -151,13 +151,13 @@ export class Intake {
 
   /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
   preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
-    const { senders, endings, membership, agentId, relayNowMs, maxAgeMs, nameOf } = this.#parts;
+    const { senders, isAfterEnd, membership, agentId, relayNowMs, maxAgeMs, nameOf } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
     if (!mayPost || aad === undefined || aad.count > 1) return undefined;
     if (aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
     const counted = { counter: aad.counter, epoch };
-    if (endings.isAfter(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
+    if (isAfterEnd(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
     const { timeMs, sequence } = entry;
     const keyUnchanged = !membership.isDoubtful(sender);
     const from = { sender, identity, keyUnchanged, knownAs: nameOf(sender) };

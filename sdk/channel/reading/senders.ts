@@ -4,8 +4,8 @@
  * a message is judged among those of the membership that its epoch belongs to; of those that were members before us, the first
  * message that arrives is where we begin to count.
  */
-import type { AgentId, CounterRange, MessageId } from "../../proto/mod.ts";
-import type { SenderRecord } from "./records.ts";
+import type { AgentId, CounterRange, MessageId } from "../../../proto/mod.ts";
+import type { SenderRecord } from "../records.ts";
 
 /** More holes than this are one hole: only their number is of use. */
 const maxHoles = 64;

@@ -1,0 +1,39 @@
+/**
+ * How often a channel's log may be fetched again. Whatever one member seals or one relay delivers can make us want that, so
+ * there is one budget for all reasons: some at once, then one from time to time.
+ */
+const most = 8;
+const refillMs = 10_000;
+/** However many were reserved, the next begins within a minute. */
+const maxOwed = 6;
+
+export interface FetchBudget {
+  /** Of fetches; below none when some were reserved. */
+  left: number;
+  countedAtMs: number;
+}
+
+export function newBudget(nowMs: number): FetchBudget {
+  return { left: most, countedAtMs: nowMs };
+}
+
+/** For a fetch that can be done without: whether there is one left. */
+export function takeFetch(budget: FetchBudget, nowMs: number): boolean {
+  refill(budget, nowMs);
+  if (budget.left < 1) return false;
+  budget.left--;
+  return true;
+}
+
+/** For a fetch that must happen: returns in how many milliseconds it may begin. */
+export function reserveFetch(budget: FetchBudget, nowMs: number): number {
+  refill(budget, nowMs);
+  budget.left = Math.max(budget.left - 1, -maxOwed);
+  return budget.left >= 0 ? 0 : Math.ceil(-budget.left * refillMs);
+}
+
+function refill(budget: FetchBudget, nowMs: number): void {
+  // A clock that is set back gives nothing, and takes nothing.
+  budget.left = Math.min(most, budget.left + Math.max(0, nowMs - budget.countedAtMs) / refillMs);
+  budget.countedAtMs = nowMs;
+}

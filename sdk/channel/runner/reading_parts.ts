@@ -1,0 +1,113 @@
+/** The rooms around reading: the parts that its runner is given, and the facts that a step learns from them. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  equalBytes,
+  foundingEpoch,
+  foundingHash,
+  type NoticeBody,
+  readPrivateMessageHeader,
+  WireError,
+} from "../../../proto/mod.ts";
+import type { FoundingVerdict } from "../following.ts";
+import type { HealthLog } from "../health.ts";
+import type { Membership } from "../membership.ts";
+import type { Header, ReadingFacts, ReadingFinding } from "../reading/reading_state.ts";
+import type { Senders } from "../reading/senders.ts";
+import type { CommitRunner } from "./commit_runner.ts";
+import type { InboxRunner } from "./inbox_runner.ts";
+import { aadOf, type IntakeParts } from "./intake.ts";
+import type { Noted } from "./position_runner.ts";
+
+type Founding = NoticeBody<"DeliverFounding">;
+export type Genuine = Exclude<FoundingVerdict, { kind: "forged" }>;
+
+export interface ReadingRunnerParts {
+  readonly membership: Membership;
+  readonly commits: Pick<CommitRunner, "explain" | "adds">;
+  readonly senders: Senders;
+  readonly inbox: InboxRunner;
+  readonly health: HealthLog;
+  readonly agentId: AgentId;
+  readonly nowMs: () => number;
+  readonly relayNowMs: () => number;
+  readonly nameOf: IntakeParts["nameOf"];
+  readonly maxAgeMs: () => number;
+  readonly discard: boolean;
+  readonly confirmations: IntakeParts["confirmations"];
+  /** The place of the commit at which we are stopped. */
+  readonly stop: () => number | undefined;
+  readonly foreign: () => number | undefined;
+  /** The position that is on disk. */
+  readonly durable: () => number;
+  readonly onDone: (changes: readonly Noted[]) => void;
+  readonly judgeFounding: (founding: Founding) => FoundingVerdict;
+  /** Resolves when this agent is in it, or is not going to be. */
+  readonly enter: (founding: Founding, verdict: Genuine) => Promise<void>;
+  /** The next entry is read when it has resolved. */
+  readonly onFinding: (finding: ReadingFinding) => Promise<void> | void;
+}
+
+/** Each is of the moment in which it is read. */
+export function factsOf(parts: ReadingRunnerParts): ReadingFacts {
+  const { membership, senders, inbox, discard } = parts;
+  return {
+    agentId: parts.agentId,
+    get nowMs() {
+      return parts.nowMs();
+    },
+    get epoch() {
+      return membership.epoch;
+    },
+    get began() {
+      return membership.began;
+    },
+    get stop() {
+      return parts.stop();
+    },
+    get foreign() {
+      return parts.foreign();
+    },
+    get durable() {
+      return parts.durable();
+    },
+    get oldest() {
+      return inbox.oldest;
+    },
+    get isFull() {
+      return !discard && inbox.isFull;
+    },
+    get isRead() {
+      return inbox.isRead;
+    },
+    get unread() {
+      return inbox.unread;
+    },
+    headerOf: (body) => headerOf("commit" in body ? body.commit : body.ciphertext),
+    aadOf,
+    judge: (sender, counted) => senders.judge(sender, counted),
+    highest: (sender, epoch) => senders.highest(sender, epoch),
+    adds: (agentId) => parts.commits.adds(agentId),
+    hasLeaf: (agentId) => membership.leafOf(agentId) !== undefined,
+    judgeFounding: parts.judgeFounding,
+    isEntered: (founding) => isEntered(founding, membership),
+    hashOf: sha256,
+  };
+}
+
+/** We are in it, or in a later one: of that its place says nothing. */
+function isEntered({ epoch, founding }: Founding, { channelId, group }: Membership): boolean {
+  const present = group.binding.generation;
+  const hash = foundingHash({ channelId, ...founding });
+  const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
+  return isOurs && epoch === foundingEpoch(founding.generation);
+}
+
+export function headerOf(message: Uint8Array): Header | undefined {
+  try {
+    return readPrivateMessageHeader(message);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
