@@ -3,7 +3,8 @@ import type { Channel, LeftOutMember, RecoveryChoice, RecoveryPreview } from "..
 import { agentFlag, withAgent } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { ago, isoTime } from "../texts/amounts.ts";
+import { withCommands } from "../output.ts";
+import { isoTime, utc } from "../texts/amounts.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { agentWords, catchUpMs, findChannel, nameArgument } from "./channel.ts";
@@ -68,7 +69,7 @@ export const recoverChannel: Command = {
       await output.result(fields, [
         `${output.paint("green", "✓")} ${channel.name} is recovered, with ${present} members so far`,
       ]);
-      if (still.length > 0) await output.note("", stillText(context, channel, still));
+      if (still.length > 0) await tell(context, stillText(context, channel, still));
     }),
 };
 
@@ -79,7 +80,7 @@ async function recover(
   preview: RecoveryPreview,
 ): Promise<void> {
   const { output } = context;
-  await output.note("Left out:", ...linesOf(context, channel, preview));
+  await output.note("Left out:", ...linesOf(channel, preview));
   try {
     await output.progress("recovering", channel.recover(choice));
   } catch (error) {
@@ -97,8 +98,13 @@ async function show(context: Context, channel: Channel, preview: RecoveryPreview
     left_out: leftOut.map(fieldsOf),
     choice_needed: choiceNeeded,
   };
-  await context.output.result(fields, linesOf(context, channel, preview));
-  if (choiceNeeded) await context.output.note("", `A choice is needed. ${waysOf(context, channel, preview)}`);
+  await context.output.result(fields, linesOf(channel, preview));
+  if (choiceNeeded) await tell(context, `A choice is needed. ${waysOf(context, channel, preview)}`);
+}
+
+/** With the commands as this user calls them. */
+async function tell({ platform, output }: Context, text: string): Promise<void> {
+  await output.note("", withCommands(text, platform.program));
 }
 
 function waysOf(context: Context, { name }: Channel, { blamed, leftOut }: RecoveryPreview): string {
@@ -157,15 +163,16 @@ const reasons: Readonly<Record<LeftOutMember["because"], string>> = {
   blamed: "sent the commit",
   let_in: "came in through it",
   same_door: "came by the same door as another that stopped the channel",
-  named: "named by --without",
+  named: "named by --without, or by an earlier recover",
 };
 
-function linesOf({ platform }: Context, channel: Channel, { leftOut }: RecoveryPreview): string[] {
+function linesOf(channel: Channel, { leftOut }: RecoveryPreview): string[] {
   const members = channel.members();
   return leftOut.map(({ agentId, because, letInBy, seenMs }) => {
     const member = members.find((each) => each.agentId === agentId);
     const by = letInBy === undefined || because === "blamed" ? "" : `, let in by ${letInBy}`;
-    const when = seenMs === undefined ? "" : `, ${ago(seenMs, platform.nowMs())}`;
+    // Of its coming, not of the commit that it sent.
+    const when = seenMs === undefined ? "" : `, here since ${utc(seenMs)}`;
     return `${member === undefined ? agentId : memberName(member)}: ${reasons[because]}${by}${when}`;
   });
 }
