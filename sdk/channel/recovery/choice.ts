@@ -68,10 +68,21 @@ function invalid(text: string, agentId: AgentId): Chosen {
 }
 
 /** Calls that named whom to leave out are told if this agent comes into a group by another list, of ours or of others. */
-export function tellNamed({ state, effects }: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
-  const about = state.without.filter(isIn);
-  if (own === undefined ? about.length === 0 : isSame(own.without, state.without)) return;
-  const text = own === undefined ? "begun_by_others" : "begun_before";
+export function tellNamed(run: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
+  const { without } = run.state;
+  const about = without.filter(isIn);
+  if (own === undefined ? about.length === 0 : isSame(own.without, without)) return;
+  refuseNamed(run, own === undefined ? "begun_by_others" : "begun_before", about);
+}
+
+/** The stop is gone, and nobody was left out. */
+export function tellSetBack(run: Run): void {
+  const { state: { without }, facts: { members } } = run;
+  const about = without.filter((agentId) => members.includes(agentId));
+  if (about.length > 0) refuseNamed(run, "set_back", about);
+}
+
+function refuseNamed({ state, effects }: Run, text: string, about: readonly AgentId[]): void {
   const refusal = { code: "epoch_conflict", text, about };
   for (const { operation, isNamed } of state.recovering) {
     if (isNamed) effects.push({ type: "settle", operation, refusal });

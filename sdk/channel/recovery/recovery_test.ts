@@ -811,6 +811,17 @@ Deno.test("a call that named somebody is told when another founding, or a Welcom
   }
 });
 
+Deno.test("a call that named somebody is told when the log takes the stop back, because that one stays in", () => {
+  const ends = (choice: Choice): readonly unknown[] => {
+    const agent = stopped({ ...line([member]), members: [self, owner, member, blamed] }).step(calls(choice));
+    agent.step({ type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } });
+    return [agent.at, agent.settled];
+  };
+  assertEquals(ends({ without: [member] }), ["in_step", ["set_back"]]);
+  assertEquals(ends({ without: [] }), ["in_step", ["resolved"]]);
+  assertEquals(ends({}), ["in_step", ["resolved"]]);
+});
+
 Deno.test("a founder that asks, and is told of a later generation, asks whether that is its own: nobody else may be in it", () => {
   const alone = { ...ours, members: 1 };
   const agent = new Agent({ stopped: bad, foundings: [alone] }).step({ type: "all_shown" });
