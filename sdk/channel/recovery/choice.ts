@@ -16,13 +16,18 @@ export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
   if (keep !== undefined) return kept(run, keep, bad);
   const { state, facts } = run;
   // Without lists a call goes with what was begun, so that the same bytes go again.
-  if (state.founding.at !== "none") return { without: state.without };
+  if (isCalled(run)) return { without: state.without };
   return { without: begun(run, bad)?.without ?? facts.leftOut.list.toSorted() };
+}
+
+/** A founding on its way that nobody waits for any more may be about an earlier stop: its list says nothing about this one. */
+export function isCalled({ state: { recovering } }: Run): boolean {
+  return recovering.length > 0;
 }
 
 /** Whether a call without lists is refused, because an owner must say who goes. */
 export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): boolean {
-  const isOpen = without === undefined && keep === undefined && run.state.founding.at === "none";
+  const isOpen = without === undefined && keep === undefined && !isCalled(run);
   return isOpen && begun(run, bad) === undefined && run.facts.leftOut.needsChoice;
 }
 
