@@ -74,25 +74,27 @@ function invalid(text: string, agentId: AgentId): Chosen {
 
 /** Calls that named whom to leave out are told if this agent comes into a group by another list, of ours or of others. */
 export function tellNamed(run: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
-  const { without } = run.state;
-  const about = without.filter(isIn);
-  if (own === undefined ? about.length === 0 : isSame(own.without, without)) return;
-  refuseNamed(run, own === undefined ? "begun_by_others" : "begun_before", about);
+  if (own === undefined) tellCalls(run, "begun_by_others", isIn);
+  else if (!isSame(own.without, run.state.without)) tellCalls(run, "begun_before", isIn);
 }
 
 /** The stop is gone, and nobody was left out. */
 export function tellSetBack(run: Run): void {
-  const { state: { without }, facts: { members } } = run;
-  const about = without.filter((agentId) => members.includes(agentId));
-  if (about.length > 0) refuseNamed(run, "set_back", about);
+  tellCalls(run, "set_back", (agentId) => run.facts.members.includes(agentId));
 }
 
-function refuseNamed({ state, effects }: Run, text: string, about: readonly AgentId[]): void {
-  const refusal = { code: "epoch_conflict", text, about };
-  for (const { operation, isNamed } of state.recovering) {
-    if (isNamed) effects.push({ type: "settle", operation, refusal });
-  }
-  state.recovering = state.recovering.filter(({ isNamed }) => !isNamed);
+function tellCalls(
+  { state, effects }: Run,
+  text: "begun_by_others" | "begun_before" | "set_back",
+  isIn: (agentId: AgentId) => boolean,
+): void {
+  const { without } = state;
+  state.recovering = state.recovering.filter(({ operation, isNamed, blamed }) => {
+    const about = [...without, ...blamed].filter(isIn);
+    const isToBeTold = isNamed && (about.length > 0 || text === "begun_before");
+    if (isToBeTold) effects.push({ type: "settle", operation, refusal: { code: "epoch_conflict", text, about } });
+    return !isToBeTold;
+  });
 }
 
 /** Whether an owner that is stopped may call `recover()` at all; `undefined` when it may. */

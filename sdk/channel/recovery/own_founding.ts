@@ -44,7 +44,8 @@ export function recover(
   if ("refusal" in chosen) return void run.effects.push({ type: "settle", operation, refusal: chosen.refusal });
   const isNamed = choice.without !== undefined || choice.keep !== undefined;
   const isFirst = !isCalled(run);
-  state.recovering = [...state.recovering, { operation, isNamed }];
+  const blamed = choice.without?.filter((agentId) => agentId === badOf(state.place)?.blamed) ?? [];
+  state.recovering = [...state.recovering, { operation, isNamed, blamed }];
   if (!isFirst) return;
   state.without = chosen.without;
   state.waits = state.refusals = 0;

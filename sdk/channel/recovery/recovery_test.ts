@@ -822,6 +822,21 @@ Deno.test("a call that named somebody is told when the log takes the stop back, 
   assertEquals(ends({}), ["in_step", ["resolved"]]);
 });
 
+Deno.test("a call that named the blamed agent too is told when that one is still in", () => {
+  const opened = { own: "kp", generation: 0, members: [self, owner, blamed] };
+  for (
+    const [choice, settled] of [[{ without: [blamed, member] }, "begun_by_others"], [
+      { without: [member] },
+      "resolved",
+    ]] as const
+  ) {
+    const agent = stopped().step({ type: "all_shown" }).done({ of: "request", own });
+    agent.answer({ to: "RequestRejoin", requestId: "r" }).step(calls(choice));
+    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({ of: "welcome", opened });
+    assertEquals([agent.at, agent.settled], ["in_step", [settled]]);
+  }
+});
+
 Deno.test("a founding that goes on without a caller says nothing about whom a call at the next stop leaves out", () => {
   const again = (): Agent => {
     const agent = sent(line([member])).step({ type: "stop_found", epoch: 4, commit: { sequence: 5, hash: "other" } });
