@@ -3,7 +3,8 @@ import type { Channel, LeftOutMember, RecoveryChoice, RecoveryPreview } from "..
 import { agentFlag, withAgent } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { ago, isoTime } from "../texts/amounts.ts";
+import { withCommands } from "../output.ts";
+import { isoTime, utc } from "../texts/amounts.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { agentWords, catchUpMs, findChannel, nameArgument } from "./channel.ts";
@@ -39,7 +40,7 @@ export const recoverChannel: Command = {
   run: (context) =>
     withAgent(context, async (client) => {
       const { platform, output, given } = context;
-      const choice = choiceOf(context);
+      const choice = choiceOf(given.value("without"), given.value("keep"));
       const channel = await findChannel(context, client);
       const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
       await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isKnown));
@@ -58,15 +59,17 @@ export const recoverChannel: Command = {
       if (preview !== undefined) await recover(context, channel, choice, preview);
       const members = channel.members();
       const present = members.filter(({ absent }) => !absent).length;
+      const { out, still } = parted(preview?.leftOut ?? [], members);
       const fields = {
         channel: channel.name,
         recovered: true,
-        ...(preview !== undefined && { left_out: preview.leftOut.map(fieldsOf) }),
+        ...(preview !== undefined && { left_out: out.map(fieldsOf) }),
         members: members.map(memberFields),
       };
       await output.result(fields, [
         `${output.paint("green", "✓")} ${channel.name} is recovered, with ${present} members so far`,
       ]);
+      if (still.length > 0) await tell(context, stillText(context, channel, still));
     }),
 };
 
@@ -77,7 +80,7 @@ async function recover(
   preview: RecoveryPreview,
 ): Promise<void> {
   const { output } = context;
-  await output.note("Left out:", ...linesOf(context, channel, preview));
+  await output.note("Left out:", ...linesOf(channel, preview));
   try {
     await output.progress("recovering", channel.recover(choice));
   } catch (error) {
@@ -95,8 +98,13 @@ async function show(context: Context, channel: Channel, preview: RecoveryPreview
     left_out: leftOut.map(fieldsOf),
     choice_needed: choiceNeeded,
   };
-  await context.output.result(fields, linesOf(context, channel, preview));
-  if (choiceNeeded) await context.output.note("", `A choice is needed. ${waysOf(context, channel, preview)}`);
+  await context.output.result(fields, linesOf(channel, preview));
+  if (choiceNeeded) await tell(context, `A choice is needed. ${waysOf(context, channel, preview)}`);
+}
+
+/** With the commands as this user calls them. */
+async function tell({ platform, output }: Context, text: string): Promise<void> {
+  await output.note("", withCommands(text, platform.program));
 }
 
 function waysOf(context: Context, { name }: Channel, { blamed, leftOut }: RecoveryPreview): string {
@@ -106,12 +114,39 @@ function waysOf(context: Context, { name }: Channel, { blamed, leftOut }: Recove
     others.join(",");
 }
 
-function choiceOf({ given }: Context): RecoveryChoice {
-  const [without, keep] = [given.value("without"), given.value("keep")];
+/** The members that would go, by whether they are gone: another owner may have begun the channel anew with another list. */
+export function parted(
+  leftOut: readonly LeftOutMember[],
+  members: readonly { readonly agentId: string }[],
+): { readonly out: readonly LeftOutMember[]; readonly still: readonly LeftOutMember[] } {
+  const present = new Set(members.map(({ agentId }) => agentId));
+  const isStill = ({ agentId }: LeftOutMember): boolean => present.has(agentId);
+  return { out: leftOut.filter((each) => !isStill(each)), still: leftOut.filter(isStill) };
+}
+
+function stillText(context: Context, { name }: Channel, still: readonly LeftOutMember[]): string {
+  const ids = still.map(({ agentId }) => agentId).join(", ");
+  return `The channel goes on by another way than this call: still members: ${ids}. Remove one with: ` +
+    `{} channel remove ${name} ID${agentWords(context)}`;
+}
+
+/** As the flags give it. Nothing is left out by an empty text: a variable that is not set must not keep an attacker in. */
+export function choiceOf(without: string | undefined, keep: string | undefined): RecoveryChoice {
   if (without !== undefined && keep !== undefined) throw badInput("Give --without or --keep, not both");
-  const idsOf = (text: string): string[] => text.split(",").map((id) => id.trim()).filter((id) => id !== "");
-  if (without !== undefined) return { without: without === "none" ? [] : idsOf(without) };
-  return keep === undefined ? {} : { keep: idsOf(keep) };
+  if (without !== undefined) return { without: without === none ? [] : idsOf("without", without) };
+  return keep === undefined ? {} : { keep: idsOf("keep", keep) };
+}
+
+const none = "none";
+
+function idsOf(flag: "without" | "keep", text: string): string[] {
+  const ids = text.split(",").map((id) => id.trim());
+  if (ids.includes("")) {
+    const advice = flag === "without" ? `To leave out only the sender of the commit: --without ${none}` : undefined;
+    throw badInput(`--${flag} names nobody, or has a comma too many: give agent ids, with commas between them`, advice);
+  }
+  if (flag === "without" && ids.includes(none)) throw badInput(`--without ${none} stands alone: give it, or agent ids`);
+  return ids;
 }
 
 function fieldsOf({ agentId, identity, because, letInBy, seenMs }: LeftOutMember): Readonly<Record<string, unknown>> {
@@ -128,15 +163,16 @@ const reasons: Readonly<Record<LeftOutMember["because"], string>> = {
   blamed: "sent the commit",
   let_in: "came in through it",
   same_door: "came by the same door as another that stopped the channel",
-  named: "named by --without",
+  named: "named by --without, or by an earlier recover",
 };
 
-function linesOf({ platform }: Context, channel: Channel, { leftOut }: RecoveryPreview): string[] {
+function linesOf(channel: Channel, { leftOut }: RecoveryPreview): string[] {
   const members = channel.members();
   return leftOut.map(({ agentId, because, letInBy, seenMs }) => {
     const member = members.find((each) => each.agentId === agentId);
     const by = letInBy === undefined || because === "blamed" ? "" : `, let in by ${letInBy}`;
-    const when = seenMs === undefined ? "" : `, ${ago(seenMs, platform.nowMs())}`;
+    // Of its coming, not of the commit that it sent.
+    const when = seenMs === undefined ? "" : `, here since ${utc(seenMs)}`;
     return `${member === undefined ? agentId : memberName(member)}: ${reasons[because]}${by}${when}`;
   });
 }

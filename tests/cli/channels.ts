@@ -345,23 +345,27 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   const well = await user.json(["channel", "recover", name], { code: 2 });
   assertStringIncludes(well.error.message, "nothing to recover");
   const folder = await Deno.makeTempDir();
-  const agent = await connectAgent({
-    identity: "mallory",
-    dataDir: folder,
-    endpoint: quicUrl,
-    apiUrl: api.url,
-    apiKey: account.apiKey,
-    tls: { caCerts: [await Deno.readTextFile(caFile)] },
-  }, platform);
-  const manager = await ChannelManager.over(agent);
+  const connected = async (identity: string): Promise<Awaited<ReturnType<typeof connectAgent>>> =>
+    await connectAgent({
+      identity,
+      dataDir: `${folder}/${identity}`,
+      endpoint: quicUrl,
+      apiUrl: api.url,
+      apiKey: account.apiKey,
+      tls: { caCerts: [await Deno.readTextFile(caFile)] },
+    }, platform);
+  const [agent, invented] = [await connected("mallory"), await connected("sybil")];
+  const [manager, other] = [await ChannelManager.over(agent), await ChannelManager.over(invented)];
   try {
     const inviting = user.start(["channel", "invite", name]);
     const said = (): Promise<string> => Promise.resolve(inviting.stdout());
     const token = await eventually({ what: "a token" }, said, (out) => out.includes("\n"));
     await manager.joinWithToken(name, token.trim());
     await inviting.done;
+    await other.joinWithToken(name, await manager.invite(name));
     await agent.parts.session.call("SendCommit", await bogusCommit(agent, name));
   } finally {
+    await other.close();
     await manager.close();
     await Deno.remove(folder, { recursive: true });
   }
@@ -370,11 +374,20 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   assertStringIncludes(stopped.error.advice, "recover()");
   const preview = await user.json(["channel", "recover", name, "--dry-run"]);
   const because = preview.left_out.map((each: { because: string }) => each.because);
-  assertEquals([because, preview.choice_needed, preview.member_count], [["blamed"], false, 2]);
+  assertEquals([because, preview.choice_needed, preview.member_count], [["blamed", "let_in"], true, 3]);
+  const sybil = preview.left_out[1].agent_id;
+  const shownWays = await user.run(["channel", "recover", name, "--dry-run"]);
+  assertMatch(shownWays.stdout, /^\S+ \(unverified; calls itself "sybil"\): came in through it, let in by /m);
+  assertStringIncludes(shownWays.stderr, `static channel recover ${name} --without none`);
+  const asks = await user.json(["channel", "recover", name], { code: 4 });
+  assertEquals(asks.error.code, "choice_needed");
+  assertStringIncludes(asks.error.advice, `static channel recover ${name} --without ${sybil}`);
+  const empty = await user.json(["channel", "recover", name, "--without", ","], { code: 2 });
+  assertStringIncludes(empty.error.message, "--without names nobody");
   const both = await user.json(["channel", "recover", name, "--without", "none", "--keep", "x"], { code: 2 });
   assertStringIncludes(both.error.message, "not both");
-  const recovered = await user.json(["channel", "recover", name, "--without", "none"]);
-  assertEquals([recovered.recovered, recovered.left_out.length, recovered.members.length], [true, 1, 1]);
+  const recovered = await user.json(["channel", "recover", name, "--without", sybil]);
+  assertEquals([recovered.recovered, recovered.left_out.length, recovered.members.length], [true, 2, 1]);
   await user.run(["channel", "send", name, "alone, and well"]);
   await user.run(["channel", "leave", name, "--yes"]);
 }

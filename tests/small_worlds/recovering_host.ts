@@ -214,12 +214,12 @@ export class RecoveringHost {
     }
   }
 
-  /** S9: a call that returns has left out whom it named, unless the log took the stop back. */
+  /** S9: a call that returns has left out whom it named. */
   #settled({ operation, refusal }: Extract<RecoveryEffect, { type: "settle" }>): void {
     const member = this.#member;
     const { [operation]: named = [], ...others } = member.named;
     const still = named.filter((each) => member.disk.group.leaves[each] !== undefined);
-    if (refusal === undefined && still.length > 0 && this.#world.guards.isForGood) {
+    if (refusal === undefined && still.length > 0) {
       this.#broken(`S9: a recover() without ${named} has returned, and ${still} is in the group`);
     }
     member.operations = member.operations.filter((each) => each !== operation);

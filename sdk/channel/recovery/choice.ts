@@ -16,13 +16,18 @@ export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
   if (keep !== undefined) return kept(run, keep, bad);
   const { state, facts } = run;
   // Without lists a call goes with what was begun, so that the same bytes go again.
-  if (state.founding.at !== "none") return { without: state.without };
+  if (isCalled(run)) return { without: state.without };
   return { without: begun(run, bad)?.without ?? facts.leftOut.list.toSorted() };
+}
+
+/** A founding on its way that nobody waits for any more may be about an earlier stop: its list says nothing about this one. */
+export function isCalled({ state: { recovering } }: Run): boolean {
+  return recovering.length > 0;
 }
 
 /** Whether a call without lists is refused, because an owner must say who goes. */
 export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): boolean {
-  const isOpen = without === undefined && keep === undefined && run.state.founding.at === "none";
+  const isOpen = without === undefined && keep === undefined && !isCalled(run);
   return isOpen && begun(run, bad) === undefined && run.facts.leftOut.needsChoice;
 }
 
@@ -68,15 +73,28 @@ function invalid(text: string, agentId: AgentId): Chosen {
 }
 
 /** Calls that named whom to leave out are told if this agent comes into a group by another list, of ours or of others. */
-export function tellNamed({ state, effects }: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
-  const about = state.without.filter(isIn);
-  if (own === undefined ? about.length === 0 : isSame(own.without, state.without)) return;
-  const text = own === undefined ? "begun_by_others" : "begun_before";
-  const refusal = { code: "epoch_conflict", text, about };
-  for (const { operation, isNamed } of state.recovering) {
-    if (isNamed) effects.push({ type: "settle", operation, refusal });
-  }
-  state.recovering = state.recovering.filter(({ isNamed }) => !isNamed);
+export function tellNamed(run: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
+  if (own === undefined) tellCalls(run, "begun_by_others", isIn);
+  else if (!isSame(own.without, run.state.without)) tellCalls(run, "begun_before", isIn);
+}
+
+/** The stop is gone, and nobody was left out. */
+export function tellSetBack(run: Run): void {
+  tellCalls(run, "set_back", (agentId) => run.facts.members.includes(agentId));
+}
+
+function tellCalls(
+  { state, effects }: Run,
+  text: "begun_by_others" | "begun_before" | "set_back",
+  isIn: (agentId: AgentId) => boolean,
+): void {
+  const { without } = state;
+  state.recovering = state.recovering.filter(({ operation, isNamed, blamed }) => {
+    const about = [...without, ...blamed].filter(isIn);
+    const isToBeTold = isNamed && (about.length > 0 || text === "begun_before");
+    if (isToBeTold) effects.push({ type: "settle", operation, refusal: { code: "epoch_conflict", text, about } });
+    return !isToBeTold;
+  });
 }
 
 /** Whether an owner that is stopped may call `recover()` at all; `undefined` when it may. */

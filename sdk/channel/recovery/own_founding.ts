@@ -4,7 +4,7 @@
  * ours" of docs/channel_machine.md.
  */
 import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
-import { begun, choose, type Chosen, hasSentAnother, isSame, needsChoice, standing } from "./choice.ts";
+import { begun, choose, type Chosen, hasSentAnother, isCalled, isSame, needsChoice, standing } from "./choice.ts";
 import { enterOwn, mayEnter } from "./entering.ts";
 import { badOf, call, find, isAgain, job, nextFounding, type Run, wake } from "./recovery_run.ts";
 import type { Answer, Bad, Choice, FoundCommit, Founding, Made, Place, Refusal, Result } from "./recovery_state.ts";
@@ -43,11 +43,13 @@ export function recover(
   const chosen = chosenNow(run, choice);
   if ("refusal" in chosen) return void run.effects.push({ type: "settle", operation, refusal: chosen.refusal });
   const isNamed = choice.without !== undefined || choice.keep !== undefined;
-  state.recovering = [...state.recovering, { operation, isNamed }];
-  if (state.founding.at !== "none") return;
+  const isFirst = !isCalled(run);
+  const blamed = choice.without?.filter((agentId) => agentId === badOf(state.place)?.blamed) ?? [];
+  state.recovering = [...state.recovering, { operation, isNamed, blamed }];
+  if (!isFirst) return;
   state.without = chosen.without;
   state.waits = state.refusals = 0;
-  fromTheTop(run);
+  if (state.founding.at === "none") fromTheTop(run);
 }
 
 /** Texts are words for the runner, which says them to the program. */
@@ -64,7 +66,7 @@ function chosenNow(run: Run, choice: Choice): Chosen {
   if (needsChoice(run, choice, bad)) {
     return { refusal: { code: "choice_needed", text: "choice_needed", about: facts.leftOut.list } };
   }
-  const isOther = state.founding.at !== "none" && !isSame(chosen.without, state.without);
+  const isOther = isCalled(run) && !isSame(chosen.without, state.without);
   return isOther ? { refusal: { code: "not_allowed", text: "another_runs" } } : chosen;
 }
 

@@ -5,6 +5,7 @@
  * Long because it is one list of rows, each a few lines.
  */
 import { generationOf } from "../../../proto/mod.ts";
+import { tellSetBack } from "./choice.ts";
 import { enterFollowed, enterMembership, enterOwn, goOutside, mayEnter } from "./entering.ts";
 import {
   arrived,
@@ -183,7 +184,9 @@ function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
   run.write.push({ type: "stopped", bad: undefined });
   report(run, { kind: "log_set_back", bad });
   find(run, { type: "all_arrived" });
-  takenBack(run, place.at === "apart" ? { ...place, bad: undefined } : { at: "in_step" });
+  if (place.at === "apart") return takenBack(run, { ...place, bad: undefined });
+  tellSetBack(run);
+  takenBack(run, { at: "in_step" });
 }
 
 /** That a founding is in the log is the relay's word. It has taken it back if its log is in an earlier generation. */

@@ -173,6 +173,8 @@ export interface Calling {
   readonly operation: number;
   /** It named whom to leave out, or to keep. */
   readonly isNamed: boolean;
+  /** The blamed agent, if it named that one too: a Welcome may lead where that one still is. */
+  readonly blamed: readonly AgentId[];
 }
 
 export interface RecoveryState {

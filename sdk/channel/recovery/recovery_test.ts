@@ -811,6 +811,51 @@ Deno.test("a call that named somebody is told when another founding, or a Welcom
   }
 });
 
+Deno.test("a call that named somebody is told when the log takes the stop back, because that one stays in", () => {
+  const ends = (choice: Choice): readonly unknown[] => {
+    const agent = stopped({ ...line([member]), members: [self, owner, member, blamed] }).step(calls(choice));
+    agent.step({ type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } });
+    return [agent.at, agent.settled];
+  };
+  assertEquals(ends({ without: [member] }), ["in_step", ["set_back"]]);
+  assertEquals(ends({ without: [] }), ["in_step", ["resolved"]]);
+  assertEquals(ends({}), ["in_step", ["resolved"]]);
+});
+
+Deno.test("a call that named the blamed agent too is told when that one is still in", () => {
+  const opened = { own: "kp", generation: 0, members: [self, owner, blamed] };
+  for (
+    const [choice, settled] of [[{ without: [blamed, member] }, "begun_by_others"], [
+      { without: [member] },
+      "resolved",
+    ]] as const
+  ) {
+    const agent = stopped().step({ type: "all_shown" }).done({ of: "request", own });
+    agent.answer({ to: "RequestRejoin", requestId: "r" }).step(calls(choice));
+    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({ of: "welcome", opened });
+    assertEquals([agent.at, agent.settled], ["in_step", [settled]]);
+  }
+});
+
+Deno.test("a founding that goes on without a caller says nothing about whom a call at the next stop leaves out", () => {
+  const again = (): Agent => {
+    const agent = sent(line([member])).step({ type: "stop_found", epoch: 4, commit: { sequence: 5, hash: "other" } });
+    assertEquals([agent.at, agent.founding, agent.settled], ["in_step", "sent", ["resolved"]]);
+    return agent.step({ type: "cannot_follow", bad: { ...bad, hash: "next", blamed: member }, reason: "why" });
+  };
+  assertEquals(again().knows(line([owner], true)).step(calls({}, 2)).settled, ["choice_needed"]);
+  const agent = again().knows(line([owner]));
+  agent.step(calls({}, 2));
+  const call = "call" in agent.state.founding ? agent.state.founding.call : 0;
+  const refusal = { code: "invalid_request", text: "it is gone" };
+  agent.step({ type: "refused", call, refusal }).find();
+  const claim = agent.effects.find((effect) => effect.type === "call")?.request;
+  assertEquals([agent.state.without, claim?.to === "ClaimForFounding" && claim.agentIds.includes(owner)], [
+    [owner],
+    false,
+  ]);
+});
+
 Deno.test("a founder that asks, and is told of a later generation, asks whether that is its own: nobody else may be in it", () => {
   const alone = { ...ours, members: 1 };
   const agent = new Agent({ stopped: bad, foundings: [alone] }).step({ type: "all_shown" });

@@ -99,6 +99,12 @@ export function isLost(error: unknown): boolean {
   return isCode(error, "transport_error", "connection_error", "internal");
 }
 
+const otherWays = {
+  begun_before: "an earlier recover() of this agent had begun it, with another list",
+  begun_by_others: "others were faster, or let this agent in",
+  set_back: "the log does not hold the commit any more, so nobody was left out",
+} as const;
+
 export interface RecoverWords {
   /** The way out of the stop, if there is one. */
   readonly action: string | undefined;
@@ -165,12 +171,10 @@ export function recoverError(refusal: Refusal, { action, foreign, choice, notFol
         "Cannot recover: another recover() runs, which leaves out other members; call it without lists to wait for that one",
       );
     case "begun_before":
-    case "begun_by_others": {
-      const who = refusal.text === "begun_before"
-        ? "an earlier recover() of this agent had begun it, with another list"
-        : "others were faster, or let this agent in";
+    case "begun_by_others":
+    case "set_back": {
       const still = about.length === 0 ? "" : `; still members: ${named}; use removeMember()`;
-      const text = `The channel goes on, and not by this call: ${who}${still}`;
+      const text = `The channel goes on, and not by this call: ${otherWays[refusal.text]}${still}`;
       return createError("epoch_conflict", text, { retryable: false, members: about });
     }
     case "not_followed":
