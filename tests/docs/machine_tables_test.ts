@@ -20,7 +20,21 @@ const rooms: readonly Room[] = [
   { heading: "### Place", cell: "variant", file: "recovery/recovery_state.ts", types: ["Place"] },
   { heading: "### Foundings of ours", cell: "variant", file: "recovery/recovery_state.ts", types: ["Founding"] },
   { heading: "### Way back", cell: "step", file: "recovery/recovery_state.ts", types: ["BackStep"] },
+  { heading: "### Key age", cell: "variant", file: "upkeep/key_age_state.ts", types: ["KeyChange"] },
+  { heading: "### Duties", cell: "variant", file: "upkeep/duty_state.ts", types: ["Work"] },
+  { heading: "### Confirmations", cell: "variant", file: "upkeep/confirmation_state.ts", types: ["Word"] },
+  { heading: "## Messages on their way out", cell: "next", file: "messages/outbox_state.ts", types: ["Next"] },
+  { heading: "## Messages on their way out", cell: "hold", file: "messages/outbox_state.ts", types: ["Hold"] },
+  {
+    heading: "## Progress of the application",
+    cell: "writing",
+    file: "messages/position_state.ts",
+    types: ["Writing"],
+  },
 ];
+
+/** Of states that stand in sentences. */
+const otherFiles: readonly string[] = ["messages/bundles.ts", "messages/inbox_state.ts"];
 
 /** In code, `going` holds the states that the table names. */
 const holders: ReadonlySet<string> = new Set(["going"]);
@@ -63,7 +77,9 @@ for (const room of rooms) {
 }
 
 Deno.test("a transition begins in what a machine knows by that name", () => {
-  const code = [...new Set(rooms.map(({ file }) => file))].map((file) => read(`sdk/channel/${file}`)).join("\n");
+  const code = [...new Set([...rooms.map(({ file }) => file), ...otherFiles])].map((file) =>
+    read(`sdk/channel/${file}`)
+  ).join("\n");
   const heads = page.flatMap((line, at) => /^\| event +\| in /.test(line) ? [at] : []);
   assert(heads.length > 3, "no table of transitions is found");
   const named = heads.flatMap((head) => rowsOf(head - 1, "event").flatMap((row) => statesIn(row.split("|")[2])));
