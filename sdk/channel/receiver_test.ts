@@ -61,6 +61,16 @@ Deno.test("finishing acknowledges what was given, and nothing that nobody has ta
   assertEquals([done, inbox.unread], [[1], 1]);
 });
 
+Deno.test("what was received can be acknowledged by itself, and then holds up nothing", async () => {
+  const { receiver, inbox, done } = createStage();
+  for (const sequence of [1, 2]) inbox.push(item(sequence));
+  await (await receiver.receive())?.value?.ack();
+  assertEquals([done, inbox.unread], [[1], 1]);
+  assertEquals(await timeOf(receiver.receive()), 2);
+  const loop = inbox.read();
+  assertEquals((await loop.next()).value?.timeMs, 2, "a loop still decides about what it holds");
+});
+
 Deno.test("while nobody waits, loops acknowledge alone, also what was received", async () => {
   for (const received of ["a message", "nothing in time"]) {
     const { receiver, clock, inbox, done } = createStage();

@@ -158,8 +158,8 @@ function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
   const reader = reading ?? readerOf(state.ended, number);
   if (reader === undefined || !leave(reader.open, entryNumber)) return;
   const entry = entryOf(state, entryNumber);
-  // A loop that has ended may still be working on what it was given; then no other reader decides about it.
-  if (entry !== undefined) settle(run, [entry], reading === undefined);
+  // One that has ended, or whom nobody asks any more, may still be worked with; then nobody else has to want it.
+  if (entry !== undefined) settle(run, [entry], reading?.at !== "reading");
 }
 
 function givesBack<I>({ state, effects }: Run<I>, number: number, entryNumber: number): void {
@@ -179,7 +179,7 @@ function ends<I>(run: Run<I>, number: number): void {
   effects.push({ type: "news" });
 }
 
-/** Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended since. */
+/** Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended or was parked since. */
 function settle<I>(run: Run<I>, entries: readonly Entry<I>[], isAcknowledged = false): void {
   const { state } = run;
   let items: I[] | undefined;

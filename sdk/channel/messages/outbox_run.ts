@@ -73,11 +73,11 @@ export function setApart<M>({ state }: Run<M>, group: SendGroup): void {
   for (const message of allMessages(state)) if (message.group === group) message.goes = "alone";
 }
 
-/** Those that may wait for longer stay. */
+/** Those that may wait for longer stay, and those that may stand: the relay says first whether they do. */
 export function giveUpAll<M>(run: Run<M>, why: Rejection): void {
   const { queue } = run.state;
   for (const bundle of [...queue.bundles]) {
-    if (bundle.fate.at === "may_stand" && bundle.messages.some(isQueued)) continue;
+    if (bundle.fate.at === "may_stand") continue;
     removeBundle(queue, bundle);
     scatter(run, bundle);
   }

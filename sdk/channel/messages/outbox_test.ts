@@ -210,6 +210,12 @@ Deno.test("outbox: 30 s later those that are not queued reject, and the others s
   assertEquals([agent.told, agent.state.hold.at, agent.state.next.at], [["a not_arrived"], "none", "sealing"]);
 });
 
+Deno.test("outbox: 30 s later one that may stand is not told that it was not sent: it goes again as it was", () => {
+  const agent = new Agent(apart).send("a").send("b").turn();
+  agent.refused("internal").refused("epoch_conflict", { epoch: 4 }).time().turn();
+  assertEquals([agent.told, agent.sent], [["b not_arrived"], ["a", "b", "a"]]);
+});
+
 Deno.test("outbox: an obstacle waits for everything that is under way, then its time, then begins a run", () => {
   const agent = new Agent(apart).send("a").send("b").turn().refused("overloaded", { retryAfterMs: 700 });
   assertEquals([agent.state.hold.at, agent.count("begin_run")], ["standing", 0]);

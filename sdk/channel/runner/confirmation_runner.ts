@@ -52,7 +52,7 @@ export class ConfirmationRunner implements Carriable {
   readonly #facts: ConfirmationFacts;
   readonly #state: ConfirmationState;
   readonly #steps: Steps<ConfirmationEvent, ConfirmationEffect>;
-  /** The last note of others' statements. */
+  /** The last note of others' statements, for which the end waits. One before it that failed has ended the channel. */
   #noted: Promise<void> = Promise.resolve();
   #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
 
@@ -278,7 +278,8 @@ export class ConfirmationRunner implements Carriable {
   #note(isLast: boolean): void {
     const { channelId } = this;
     const { forks } = this.#state;
-    this.#noted = this.#deps.store.batch([putHeard(channelId, heardBy(forks)), putLiars(channelId, forks.liars)]);
-    if (!isLast) this.#noted.catch(this.#parts.onFault);
+    const noted = this.#deps.store.batch([putHeard(channelId, heardBy(forks)), putLiars(channelId, forks.liars)]);
+    if (isLast) this.#noted = noted;
+    else noted.catch(this.#parts.onFault);
   }
 }

@@ -238,10 +238,11 @@ export class OutboxRunner {
         const write = this.#step(next);
         if (write !== undefined) this.#note(write);
       }
-    } catch (fault) {
-      this.#parts.onFault(fault);
-    } finally {
       this.#isStepping = false;
+    } catch (fault) {
+      // The channel ends, and that is stepped at once.
+      this.#isStepping = false;
+      this.#fail(fault);
     }
     if (this.#onSettled.length > 0 && this.#isIdle) { for (const tell of this.#onSettled.splice(0)) tell(); }
   }

@@ -72,7 +72,9 @@ function asked(run: Run, request: Asking): void {
   const { agentId } = request;
   const at = state.requests.findIndex((each) => each.agentId === agentId);
   if (at < 0 && state.requests.length >= maxRequests) return;
-  if (!facts.isGenuine(request.requestId)) return report(run, { is: "not_genuine", agentId });
+  // Nobody signs the id: under that of another member's request it would take the place of what that one signed.
+  const isAnothers = state.requests.some((each) => each.requestId === request.requestId && each.agentId !== agentId);
+  if (isAnothers || !facts.isGenuine(request.requestId)) return report(run, { is: "not_genuine", agentId });
   if (returnsOf(run, agentId).length >= maxReturns) return report(run, { is: "too_often", agentId });
   // The relay delivers it anew: its agent may not have heard.
   state.told = state.told.filter((requestId) => requestId !== request.requestId);

@@ -222,6 +222,13 @@ Deno.test("asked: one that names us is answered at once", () => {
   assertEquals([carl.at, carl.waitMs], ["turn", 0]);
 });
 
+Deno.test("asked: under the id of another member's request, a report; that one stays as it was signed", () => {
+  let looks = 0;
+  const carl = new Carl().know({ isGenuine: () => ++looks > 0 }).asked("ann");
+  carl.asked("dora", { requestId: request("ann") });
+  assertEquals([carl.reports, carl.requests, looks], [["not_genuine"], ["ann"], 1]);
+});
+
 Deno.test("asked: not genuine, a report", () => {
   const carl = new Carl().know({ isGenuine: () => false }).asked("ann");
   assertEquals([carl.reports, carl.requests, carl.at], [["not_genuine"], [], "idle"]);
