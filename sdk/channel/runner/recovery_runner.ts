@@ -731,14 +731,14 @@ export class RecoveryRunner {
 
   // Writes
 
-  /** `written`: nothing runs between the write and this, or this and the new membership. */
+  /** `written`: nothing runs between the write and this, and nobody hears of a new membership or generation before it. */
   async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
     if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
+    else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records, written);
     else {
-      if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
-      else if (records.length > 0) await this.#deps.store.batch(records);
+      if (records.length > 0) await this.#deps.store.batch(records);
       written();
     }
     this.#base = this.hasFoundings ? baseNameOf(this.#parts.membership.group.current) : undefined;
@@ -772,7 +772,11 @@ export class RecoveryRunner {
     }
   }
 
-  async #enterGeneration(own: FoundCommit | undefined, records: readonly RecordChange[]): Promise<void> {
+  async #enterGeneration(
+    own: FoundCommit | undefined,
+    records: readonly RecordChange[],
+    written: () => void,
+  ): Promise<void> {
     const { membership, membership: { channelId, durable }, health, onEntering } = this.#parts;
     const opened = own === undefined ? this.#followed() : this.#own(own);
     const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } = opened;
@@ -788,6 +792,7 @@ export class RecoveryRunner {
     await membership.enterGeneration(
       generation,
       () => [...over, ...foundings, ...records, ...used, onEntering()],
+      written,
     );
     this.#bytes.foundings.clear();
     this.#bytes.entry = this.#bytes.openedFounding = undefined;
