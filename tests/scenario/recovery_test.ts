@@ -292,6 +292,25 @@ Deno.test("the only owner that could not leave a stopped channel, because it ask
   await talk(alice, carol);
 });
 
+Deno.test("the only owner does not leave a stopped channel, also while it asks nobody to come back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  // Before that is read it asks nobody.
+  await (await carol.channel()).send("unread");
+  await until("alice has it", () => channel.health().unread === 1);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  for (const successor of [undefined, carol.client.agentId]) {
+    const { code } = await assertRejects(() => channel.leave({ ...(successor && { successor }) }), StaticError);
+    assertEquals(code, "not_allowed");
+  }
+  assertEquals(await read(channel, 1), ["unread"]);
+  alice.clockOffsetMs += 61_000;
+  await channel.recover();
+  await talk(alice, carol);
+});
+
 Deno.test("a channel without another owner than the blamed says so", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
