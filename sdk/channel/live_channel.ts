@@ -5,6 +5,7 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
+  type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
@@ -576,8 +577,8 @@ export class LiveChannel {
   }
 
   /** Of one that is over. */
-  get wayOut(): ReturnType<typeof wayOut> {
-    return wayOut(this.membership);
+  wayOut(successor: AgentId | undefined): ReturnType<typeof wayOut> {
+    return wayOut(this.membership, successor);
   }
 
   /** For one that is over: the relay is told. Throws `StaticError`. */
