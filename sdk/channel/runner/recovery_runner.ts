@@ -125,6 +125,8 @@ export class RecoveryRunner {
   readonly #bytes: RecoveryBytes;
   /** As the disk is: a step with a write counts when that is durable. */
   #state: RecoveryState;
+  /** Of the step that is being written. */
+  #writing: RecoveryState | undefined;
   readonly #facts: RecoveryFacts;
   readonly #queue: Waiting[] = [];
   readonly #timers = new Map<number, () => void>();
@@ -300,9 +302,9 @@ export class RecoveryRunner {
     return this.#asking?.leaf !== undefined;
   }
 
-  /** Foundings of ours that the relay may have taken. */
+  /** Foundings of ours that the relay may have taken, or that go to it when they are on disk. */
   get hasFoundings(): boolean {
-    return this.#state.made.length > 0;
+    return this.#state.made.length > 0 || (this.#writing?.made.length ?? 0) > 0;
   }
 
   get #isAgain(): boolean {
@@ -551,7 +553,11 @@ export class RecoveryRunner {
 
   /** Returns a promise when something has to be waited for. */
   #carryOut({ write, effects }: RecoveryStep, state: RecoveryState): Promise<void> | undefined {
-    const written = (): void => void (this.#state = state);
+    const written = (): void => {
+      this.#state = state;
+      this.#writing = undefined;
+    };
+    if (write.length > 0) this.#writing = state;
     if (write.length > 0) return this.#carryOutLater(effects, this.#write(write, written));
     written();
     for (const [at, effect] of effects.entries()) {
@@ -636,8 +642,9 @@ export class RecoveryRunner {
     }
   }
 
+  /** One that comes while another one lets us in stays where it is, for the next time. */
   #hear(welcome: Welcome): boolean {
-    const back = this.#asking;
+    const back = backOf((this.#writing ?? this.#state).place);
     if (back === undefined || !mayHear(back)) return false;
     this.push({ type: "welcome", told: this.#bytes.welcomed(welcome) });
     return true;
