@@ -581,6 +581,11 @@ export class LiveChannel {
     return wayOut(this.membership, successor);
   }
 
+  /** The relay may have taken a commit or a founding of ours, by which our leaf is another one. */
+  get isUnsettled(): boolean {
+    return this.commits.ours.length > 0 || this.#recovery.hasFoundings;
+  }
+
   /** For one that is over: the relay is told. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
     const request = leaveRequest(this.#leaves, !this.#recovery.isUnwelcome, this.#deps);

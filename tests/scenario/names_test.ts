@@ -199,6 +199,21 @@ Deno.test("the only owner can leave a channel that is over for all, and not one 
   assertEquals(alice.client.channels, []);
 });
 
+Deno.test("a channel that is over is not left beside a change that is not settled", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { count, release } = hold(bob, "SendCommit");
+  const changing = outcomeOf(channel.rotate());
+  await until("the relay has taken it", () => count() === 1);
+  const leaving = outcomeOf(channel.leave());
+  await tellEnd(bob, "removed");
+  assertEquals([await leaving, await changing], ["not_allowed", "removed"]);
+  release();
+  await (await bob.channel()).leave();
+  await until("alice is alone", async () => (await alice.channel()).members().length === 1);
+});
+
 Deno.test("a channel that is over is not left without the successor that its owner names", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

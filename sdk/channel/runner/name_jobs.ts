@@ -1,5 +1,5 @@
 /** The jobs of the names: making and opening memberships, reading them, and bringing what was there to rest, or to its end. */
-import type { AgentId, ChannelId } from "../../../proto/mod.ts";
+import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -118,15 +118,24 @@ async function wayOutOf(
   await channel.idle();
   const { name } = channel;
   const way = channel.wayOut(successorOf(operation));
-  if (way !== "kept_out") return way;
+  const { isUnsettled } = channel;
+  if (way !== "kept_out" && !isUnsettled) return way;
   try {
     await session.call("ListMembers", { channelId });
+    if (isUnsettled) throw unsettled(name);
     return way;
   } catch (error) {
     if (!isCode(error, "not_found")) throw error;
     if (session.covers?.({ name, channelId }) === false) throw hiddenError(name);
     return "leave";
   }
+}
+
+/** The statement would be about a leaf that it may not have any more: then it stays a member, without keys. */
+function unsettled(name: ChannelName): StaticError {
+  const text = `Cannot leave: channel "${name}" has ended here before it was known what became of this agent's last ` +
+    `change; open it again with channel("${name}"), and leave then`;
+  return createError("not_allowed", text);
 }
 
 async function erase(
