@@ -5,6 +5,7 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
+  type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
@@ -574,8 +575,13 @@ export class LiveChannel {
   }
 
   /** Of one that is over. */
-  get wayOut(): ReturnType<typeof wayOut> {
-    return wayOut(this.membership);
+  wayOut(successor: AgentId | undefined): ReturnType<typeof wayOut> {
+    return wayOut(this.membership, successor);
+  }
+
+  /** The relay may have taken a commit or a founding of ours, by which our leaf is another one. */
+  get isUnsettled(): boolean {
+    return this.commits.ours.length > 0 || this.#recovery.hasFoundings;
   }
 
   /** For one that is over: the relay is told. Throws `StaticError`. */

@@ -416,10 +416,14 @@ export class Membership {
     return { ...signed, sequence: entry.sequence, sender: credentialOf(leaf.node), reason, sinceMs };
   }
 
-  /** A new generation takes the present one's place. Members, keys and counters go on, without those that are out. */
+  /**
+   * A new generation takes the present one's place. Members, keys and counters go on, without those that are out. `written`: it is
+   * on disk, and nobody was told yet.
+   */
   async enterGeneration(
     generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
     alongside: () => readonly RecordChange[],
+    written: () => void,
   ): Promise<void> {
     const before = baseMembersOf(this.group.current);
     const ownersBefore = this.group.binding.owners;
@@ -457,6 +461,7 @@ export class Membership {
       const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
       return [...alongside(), ...heard, putChannel(record), ...senders];
     });
+    written();
     this.#wereAbsent = this.absent;
     const staying = baseMembersOf(this.group.current);
     const removed = before.filter((agentId) => !staying.includes(agentId));

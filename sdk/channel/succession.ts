@@ -14,13 +14,15 @@ export function doOthersStay(membership: Membership): boolean {
 
 /**
  * How a channel that is over can be left: it commits nothing any more. `kept_out`: somebody belongs to it that this agent would have
- * to make an owner, or let in, first.
+ * to make an owner, or let in, first; or it names a successor that is no owner yet.
  */
-export function wayOut(membership: Membership): "close" | "leave" | "kept_out" {
+export function wayOut(membership: Membership, successor: AgentId | undefined): "close" | "leave" | "kept_out" {
+  const { self, binding: { owners } } = membership.group;
+  if (self.owner && successor !== undefined && !owners.includes(successor)) return "kept_out";
   const isAlone = membership.group.members().length === 1;
   if (isAlone && membership.absent.length === 0) return "close";
   const isMissed = isLastOwner(membership) && doOthersStay(membership);
-  return isMissed || (isAlone && membership.group.self.owner) ? "kept_out" : "leave";
+  return isMissed || (isAlone && self.owner) ? "kept_out" : "leave";
 }
 
 function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {

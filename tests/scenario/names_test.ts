@@ -199,6 +199,35 @@ Deno.test("the only owner can leave a channel that is over for all, and not one 
   assertEquals(alice.client.channels, []);
 });
 
+Deno.test("a channel that is over is not left beside a change that is not settled", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { count, release } = hold(bob, "SendCommit");
+  const changing = outcomeOf(channel.rotate());
+  await until("the relay has taken it", () => count() === 1);
+  const leaving = outcomeOf(channel.leave());
+  await tellEnd(bob, "removed");
+  assertEquals([await leaving, await changing], ["not_allowed", "removed"]);
+  release();
+  await (await bob.channel()).leave();
+  await until("alice is alone", async () => (await alice.channel()).members().length === 1);
+});
+
+Deno.test("a channel that is over is not left without the successor that its owner names", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  await channel.promote(bob.client.agentId);
+  await allAgree(alice, bob, carol);
+  await tellEnd(alice, "removed");
+  await until("it is over", () => channel.health().state === "ended");
+  const { code } = await assertRejects(() => channel.leave({ successor: carol.client.agentId }), StaticError);
+  assertEquals([code, alice.client.channels], ["not_allowed", [name]]);
+  await channel.leave({ successor: bob.client.agentId });
+  assertEquals(alice.client.channels, []);
+});
+
 for (const operation of ["CreateChannel", "ListMembers", "LeaveChannel", "CloseChannel"] as const) {
   Deno.test(`a client that is closed while it asks the relay ends every call, and is whole after its next start: ${operation}`, async () => {
     await using stage = await Stage.open();

@@ -292,6 +292,53 @@ Deno.test("the only owner that could not leave a stopped channel, because it ask
   await talk(alice, carol);
 });
 
+Deno.test("the only owner does not leave a stopped channel, also while it asks nobody to come back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  // Before that is read it asks nobody.
+  await (await carol.channel()).send("unread");
+  await until("alice has it", () => channel.health().unread === 1);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  for (const successor of [undefined, carol.client.agentId]) {
+    const { code } = await assertRejects(() => channel.leave({ ...(successor && { successor }) }), StaticError);
+    assertEquals(code, "not_allowed");
+  }
+  assertEquals(await read(channel, 1), ["unread"]);
+  alice.clockOffsetMs += 61_000;
+  await channel.recover();
+  await talk(alice, carol);
+});
+
+Deno.test("an owner that leaves while its founding is written leaves the new generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await alice.channel();
+  await channel.promote(carol.client.agentId);
+  await allAgree(alice, bob, carol);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await until("recovery is offered", () => channel.health().recoverable === true);
+  const [begun, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { store } = alice.agent.parts;
+  const write = store.batch.bind(store);
+  store.batch = async (changes) => {
+    if (changes.some(({ id }) => id.startsWith("foundings/"))) {
+      begun.resolve();
+      await slow.promise;
+    }
+    await write(changes);
+  };
+  const recovering = channel.recover();
+  await begun.promise;
+  const leaving = channel.leave();
+  slow.resolve();
+  await Promise.all([recovering, leaving]);
+  await until("carol is alone", async () => (await membersOf(carol)).join() === "carol");
+  assertEquals(await issuesOf(carol, "void_leave"), []);
+});
+
 Deno.test("a channel without another owner than the blamed says so", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

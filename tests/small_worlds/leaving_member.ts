@@ -184,7 +184,7 @@ export function leavingMember(
     view,
     moves: (state) => movesOf(state, all),
     broken: ({ fault, ...state }) =>
-      fault ?? brokenPromise(state) ?? (isOnTime ? brokenOnTime(state, { isStopped, owns }) : undefined),
+      fault ?? brokenPromise(state) ?? (isOnTime ? brokenOnTime(state, owns) : undefined),
     isGood: (state) => state.leaving.length === 0 && isAtRest(state),
   };
 }
@@ -230,14 +230,13 @@ function brokenPromise({ disk, relay, commits, channel }: Omit<LeavingState, "fa
 /** Where no request was late. Members keep an agent in the group whose statement is about another leaf. */
 function brokenOnTime(
   { relay: { left, leaf, isLastTry, isClosed, log } }: Pick<LeavingState, "relay">,
-  { isStopped, owns }: Pick<LeavingSetting, "isStopped" | "owns">,
+  owns: LeavingSetting["owns"],
 ): string | undefined {
   if (left !== undefined && left !== leaf && !isLastTry) return "S3: the statement is about another leaf";
   const doOthersStay = owns === "alone" ? log.some(isAdding) : true;
   if (isClosed && doOthersStay) return "S3: a channel with another member is closed";
   const isHandedOn = owns === "beside_an_owner" || log.some(isHandingOn);
-  // From a stopped channel it may go as it is: it cannot commit.
-  if (left === undefined || isHandedOn || !doOthersStay || isStopped) return undefined;
+  if (left === undefined || isHandedOn || !doOthersStay) return undefined;
   return "S3: the last owner is gone, and the others have none";
 }
 

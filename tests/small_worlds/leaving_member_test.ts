@@ -35,6 +35,10 @@ world("a member that is stopped leaves, and its founding is taken late", { leave
   isStopped: true,
 });
 world("a member that is stopped leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, { isStopped: true });
+world("the last owner is stopped, leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, {
+  isStopped: true,
+  owns: "with_others",
+});
 
 for (const owns of ["with_others", "alone"] as const) {
   world(`the last owner leaves (${owns}): a change, and an answer is lost`, { leave: 1, change: 1, lost: 1 }, { owns });

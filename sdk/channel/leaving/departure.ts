@@ -100,23 +100,30 @@ function again(run: Run, leaving: Leaving): void {
 }
 
 function begin(run: Run, leaving: Leaving): void {
-  const { isOnWayBack, isBlocked, isLastOwner, doOthersStay, hasFounding } = run.facts;
+  const { isOnWayBack, isBlocked, isLastOwner, hasFounding } = run.facts;
   if (isOnWayBack && isLastOwner && !leaving.hasWaitedBack) {
     leaving.hasWaitedBack = true;
     leaving.going = { at: "waiting_back", timer: wake(run, backMs) };
     return;
   }
   // A relay that says that we are out of step, and keeps us out, would else take the channel its owner.
-  const isMissed = leaving.successor !== undefined || (isLastOwner && doOthersStay);
-  if (isOnWayBack && isMissed) return reject(run, leaving, { is: "failed", why: "kept_out" });
+  if (isOnWayBack && isMissed(run, leaving)) return reject(run, leaving, { is: "failed", why: "kept_out" });
   if (hasFounding && !leaving.hasAskedFounding) {
     leaving.hasAskedFounding = true;
     leaving.going = { at: "founding", timer: wake(run, foundingMs) };
     run.effects.push({ type: "settle_founding" });
     return;
   }
+  // Nobody could begin a stopped channel anew any more.
+  if (isBlocked && isMissed(run, leaving)) return reject(run, leaving, { is: "failed", why: "kept_out" });
   if (isBlocked) say(run, leaving);
   else leaving.going = { at: "settling", change: change(run, { is: "settle" }) };
+}
+
+/** Somebody is to be made an owner first, or to be let in, which takes a commit of ours. */
+function isMissed({ facts }: Run, { successor }: Leaving): boolean {
+  const { isLastOwner, doOthersStay, isAlone, isAnyAbsent, isOwner } = facts;
+  return successor !== undefined || (isLastOwner && doOthersStay) || (isAlone && isAnyAbsent && isOwner);
 }
 
 function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void {

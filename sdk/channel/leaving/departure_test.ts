@@ -141,7 +141,10 @@ Deno.test("leaving: the last owner waits for its way back, and is kept where oth
   assertEquals(new Agent({ ...lastOwner, doOthersStay: false }).leave().time().at, "saying");
   assertEquals(new Agent(away).leave("bob").ended, ["kept_out"]);
   assertEquals(new Agent(away).leave().at, "saying");
-  assertEquals(new Agent({ ...away, isOnWayBack: false, isLastOwner: true }).leave().at, "saying", "stopped");
+  const stopped = { ...away, isOnWayBack: false };
+  assertEquals(new Agent({ ...stopped, isLastOwner: true }).leave().ended, ["kept_out"]);
+  assertEquals(new Agent({ ...stopped, isAlone: true, isAnyAbsent: true }).leave().ended, ["kept_out"]);
+  assertEquals([new Agent(stopped).leave("bob").ended, new Agent(stopped).leave().at], [["kept_out"], "saying"]);
 });
 
 Deno.test("leaving: the log is asked for a founding of ours first", () => {

@@ -170,7 +170,7 @@ export type Answer =
 
 export type JobResult =
   | { readonly of: "make" | "retire" | "erase" }
-  /** `kept_out`: it is the last owner of others, and can make nobody another one. */
+  /** `kept_out`: it is the last owner of others, or names a successor, and can make nobody another one. */
   | { readonly of: "recall"; readonly way: "close" | "leave" | "kept_out" }
   | { readonly of: "load"; readonly hasKeys: boolean }
   /** `at`: which one of those that are here. */
@@ -196,7 +196,7 @@ export type Job =
   /** The machine of before comes to rest, then the records are read. */
   | { readonly of: "load"; readonly membership: number; readonly channelId: ChannelId }
   /** The machine of before comes to rest. From its records: how it can be left. */
-  | { readonly of: "recall"; readonly channelId: ChannelId }
+  | { readonly of: "recall"; readonly channelId: ChannelId; readonly operation: number }
   /** The machine is closed, comes to rest and writes nothing any more. */
   | { readonly of: "retire"; readonly membership: number }
   | {

@@ -137,7 +137,7 @@ function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>,
   if (run.state.overwritten.includes(membership)) return refuse(run, operation, "replaced");
   if (!("membership" in slot) || slot.membership !== membership) return settle(run, operation, { type: "done" });
   if (slot.at === "open") return void run.effects.push({ type: "depart", membership, operation });
-  const job = work(run, { of: "recall", channelId: slot.channelId });
+  const job = work(run, { of: "recall", channelId: slot.channelId, operation });
   named.at.turn = { at: "recalling", by, job, also: [] };
 }
 

@@ -1,5 +1,5 @@
 /** The jobs of the names: making and opening memberships, reading them, and bringing what was there to rest, or to its end. */
-import type { ChannelId } from "../../../proto/mod.ts";
+import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -38,6 +38,8 @@ export interface NameJobParts {
   /** The last machine of each channel, also when it is over. */
   readonly channels: Map<ChannelId, LiveChannel>;
   readonly entryOf: (operation: number) => Entry | undefined;
+  /** Named by a call to leave. */
+  readonly successorOf: (operation: number) => AgentId | undefined;
   /** KeyPackages by which names are about to be entered. */
   readonly heldKeys: () => ReadonlySet<string>;
 }
@@ -65,7 +67,7 @@ export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
       return { result: { of: "load", hasKeys: entered !== undefined }, entered };
     }
     case "recall":
-      return { result: { of: "recall", way: await wayOutOf(channels.get(job.channelId), deps) } };
+      return { result: { of: "recall", way: await wayOutOf(job, parts) } };
     case "retire": {
       const former = [...channels.values()].find(({ number }) => number === job.membership);
       await former?.close();
@@ -108,21 +110,32 @@ function ledElsewhere(): StaticError {
 
 /** One that the relay does not know any more has nobody that would miss us. */
 async function wayOutOf(
-  channel: LiveChannel | undefined,
-  { session }: Pick<ChannelDeps, "session">,
+  { channelId, operation }: Extract<Job, { readonly of: "recall" }>,
+  { channels, successorOf, deps: { session } }: NameJobParts,
 ): Promise<"close" | "leave" | "kept_out"> {
+  const channel = channels.get(channelId);
   if (channel === undefined) throw new TypeError("A membership that nobody has opened is left");
   await channel.idle();
-  const { wayOut, name, channelId } = channel;
-  if (wayOut !== "kept_out") return wayOut;
+  const { name } = channel;
+  const way = channel.wayOut(successorOf(operation));
+  const { isUnsettled } = channel;
+  if (way !== "kept_out" && !isUnsettled) return way;
   try {
     await session.call("ListMembers", { channelId });
-    return wayOut;
+    if (isUnsettled) throw unsettled(name);
+    return way;
   } catch (error) {
     if (!isCode(error, "not_found")) throw error;
     if (session.covers?.({ name, channelId }) === false) throw hiddenError(name);
     return "leave";
   }
+}
+
+/** The statement would be about a leaf that it may not have any more: then it stays a member, without keys. */
+function unsettled(name: ChannelName): StaticError {
+  const text = `Cannot leave: channel "${name}" has ended here before it was known what became of this agent's last ` +
+    `change; open it again with channel("${name}"), and leave then`;
+  return createError("not_allowed", text);
 }
 
 async function erase(

@@ -368,7 +368,8 @@ export class NamesRunner {
   #work(job: number, work: Job): void {
     const [deps, channels] = [this.#deps, this.#channels];
     const entryOf = (operation: number): Entry | undefined => this.#operations.get(operation)?.entry;
-    doJob(work, { deps, channels, entryOf, heldKeys: () => this.#heldKeys() }).then(
+    const successorOf = (operation: number): AgentId | undefined => this.#operations.get(operation)?.left?.successor;
+    doJob(work, { deps, channels, entryOf, successorOf, heldKeys: () => this.#heldKeys() }).then(
       ({ result, prepared, entered }) => {
         if (prepared !== undefined) this.#prepared.set(job, prepared);
         if (entered !== undefined) this.#entered.set(job, entered);

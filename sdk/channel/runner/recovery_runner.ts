@@ -125,6 +125,8 @@ export class RecoveryRunner {
   readonly #bytes: RecoveryBytes;
   /** As the disk is: a step with a write counts when that is durable. */
   #state: RecoveryState;
+  /** Of the step that is being written. */
+  #writing: RecoveryState | undefined;
   readonly #facts: RecoveryFacts;
   readonly #queue: Waiting[] = [];
   readonly #timers = new Map<number, () => void>();
@@ -300,9 +302,9 @@ export class RecoveryRunner {
     return this.#asking?.leaf !== undefined;
   }
 
-  /** Foundings of ours that the relay may have taken. */
+  /** Foundings of ours that the relay may have taken, or that go to it when they are on disk. */
   get hasFoundings(): boolean {
-    return this.#state.made.length > 0;
+    return this.#state.made.length > 0 || (this.#writing?.made.length ?? 0) > 0;
   }
 
   get #isAgain(): boolean {
@@ -542,7 +544,11 @@ export class RecoveryRunner {
 
   /** Returns a promise when something has to be waited for. */
   #carryOut({ write, effects }: RecoveryStep, state: RecoveryState): Promise<void> | undefined {
-    const written = (): void => void (this.#state = state);
+    const written = (): void => {
+      this.#state = state;
+      this.#writing = undefined;
+    };
+    if (write.length > 0) this.#writing = state;
     if (write.length > 0) return this.#carryOutLater(effects, this.#write(write, written));
     written();
     for (const [at, effect] of effects.entries()) {
@@ -627,8 +633,9 @@ export class RecoveryRunner {
     }
   }
 
+  /** One that comes while another one lets us in stays where it is, for the next time. */
   #hear(welcome: Welcome): boolean {
-    const back = this.#asking;
+    const back = backOf((this.#writing ?? this.#state).place);
     if (back === undefined || !mayHear(back)) return false;
     this.push({ type: "welcome", told: this.#bytes.welcomed(welcome) });
     return true;
@@ -722,14 +729,14 @@ export class RecoveryRunner {
 
   // Writes
 
-  /** `written`: nothing runs between the write and this, or this and the new membership. */
+  /** `written`: nothing runs between the write and this, and nobody hears of a new membership or generation before it. */
   async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
     if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
+    else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records, written);
     else {
-      if (entering?.type === "generation") await this.#enterGeneration(entering.own, records);
-      else if (records.length > 0) await this.#deps.store.batch(records);
+      if (records.length > 0) await this.#deps.store.batch(records);
       written();
     }
     this.#base = this.hasFoundings ? baseNameOf(this.#parts.membership.group.current) : undefined;
@@ -763,7 +770,11 @@ export class RecoveryRunner {
     }
   }
 
-  async #enterGeneration(own: FoundCommit | undefined, records: readonly RecordChange[]): Promise<void> {
+  async #enterGeneration(
+    own: FoundCommit | undefined,
+    records: readonly RecordChange[],
+    written: () => void,
+  ): Promise<void> {
     const { membership, membership: { channelId, durable }, health, onEntering } = this.#parts;
     const opened = own === undefined ? this.#followed() : this.#own(own);
     const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } = opened;
@@ -779,6 +790,7 @@ export class RecoveryRunner {
     await membership.enterGeneration(
       generation,
       () => [...over, ...foundings, ...records, ...used, onEntering()],
+      written,
     );
     this.#bytes.foundings.clear();
     this.#bytes.entry = this.#bytes.openedFounding = undefined;
