@@ -192,13 +192,16 @@ Deno.test("every example of the public surface runs", async (t) => {
   });
 
   await t.step("of a channel that a member has stopped", async () => {
-    await using stage = await Stage.open();
-    const { alice, bob, carol } = await stage.trio();
-    await sendBogus(bob);
-    const channel = await alice.channel();
-    await until("recovery is offered", () => channel.health().recoverable === true);
-    await run("mend", channel);
-    await until("carol has followed", async () => (await carol.channel()).members().length === 2);
+    for (const example of ["mend", "mendWith"]) {
+      await using stage = await Stage.open();
+      const { alice, bob, carol } = await stage.trio();
+      await sendBogus(bob);
+      const channel = await alice.channel();
+      await until("recovery is offered", () => channel.health().recoverable === true);
+      await run("review", channel);
+      await run(example, channel, [carol.client.agentId]);
+      await until("carol has followed", async () => (await carol.channel()).members().length === 2);
+    }
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {
