@@ -512,6 +512,23 @@ Deno.test("not ours: one for a group with other keys puts us out of step, and me
   }]);
 });
 
+Deno.test("our group has left the epoch of a commit while it was looked at: nothing is concluded, it is judged anew", () => {
+  const ends: ((agent: Agent) => Agent)[] = [
+    refuses,
+    (agent) => agent.followed({ kind: "forked" }).explained("not_ours"),
+    (agent) => agent.followed({ kind: "unsigned" }),
+    (agent) => agent.followed({ kind: "misattributed" }),
+  ];
+  for (const end of ends) {
+    const agent = new Agent().read(commit()).followed({ kind: "unsigned" }).read(commit());
+    agent.step({ type: "moved", by: { ...ownMove(12), hash: hash(8) } }).know({ epoch: 4 });
+    assertEquals([end(agent).asks, agent.findings, agent.reports], ["contradicted", [], []]);
+  }
+  const late = new Agent().read(commit()).followed({ kind: "refused", reason: "bad" });
+  late.step({ type: "moved", by: ownMove(11) }).know({ epoch: 4 }).explained("not_ours");
+  assertEquals([late.at, late.place, late.effects], ["none", "11/4", [{ type: "passed", isLandmark: false }]]);
+});
+
 Deno.test("not ours: one of ours that we no longer know puts us out of step at once", () => {
   const agent = new Agent().read(commit(11, 3, { sender: us })).followed({ kind: "own" }).explained("not_ours");
   assertEquals(agent.findings, ["out_of_step"]);
