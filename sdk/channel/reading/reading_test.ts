@@ -294,6 +294,21 @@ Deno.test("without room messages are passed over: each is looked at once, and th
   assertEquals([agent.read(message()).at, agent.place], ["none", "11/3"]);
 });
 
+Deno.test("of names that the relay makes up nothing is remembered", () => {
+  const aad = { counter: 4, count: 1 } as never; // cast: nobody looks at the rest of it
+  const agent = new Agent({ isFull: true, aadOf: () => aad, hasLeaf: (agentId) => agentId === us });
+  agent.read(message()).done().read(message(12, 3, us)).done();
+  assertEquals(Object.keys(agent.state.passedCounters), [us]);
+});
+
+Deno.test("of a member that a commit of ours has removed, what stands before that commit is remembered", () => {
+  const aad = { counter: 9, count: 1 } as never; // cast: nobody looks at the rest of it
+  const agent = new Agent({ isFull: true, aadOf: () => aad, hasLeaf: () => false, epoch: 4 });
+  agent.step({ type: "moved", by: { ...ownMove(12), silent: [bob] } });
+  agent.read(message()).done().read(message(13, 4, us)).done();
+  assertEquals(landmarksOf(agent.state).endings[0]?.last, 9);
+});
+
 Deno.test("what was passed over is read when there is room, and behind it nothing is remembered", () => {
   const agent = new Agent({ isFull: true });
   agent.read(message()).done().know({ isFull: false }).step({ type: "room" });
