@@ -60,12 +60,13 @@ export function judgeCommit(run: Run, entry: CommitEntry, isExplained = false): 
 
 export function followed(run: Run, entry: CommitEntry, as: FollowedAs): void {
   const { body } = entry;
+  if (as.kind === "commit") return done(run, body, as.epoch);
+  if (as.kind === "removed") {
+    run.state.reading = notReading;
+    return find(run, { is: "removed", body, isAgain: as.isAgain });
+  }
+  if (isLeft(run, body)) return judgeCommit(run, entry);
   switch (as.kind) {
-    case "commit":
-      return done(run, body, as.epoch);
-    case "removed":
-      run.state.reading = notReading;
-      return find(run, { is: "removed", body, isAgain: as.isAgain });
     case "unsigned":
       return unsigned(run, body);
     case "misattributed":
@@ -77,8 +78,18 @@ export function followed(run: Run, entry: CommitEntry, as: FollowedAs): void {
   }
 }
 
+/**
+ * A commit of ours has ended its epoch while it was looked at: then it could not be followed, and nothing that was found out about it
+ * says anything about its sender.
+ */
+function isLeft({ facts }: Run, { epoch }: CommitBody): boolean {
+  return epoch < facts.epoch;
+}
+
 /** No commit of ours is why. */
-export function notFollowed(run: Run, body: CommitBody, as: NotFollowed): void {
+export function notFollowed(run: Run, entry: CommitEntry, as: NotFollowed): void {
+  const { body } = entry;
+  if (isLeft(run, body)) return judgeCommit(run, entry);
   if (as.kind === "own" && body.sender === run.facts.agentId) {
     return outOfStep(run, "a commit of ours was taken that this agent no longer knows");
   }

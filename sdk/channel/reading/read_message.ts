@@ -2,6 +2,7 @@
  * Messages of the log. One that does not open is its sender's fault or the relay's, however many there are: that we are out of step
  * is concluded from commits alone.
  */
+import type { AgentId } from "../../../proto/mod.ts";
 import { judgeEpoch } from "./log_place.ts";
 import { ahead, explain } from "./read_ahead.ts";
 import { backwards, done, lied, mayFetchFor, numberOf, over, report, rises, type Run } from "./reading_run.ts";
@@ -96,9 +97,15 @@ function isPassedOver(run: Run, { sequence, sender, epoch }: MessageBody, header
     if (!facts.isRead) reportUnread(run);
   }
   const aad = facts.aadOf(header);
-  const last = aad === undefined ? 0 : aad.counter + aad.count - 1;
-  state.passedCounters[sender] = Math.max(last, state.passedCounters[sender] ?? 0);
+  const before = state.passedCounters[sender];
+  if (aad === undefined || (before === undefined && !mayEnd(run, sender))) return true;
+  state.passedCounters[sender] = Math.max(aad.counter + aad.count - 1, before ?? 0);
   return true;
+}
+
+/** Its counter may be asked for when it ends. The name is the relay's word: one that it makes up would be remembered for nothing. */
+function mayEnd({ state, facts }: Run, sender: AgentId): boolean {
+  return facts.hasLeaf(sender) || state.endings.some(({ agentId, last }) => agentId === sender && last === undefined);
 }
 
 function reportUnread(run: Run): void {

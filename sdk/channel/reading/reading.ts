@@ -182,7 +182,7 @@ function explained(run: Run, held: Held, as: "settled" | "not_ours" | "unknown")
         ? openMessage(run, held.entry)
         : judgeCommit(run, held.entry, true);
     case "not_followed":
-      return as === "settled" ? judgeCommit(run, held.entry) : notFollowed(run, held.entry.body, held.as);
+      return as === "settled" ? judgeCommit(run, held.entry) : notFollowed(run, held.entry, held.as);
     case "statement":
       return note(run, held.entry, false);
   }

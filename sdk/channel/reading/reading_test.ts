@@ -294,6 +294,21 @@ Deno.test("without room messages are passed over: each is looked at once, and th
   assertEquals([agent.read(message()).at, agent.place], ["none", "11/3"]);
 });
 
+Deno.test("of names that the relay makes up nothing is remembered", () => {
+  const aad = { counter: 4, count: 1 } as never; // cast: nobody looks at the rest of it
+  const agent = new Agent({ isFull: true, aadOf: () => aad, hasLeaf: (agentId) => agentId === us });
+  agent.read(message()).done().read(message(12, 3, us)).done();
+  assertEquals(Object.keys(agent.state.passedCounters), [us]);
+});
+
+Deno.test("of a member that a commit of ours has removed, what stands before that commit is remembered", () => {
+  const aad = { counter: 9, count: 1 } as never; // cast: nobody looks at the rest of it
+  const agent = new Agent({ isFull: true, aadOf: () => aad, hasLeaf: () => false, epoch: 4 });
+  agent.step({ type: "moved", by: { ...ownMove(12), silent: [bob] } });
+  agent.read(message()).done().read(message(13, 4, us)).done();
+  assertEquals(landmarksOf(agent.state).endings[0]?.last, 9);
+});
+
 Deno.test("what was passed over is read when there is room, and behind it nothing is remembered", () => {
   const agent = new Agent({ isFull: true });
   agent.read(message()).done().know({ isFull: false }).step({ type: "room" });
@@ -510,6 +525,23 @@ Deno.test("not ours: one for a group with other keys puts us out of step, and me
       isNamed: true,
     },
   }]);
+});
+
+Deno.test("our group has left the epoch of a commit while it was looked at: nothing is concluded, it is judged anew", () => {
+  const ends: ((agent: Agent) => Agent)[] = [
+    refuses,
+    (agent) => agent.followed({ kind: "forked" }).explained("not_ours"),
+    (agent) => agent.followed({ kind: "unsigned" }),
+    (agent) => agent.followed({ kind: "misattributed" }),
+  ];
+  for (const end of ends) {
+    const agent = new Agent().read(commit()).followed({ kind: "unsigned" }).read(commit());
+    agent.step({ type: "moved", by: { ...ownMove(12), hash: hash(8) } }).know({ epoch: 4 });
+    assertEquals([end(agent).asks, agent.findings, agent.reports], ["contradicted", [], []]);
+  }
+  const late = new Agent().read(commit()).followed({ kind: "refused", reason: "bad" });
+  late.step({ type: "moved", by: ownMove(11) }).know({ epoch: 4 }).explained("not_ours");
+  assertEquals([late.at, late.place, late.effects], ["none", "11/4", [{ type: "passed", isLandmark: false }]]);
 });
 
 Deno.test("not ours: one of ours that we no longer know puts us out of step at once", () => {
