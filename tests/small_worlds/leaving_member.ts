@@ -792,7 +792,10 @@ function addProgram(state: LeavingState, add: Add): void {
   }
   // One that a late commit of ours has added speaks, or one that has followed what we have given up.
   const isFollowed = isAdding(relay.log[disk.epoch] ?? "") || (disk.hasOthers && disk.given.length > 0);
-  const isAhead = disk.epoch < relay.log.length && isFollowed && disk.joined === relay.joined;
+  const ended = relay.log[disk.epoch];
+  // One that lets it in anew, too, if a commit of ours stands before it.
+  const isLater = disk.joined === relay.joined || ended !== "anew";
+  const isAhead = disk.epoch < relay.log.length && isFollowed && isLater;
   if (isAhead && link === "reading" && place === "in_step" && commits.entry === undefined) {
     add("it reads a message of a later epoch", "notice", (acting, world) => {
       acting.commits({ type: "entry", reading: ++world.commits.numbers });
@@ -800,7 +803,6 @@ function addProgram(state: LeavingState, add: Add): void {
   }
   const isAnew = relay.joined !== disk.joined;
   if (!isAnew || link !== "reading" && place === "in_step") return;
-  const ended = relay.log[disk.epoch];
   if (place === "in_step" && link === "reading" && ended === "anew") {
     return add("it reads that it was let in anew", "notice", (acting) => acting.reads());
   }
