@@ -60,11 +60,10 @@ function apply(disk: MemoryDisk, change: BlobChange): void {
 
 async function* list(disk: MemoryDisk, prefix: Uint8Array): AsyncIterable<Blob> {
   const end = afterPrefix(prefix);
-  const blobs = [...disk.blobs.values()].sort((a, b) => compareBytes(a.key, b.key));
-  for (const { key, value } of blobs) {
-    if (compareBytes(key, prefix) < 0 || (end !== undefined && compareBytes(key, end) >= 0)) continue;
-    yield await Promise.resolve({ key: key.slice(), value: value.slice() });
-  }
+  const isInside = ({ key }: Blob): boolean =>
+    compareBytes(key, prefix) >= 0 && (end === undefined || compareBytes(key, end) < 0);
+  const blobs = [...disk.blobs.values()].filter(isInside).sort((a, b) => compareBytes(a.key, b.key));
+  for (const { key, value } of blobs) yield await Promise.resolve({ key: key.slice(), value: value.slice() });
 }
 
 function nameOf(key: Uint8Array): string {

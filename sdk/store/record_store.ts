@@ -28,6 +28,13 @@ export interface Verification {
   readonly damaged: readonly StoreError[];
 }
 
+/** A record, as the index has it. */
+interface Expected {
+  readonly name: Uint8Array;
+  readonly kind: string;
+  readonly expected: number;
+}
+
 const maxChanges = 10_000;
 const maxBatchBytes = 64 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -214,18 +221,27 @@ export class RecordStore {
     }
   }
 
+  /** In one scan of the disk. A record that it does not show as the index expects is read by itself: it is being written, or damaged. */
   async *#readAll(
     prefix: Uint8Array,
     kindOf: (name: Uint8Array) => string,
   ): AsyncIterable<RecordContent | StoreError> {
-    for (const name of this.#opened.index.names(prefix)) {
-      try {
-        const record = await this.#read(name, kindOf(name));
-        if (record !== undefined) yield record;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        yield error;
+    const { index } = this.#opened;
+    const left = new Map(index.names(prefix).map((name) => [name.join(), name]));
+    if (left.size === 0) return;
+    try {
+      for await (const { key: name, value } of this.#parts.blobs.list(prefix)) {
+        const expected = index.get(name);
+        if (expected === undefined || claimedGeneration(value) !== expected) continue;
+        left.delete(name.join());
+        yield this.#decodeOrDamage(value, { name, kind: kindOf(name), expected });
       }
+    } catch (error) {
+      damageOf(error); // whatever the scan has not shown is read below
+    }
+    for (const name of left.values()) {
+      const record = await this.#read(name, kindOf(name)).catch(damageOf);
+      if (record !== undefined) yield record;
     }
   }
 
@@ -241,7 +257,7 @@ export class RecordStore {
     };
   }
 
-  #decode(bytes: Uint8Array | undefined, of: { name: Uint8Array; kind: string; expected: number }): RecordContent {
+  #decode(bytes: Uint8Array | undefined, of: Expected): RecordContent {
     const { kind } = of;
     if (bytes === undefined) {
       throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
@@ -260,6 +276,14 @@ export class RecordStore {
     }
     const older = { kind, id: decoder.decode(record.id), value: record.value, from: record.schema };
     return { ...record, value: upgradeValue(this.#options.migrations ?? [], older, this.#format) };
+  }
+
+  #decodeOrDamage(bytes: Uint8Array, of: Expected): RecordContent | StoreError {
+    try {
+      return this.#decode(bytes, of);
+    } catch (error) {
+      return damageOf(error);
+    }
   }
 
   #isReadOnly(): boolean {
@@ -293,4 +317,10 @@ function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
   const last = new Map<string, RecordChange>();
   for (const change of changes) last.set(`${change.kind} ${change.id}`, change);
   return [...last.values()];
+}
+
+/** Throws whatever is none. */
+function damageOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  throw error;
 }
