@@ -34,24 +34,97 @@ const counters: ReadonlySet<string> = new Set(["numbers", "tries", "events"]);
 /** Frozen values and bytes are shared: nothing changes them. */
 export function copyOf<T>(value: T): T {
   // cast: each branch returns what it was given, copied
-  return copy(value) as T;
+  return (typeof value === "object" && value !== null ? copy(value, firstGuess) : value) as T;
 }
 
-function copy(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Uint8Array || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) {
-    const list = new Array<unknown>(value.length);
-    for (let i = 0; i < value.length; i++) list[i] = copy(value[i]);
-    return list;
+/** Written out for the keys of an object. */
+type Copier = (value: object) => object;
+
+/** The shape that a value at some place had the last time: it nearly always has it again. */
+interface Guess {
+  shape: Shape | undefined;
+}
+
+const firstGuess: Guess = { shape: undefined };
+
+/** Times that a shape is met before code is made for it. */
+const worthCode = 50;
+
+/** The keys of an object in the order in which it has them. */
+interface Shape {
+  readonly keys: readonly string[];
+  /** The shapes that have one key more. */
+  readonly next: Map<string, Shape>;
+  copies: number;
+  copy: Copier | undefined;
+}
+
+const noKeys: Shape = { keys: [], next: new Map(), copies: 0, copy: undefined };
+
+function shapeOf(value: object, guess: Guess): Shape {
+  const { shape } = guess;
+  return shape !== undefined && hasKeys(value, shape.keys) ? shape : guess.shape = findShape(value);
+}
+
+function hasKeys(value: object, keys: readonly string[]): boolean {
+  let at = 0;
+  for (const key in value) if (key !== keys[at++]) return false;
+  return at === keys.length;
+}
+
+function findShape(value: object): Shape {
+  let shape = noKeys;
+  for (const key in value) {
+    let next = shape.next.get(key);
+    if (next === undefined) {
+      next = { keys: [...shape.keys, key], next: new Map(), copies: 0, copy: undefined };
+      shape.next.set(key, next);
+    }
+    shape = next;
   }
+  return shape;
+}
+
+function copy(value: object, guess: Guess): object {
+  if (Array.isArray(value)) return copyList(value, guess);
+  if (Object.isFrozen(value) || value instanceof Uint8Array) return value;
+  const shape = shapeOf(value, guess);
+  if (shape.copy === undefined) {
+    if (++shape.copies < worthCode) return copyFields(value);
+    shape.copy = copierOf(shape.keys);
+  }
+  return shape.copy(value);
+}
+
+/** Of a shape that is seldom: each list of keys of a record has one. */
+function copyFields(value: object): object {
   // cast: the fields of any object
   const made = { ...value } as Record<string, unknown>;
   for (const key in made) {
     const field = made[key];
-    if (typeof field === "object" && field !== null) made[key] = copy(field);
+    if (typeof field === "object" && field !== null) made[key] = copy(field, firstGuess);
   }
   return made;
+}
+
+function copyList(value: readonly unknown[], guess: Guess): readonly unknown[] {
+  if (Object.isFrozen(value)) return value;
+  const list = value.slice();
+  for (let at = 0; at < list.length; at++) {
+    const item = list[at];
+    if (typeof item === "object" && item !== null) list[at] = copy(item, guess);
+  }
+  return list;
+}
+
+function copierOf(keys: readonly string[]): Copier {
+  const fields = keys.map((key, at) => {
+    const name = JSON.stringify(key);
+    return `${name}: typeof (field = value[${name}]) === "object" && field !== null ? copy(field, guesses[${at}]) : field`;
+  });
+  const guesses = keys.map((): Guess => ({ shape: undefined }));
+  const text = `return (value) => { let field; return { ${fields.join(", ")} }; }`;
+  return new Function("copy", "guesses", text)(copy, guesses);
 }
 
 /** Returns a text in which equal states are equal. */
@@ -146,7 +219,7 @@ export function isSame(one: unknown, other: unknown): boolean {
 
 export function hashBy(state: unknown, renaming: Renaming): readonly [number, number] {
   const hasher = new Hasher(renaming);
-  hasher.add(state, 0);
+  hasher.add(state, 0, { shape: undefined });
   return hasher.result();
 }
 
@@ -168,7 +241,7 @@ export class Renaming {
   readonly counters: ReadonlySet<string>;
   /** Of frozen values in which no number is a name. */
   readonly hashes = new WeakMap<object, readonly [number, number]>();
-  readonly firstShape: Shape = { next: new Map(), fields: undefined };
+  readonly #shapes = new Map<Shape, HashedShape>();
 
   constructor(rename: ((text: string) => string) | undefined, reading: Reading = {}) {
     this.#rename = rename;
@@ -183,6 +256,40 @@ export class Renaming {
     this.#words.set(text, known);
     return known;
   }
+
+  shaped(shape: Shape): HashedShape {
+    const known = this.#shapes.get(shape);
+    if (known !== undefined) return known;
+    const named = shape.keys.filter((name) => !this.counters.has(name)).map((name) => ({
+      name,
+      as: this.of(name),
+      group: this.groups.get(name) ?? 0,
+    }));
+    named.sort((a, b) => a.as < b.as ? -1 : 1);
+    const fields = named.map(({ name, as, group }) => ({ name, id: idOf(as), group }));
+    const made = { fields, times: 0, add: undefined };
+    this.#shapes.set(shape, made);
+    return made;
+  }
+}
+
+function adderOf(fields: readonly Field[]): Adder {
+  const steps = fields.map(({ name, id, group }, at) =>
+    `if ((field = value[${
+      JSON.stringify(name)
+    }]) !== undefined) { hasher.mix(${id}); hasher.add(field, ${group}, guesses[${at}]); }`
+  );
+  const guesses = fields.map((): Guess => ({ shape: undefined }));
+  return new Function("guesses", `return (hasher, value) => { let field; ${steps.join("\n")} };`)(guesses);
+}
+
+/** Written out for the keys of an object. */
+type Adder = (hasher: Hasher, value: object) => void;
+
+interface HashedShape {
+  readonly fields: readonly Field[];
+  times: number;
+  add: Adder | undefined;
 }
 
 const plain = new Renaming(undefined, { isSorted: false });
@@ -209,12 +316,6 @@ interface Field {
   readonly group: number;
 }
 
-/** Keys of an object in the order in which it has them, one step for each: at the end, its fields in the order of their names. */
-interface Shape {
-  readonly next: Map<string, Shape>;
-  fields: readonly Field[] | undefined;
-}
-
 const texts = new Map<string, number>();
 
 class Hasher {
@@ -229,19 +330,19 @@ class Hasher {
     this.#renaming = renaming;
   }
 
-  add(value: unknown, group: number): void {
+  add(value: unknown, group: number, guess: Guess): void {
     switch (typeof value) {
       case "number":
         return this.#number(value, group);
       case "string":
-        this.#mix(marks.text);
-        return this.#mix(idOf(this.#renaming.of(value)));
+        this.mix(marks.text);
+        return this.mix(idOf(this.#renaming.of(value)));
       case "boolean":
-        return this.#mix(value ? marks.true : marks.false);
+        return this.mix(value ? marks.true : marks.false);
       case "object":
-        return value === null ? this.#mix(marks.null) : this.#object(value, group);
+        return value === null ? this.mix(marks.null) : this.#object(value, group, guess);
       default:
-        return this.#mix(marks.undefined);
+        return this.mix(marks.undefined);
     }
   }
 
@@ -252,56 +353,65 @@ class Hasher {
       let name = named.indexOf(value);
       if (name < 0) name = named.push(value) - 1;
       this.#names++;
-      this.#mix(marks.name);
-      return this.#mix(name);
+      this.mix(marks.name);
+      return this.mix(name);
     }
-    this.#mix(marks.number);
-    this.#mix(value | 0);
+    this.mix(marks.number);
+    this.mix(value | 0);
     // Epochs hold their generation above 32 bits.
-    this.#mix(Number.isFinite(value) ? Math.floor(value / 2 ** 32) : idOf(String(value)));
+    this.mix(Number.isFinite(value) ? Math.floor(value / 2 ** 32) : idOf(String(value)));
   }
 
-  #object(value: object, group: number): void {
-    const before = this.#renaming.hashes.get(value);
+  #object(value: object, group: number, guess: Guess): void {
+    const isShared = Object.isFrozen(value) || value instanceof Uint8Array;
+    const before = isShared ? this.#renaming.hashes.get(value) : undefined;
     if (before !== undefined) return this.#mixBoth(before);
     const high = this.#high;
     const low = this.#low;
     const names = this.#names;
     this.#high = 0x9e3779b9 | 0;
     this.#low = 0x85ebca6b | 0;
-    this.#fields(value, group);
-    const isShared = value instanceof Uint8Array || Object.isFrozen(value);
+    this.#fields(value, group, guess);
     if (isShared && this.#names === names) this.#renaming.hashes.set(value, this.result());
     const ownHigh = this.#lastHigh();
     const ownLow = this.#lastLow(ownHigh);
     this.#high = high;
     this.#low = low;
-    this.#mix(ownHigh);
-    this.#mix(ownLow);
+    this.mix(ownHigh);
+    this.mix(ownLow);
   }
 
-  #fields(value: object, group: number): void {
-    if (value instanceof Uint8Array) {
-      this.#mix(marks.bytes);
-      return this.#mix(idOf(decoder.decode(value)));
-    }
+  #fields(value: object, group: number, guess: Guess): void {
     if (Array.isArray(value)) {
-      this.#mix(marks.list);
-      this.#mix(value.length);
-      const items = this.#renaming.isSorted && typeof value[0] === "string" ? this.#sorted(value) : value;
-      for (let at = 0; at < items.length; at++) this.add(items[at], group);
+      this.mix(marks.list);
+      this.mix(value.length);
+      const items = this.#renaming.isSorted && value.length > 1 && typeof value[0] === "string"
+        ? this.#sorted(value)
+        : value;
+      for (let at = 0; at < items.length; at++) this.add(items[at], group, guess);
       return;
     }
-    this.#mix(marks.object);
+    if (value instanceof Uint8Array) {
+      this.mix(marks.bytes);
+      return this.mix(idOf(decoder.decode(value)));
+    }
+    this.mix(marks.object);
+    const shaped = this.#renaming.shaped(shapeOf(value, guess));
+    if (shaped.add === undefined && ++shaped.times > worthCode) shaped.add = adderOf(shaped.fields);
+    if (shaped.add === undefined) this.#each(value, shaped.fields);
+    else shaped.add(this, value);
+    this.mix(marks.end);
+  }
+
+  #each(value: object, all: readonly Field[]): void {
     // cast: the fields of any object
     const fields = value as Readonly<Record<string, unknown>>;
-    for (const { name, id, group: named } of fieldsOf(fields, this.#renaming)) {
+    for (const { name, id, group } of all) {
       const field = fields[name];
       if (field === undefined) continue;
-      this.#mix(id);
-      this.add(field, named);
+      this.mix(id);
+      this.add(field, group, { shape: undefined });
     }
-    this.#mix(marks.end);
   }
 
   /** The texts as they are before they are renamed, in the order of what they are renamed to. */
@@ -311,11 +421,11 @@ class Hasher {
   }
 
   #mixBoth([high, low]: readonly [number, number]): void {
-    this.#mix(high);
-    this.#mix(low);
+    this.mix(high);
+    this.mix(low);
   }
 
-  #mix(value: number): void {
+  mix(value: number): void {
     const high = Math.imul(this.#high ^ value, 0x9e3779b1);
     const low = Math.imul(this.#low ^ value, 0x5f356495);
     this.#high = high ^ (high >>> 15);
@@ -345,25 +455,4 @@ function idOf(text: string): number {
   const id = texts.size + 16;
   texts.set(text, id);
   return id;
-}
-
-function fieldsOf(value: Readonly<Record<string, unknown>>, renaming: Renaming): readonly Field[] {
-  let shape = renaming.firstShape;
-  for (const key in value) {
-    const known = shape.next.get(key);
-    if (known !== undefined) shape = known;
-    else {
-      const made: Shape = { next: new Map(), fields: undefined };
-      shape.next.set(key, made);
-      shape = made;
-    }
-  }
-  if (shape.fields !== undefined) return shape.fields;
-  const named = Object.keys(value).filter((name) => !renaming.counters.has(name)).map((name) => ({
-    name,
-    as: renaming.of(name),
-    group: renaming.groups.get(name) ?? 0,
-  }));
-  named.sort((a, b) => a.as < b.as ? -1 : 1);
-  return shape.fields = named.map(({ name, as, group }) => ({ name, id: idOf(as), group }));
 }
