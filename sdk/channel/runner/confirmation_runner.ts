@@ -32,7 +32,8 @@ import {
   restoreConfirmations,
 } from "../upkeep/confirmation_state.ts";
 import { heardBy, type Silent, silentIn } from "../upkeep/fork_watch.ts";
-import { Steps } from "./steps.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Steps } from "./channel_queue.ts";
 
 export interface ConfirmationRunnerParts {
   readonly confirmations: ConfirmationRecords;
@@ -41,6 +42,7 @@ export interface ConfirmationRunnerParts {
   readonly health: HealthLog;
   /** Whether the channel is where the relay says that the log is. */
   readonly isCurrent: () => boolean;
+  readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -52,8 +54,8 @@ export class ConfirmationRunner implements Carriable {
   readonly #facts: ConfirmationFacts;
   readonly #state: ConfirmationState;
   readonly #steps: Steps<ConfirmationEvent, ConfirmationEffect>;
-  /** The last note of others' statements, for which the end waits. One before it that failed has ended the channel. */
-  #noted: Promise<void> = Promise.resolve();
+  /** The end of the process waits for the last note of others' statements. */
+  readonly #keeping = new Calls();
   #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
 
   constructor(parts: ConfirmationRunnerParts, deps: ChannelDeps) {
@@ -61,15 +63,14 @@ export class ConfirmationRunner implements Carriable {
     this.#deps = deps;
     this.#facts = this.#createFacts();
     this.#state = restoreConfirmations(parts.confirmations, parts.anchor.formerEpoch);
-    this.#steps = new Steps({
-      step: (event) => ({ changes: [], ...stepConfirmations(this.#state, event, this.#facts) }),
+    this.#steps = parts.queue.add({
+      step: (event) => stepConfirmations(this.#state, event, this.#facts),
       perform: (effect) => this.#perform(effect),
       timers: () => {
         const { word, ahead, keep } = this.#state;
         return ["timer" in word ? word.timer : undefined, ahead, keep];
       },
-      onFault: parts.onFault,
-    }, deps);
+    });
     parts.membership.onCommit(() => this.#noteCommit());
     this.#enter(undefined);
   }
@@ -207,12 +208,13 @@ export class ConfirmationRunner implements Carriable {
 
   /** Writes what was heard of others since it was last written. */
   keep(): Promise<void> {
-    this.#steps.push({ type: "keep" });
-    return this.#noted;
+    if (this.#steps.isOver) return Promise.resolve();
+    return this.#keeping.begin((operation) => this.#steps.push({ type: "keep", operation }));
   }
 
   end(): void {
     this.#steps.end();
+    this.#keeping.settleAll();
   }
 
   /** In one write with the commit. */
@@ -243,7 +245,9 @@ export class ConfirmationRunner implements Carriable {
       case "wake":
         return this.#steps.wake(effect.timer, effect.afterMs);
       case "note":
-        return this.#note(effect.isLast);
+        return this.#note(effect.operation);
+      case "settle":
+        return this.#keeping.settle(effect.operation);
       case "report":
         return health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
       case "forked":
@@ -275,11 +279,11 @@ export class ConfirmationRunner implements Carriable {
     this.#steps.push({ type: "verified", said, agentIds });
   }
 
-  #note(isLast: boolean): void {
+  #note(operation: number | undefined): void {
     const { channelId } = this;
     const { forks } = this.#state;
     const noted = this.#deps.store.batch([putHeard(channelId, heardBy(forks)), putLiars(channelId, forks.liars)]);
-    if (isLast) this.#noted = noted;
-    else noted.catch(this.#parts.onFault);
+    if (operation === undefined) return void noted.catch(this.#parts.onFault);
+    noted.then(() => this.#keeping.settle(operation), (fault) => this.#keeping.fail(operation, fault));
   }
 }

@@ -15,13 +15,14 @@ import {
   type DutyEvent,
   type DutyFacts,
   type DutyReport,
+  type DutyStep,
   newDuties,
   openRequests,
 } from "../upkeep/duty_state.ts";
+import type { ChannelQueue, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
 import { RejoinClaims } from "./rejoin_claims.ts";
-import { Steps } from "./steps.ts";
 
 type Request = NoticeBody<"DeliverRejoinRequest">;
 
@@ -30,7 +31,12 @@ export interface DutyRunnerParts {
   readonly commits: CommitRunner;
   readonly health: HealthLog;
   readonly ages: KeyAgeRunner;
-  readonly onFault: (fault: unknown) => void;
+  readonly queue: ChannelQueue;
+}
+
+/** With the statement of its agent. */
+interface Asked extends Extract<DutyEvent, { type: "asked" }> {
+  readonly body: Request;
 }
 
 export class DutyRunner {
@@ -39,22 +45,21 @@ export class DutyRunner {
   readonly #claims: RejoinClaims;
   readonly #facts: DutyFacts;
   readonly #state = newDuties();
-  readonly #steps: Steps<DutyEvent, DutyEffect>;
-  /** A request that is looked at for the first time. Steps of duties write nothing, so that is at once. */
+  readonly #steps: Steps<DutyEvent | Asked, DutyEffect>;
+  /** Which is stepped. */
   #asked: Request | undefined;
 
   constructor(parts: DutyRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
-    const { membership, onFault } = parts;
+    const { membership, queue } = parts;
     this.#claims = new RejoinClaims(membership, deps);
     this.#facts = this.#createFacts();
-    this.#steps = new Steps({
-      step: (event) => ({ changes: [], ...stepDuties(this.#state, event, this.#facts) }),
+    this.#steps = queue.add({
+      step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
       timers: () => "timer" in this.#state.work ? [this.#state.work.timer] : [],
-      onFault,
-    }, deps);
+    });
     membership.onMoved(({ added, removed }) => this.#steps.push({ type: "moved", added, removed }));
   }
 
@@ -109,10 +114,7 @@ export class DutyRunner {
   asked(request: Request): void {
     const { agentId, requestId, expiresAtMs, epoch, answerer } = request;
     const isNamed = answerer === this.#deps.agentId;
-    this.#asked = request;
-    this.#steps.push({ type: "asked", request: { agentId, requestId, expiresAtMs, epoch, isNamed } });
-    this.#asked = undefined;
-    this.#claims.forgetOthers(new Set(this.#state.requests.map((each) => each.requestId)));
+    this.#steps.push({ type: "asked", request: { agentId, requestId, expiresAtMs, epoch, isNamed }, body: request });
   }
 
   /** This member has left. */
@@ -152,6 +154,15 @@ export class DutyRunner {
 
   #lookAtKeys(): void {
     if (this.#state.work.at !== "resting") this.#parts.ages.look();
+  }
+
+  #step(event: DutyEvent | Asked): DutyStep {
+    if (!("body" in event)) return stepDuties(this.#state, event, this.#facts);
+    this.#asked = event.body;
+    const step = stepDuties(this.#state, event, this.#facts);
+    this.#asked = undefined;
+    this.#claims.forgetOthers(new Set(this.#state.requests.map((each) => each.requestId)));
+    return step;
   }
 
   #perform(effect: DutyEffect): void {

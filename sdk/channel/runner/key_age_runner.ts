@@ -3,7 +3,6 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type AgentId, generationOf } from "../../../proto/mod.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { isCode } from "../../base/errors.ts";
 import { type Leaf, leafHashOf } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -26,15 +25,16 @@ import {
   type KeyPlan,
   restoreKeyAges,
 } from "../upkeep/key_age_state.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
-import { Steps } from "./steps.ts";
 
 export interface KeyAgeParts {
   readonly seen: ReadonlyMap<AgentId, SeenLeaf>;
   readonly membership: Membership;
   readonly commits: Pick<CommitRunner, "commit" | "isOfBefore">;
   readonly health: HealthLog;
-  readonly onFault: (fault: unknown) => void;
+  readonly queue: ChannelQueue;
 }
 
 const unchanged: Readonly<Record<KeyPlan["is"], string>> = {
@@ -49,7 +49,7 @@ export class KeyAgeRunner {
   readonly #state: KeyAgeState;
   readonly #steps: Steps<KeyAgeEvent, KeyAgeEffect>;
   readonly #names = new WeakMap<Leaf, string>();
-  readonly #finishing = new Map<number, Deferred<void>>();
+  readonly #finishing = new Calls();
   #generation: number;
 
   constructor(
@@ -58,18 +58,14 @@ export class KeyAgeRunner {
   ) {
     this.#parts = parts;
     this.#deps = deps;
-    const { membership, onFault } = parts;
+    const { membership, queue } = parts;
     this.#facts = this.#createFacts();
     this.#state = restoreKeyAges(parts.seen, { atMs: deps.runtime.nowMs(), draw: drawOf(deps) });
-    this.#steps = new Steps({
-      step: (event) => {
-        const { write, effects } = stepKeyAge(this.#state, event, this.#facts);
-        return { changes: write.map((each) => this.#changeOf(each)), effects };
-      },
+    this.#steps = queue.add({
+      step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
       timers: () => [this.#state.keys, this.#state.renewal].map((each) => "timer" in each ? each.timer : undefined),
-      onFault,
-    }, deps);
+    });
     this.#generation = generationOf(membership.epoch);
     membership.onMoved((moved) => this.#moved(moved));
   }
@@ -126,16 +122,18 @@ export class KeyAgeRunner {
 
   /** For a process that ends. */
   finish(): Promise<void> {
-    const waiting = createDeferred<void>();
-    const operation = this.#finishing.size + 1;
-    this.#finishing.set(operation, waiting);
-    this.#steps.push({ type: "finish", operation });
-    return waiting.promise;
+    return this.#finishing.begin((operation) => this.#steps.push({ type: "finish", operation }));
   }
 
   end(): void {
     this.#steps.end();
-    for (const { resolve } of this.#finishing.values()) resolve();
+    this.#finishing.settleAll();
+  }
+
+  #step(event: KeyAgeEvent): Stepped<KeyAgeEffect> {
+    const { write, effects } = stepKeyAge(this.#state, event, this.#facts);
+    if (write.length === 0) return { effects };
+    return { effects, written: this.#deps.store.batch(write.map((each) => this.#changeOf(each))) };
   }
 
   #moved({ committer, added, removed }: Moved): void {
@@ -180,7 +178,7 @@ export class KeyAgeRunner {
       case "report":
         return this.#parts.health.report("duty_failed", `${unchanged[effect.of]}: ${effect.text}`);
       case "settle":
-        return this.#finishing.get(effect.operation)?.resolve();
+        return this.#finishing.settle(effect.operation);
     }
   }
 

@@ -80,7 +80,7 @@ function happen(run: Run, event: ConfirmationEvent): void {
     case "connection":
       return connection(state.forks, event.isOnline, facts.nowMs);
     case "keep":
-      return note(run, true);
+      return keep(run, event.operation);
     case "time":
       return time(run, event.timer);
   }
@@ -172,15 +172,15 @@ function keepLater(run: Run): void {
   run.state.keep ??= wake(run, keepMs);
 }
 
-function note({ state, effects }: Run, isLast: boolean): void {
-  if (state.keep === undefined) return;
+function keep({ state, effects }: Run, operation?: number): void {
+  if (state.keep !== undefined) effects.push({ type: "note", operation });
+  else if (operation !== undefined) effects.push({ type: "settle", operation });
   state.keep = undefined;
-  effects.push({ type: "note", isLast });
 }
 
 function time(run: Run, timer: number): void {
   const { state, facts } = run;
-  if (state.keep === timer) note(run, false);
+  if (state.keep === timer) keep(run);
   if (state.ahead === timer) isStillAhead(run);
   const { word } = state;
   if (!("timer" in word) || word.timer !== timer) return;

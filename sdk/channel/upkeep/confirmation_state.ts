@@ -78,7 +78,7 @@ export type ConfirmationEvent =
   | { readonly type: "unconfirmed"; readonly epoch: number; readonly agentIds: readonly AgentId[] }
   | { readonly type: "connection"; readonly isOnline: boolean }
   /** The process ends. */
-  | { readonly type: "keep" }
+  | { readonly type: "keep"; readonly operation: number }
   | { readonly type: "time"; readonly timer: number };
 
 export interface Mover {
@@ -94,8 +94,9 @@ export type ConfirmationEffect =
   | { readonly type: "tell"; readonly signed: Signed }
   | { readonly type: "verify"; readonly said: Said; readonly by: readonly Claimed[] }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
-  /** Statements of others go to disk. `isLast`: the end of the process waits for it, and nothing else does. */
-  | { readonly type: "note"; readonly isLast: boolean }
+  /** Statements of others go to disk. `operation`: the end of the process waits for it, and nothing else does. */
+  | { readonly type: "note"; readonly operation: number | undefined }
+  | { readonly type: "settle"; readonly operation: number }
   | ForkFinding;
 
 export interface ConfirmationStep {

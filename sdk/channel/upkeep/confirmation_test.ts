@@ -216,15 +216,15 @@ Deno.test("heard: a message opened; what was heard is noted after a minute, once
   assertEquals([member.waitMs, member.state.forks.confirmed.get(bob)?.epoch], [minuteMs, 7]);
   assertEquals(member.step({ type: "heard", agentId: self, epoch: 7 }).effects, []);
   const timer = member.state.keep ?? 0;
-  assertEquals(member.step({ type: "time", timer }).effects, [{ type: "note", isLast: false }]);
+  assertEquals(member.step({ type: "time", timer }).effects, [{ type: "note", operation: undefined }]);
   assertEquals(member.step({ type: "time", timer }).effects, []);
 });
 
 Deno.test("keep: what was heard is noted before the process ends, if anything was", () => {
   const member = new Member();
-  assertEquals(member.step({ type: "keep" }).effects, []);
-  member.step({ type: "heard", agentId: bob, epoch: 7 }).step({ type: "keep" });
-  assertEquals(member.effects, [{ type: "note", isLast: true }]);
+  assertEquals(member.step({ type: "keep", operation: 1 }).effects, [{ type: "settle", operation: 1 }]);
+  member.step({ type: "heard", agentId: bob, epoch: 7 }).step({ type: "keep", operation: 2 });
+  assertEquals(member.effects, [{ type: "note", operation: 2 }]);
   assertEquals(member.state.keep, undefined);
 });
 
