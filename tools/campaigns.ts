@@ -52,6 +52,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/read_messages_test.ts",
       "tests/small_worlds/reading_member_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
+      "tests/small_worlds/root_of_letters_test.ts",
       "tests/small_worlds/sent_messages_test.ts",
       "tests/small_worlds/set_back_stop_test.ts",
       "tests/small_worlds/told_leaves_test.ts",

@@ -12,6 +12,7 @@ interface Room {
 }
 
 const rooms: readonly Room[] = [
+  { heading: "## The root", cell: "variant", file: "root/root_state.ts", types: ["Root", "Over"] },
   { heading: "## Link: what this connection", cell: "variant", file: "connection/link_state.ts", types: ["Link"] },
   { heading: "## Reading the log", cell: "variant", file: "reading/reading_state.ts", types: ["Reading"] },
   { heading: "## Names: the channels", cell: "slot", file: "names/names_state.ts", types: ["Slot", "Erasing"] },

@@ -1,0 +1,237 @@
+/**
+ * The root of a channel: whether it works, and who hears what the other rooms have found. It is plain data, and `stepRoot` alone changes
+ * it. Everything else about a channel is in its rooms, which the root reads as facts. The tables are in docs/channel_machine.md.
+ */
+import type { AgentId, ChannelEndReason, NoticeBody } from "../../../proto/mod.ts";
+import type { StaticError } from "../../base/errors.ts";
+import type { Refused } from "../commits/own_commit_state.ts";
+import type { Begins, Place } from "../connection/link_state.ts";
+import type { Doubt, Permit } from "../connection/permit.ts";
+import type { End } from "../leaving/departure_state.ts";
+import type { Stage } from "../leaving/stage.ts";
+import type { ReadingFinding } from "../reading/reading_state.ts";
+import type { Finding as RecoveryFinding, RecoveryEvent } from "../recovery/recovery_state.ts";
+
+export type Root =
+  /** As on disk: nothing works before the names of the agent know it. */
+  | { readonly at: "made" }
+  /** Not all of the log is read, as far as is known. */
+  | { readonly at: "behind" }
+  /** The program was told that all is read. */
+  | { readonly at: "ready" }
+  /** The program closes it: handlers of requests end first. */
+  | { readonly at: "ending_handlers"; readonly timer: number }
+  /** Then messages and a change of keys that are under way. */
+  | { readonly at: "ending_calls"; readonly timer: number }
+  /** Then what is left goes to disk. */
+  | { readonly at: "writing" }
+  | Over;
+
+/** `error` is for loops, which end quietly without one; `toOthers` for calls. */
+export interface Over {
+  readonly at: "over";
+  readonly error: StaticError | undefined;
+  readonly toOthers: StaticError;
+}
+
+export type SaidEnd = Exclude<ChannelEndReason, "lapsed"> | "unknown";
+
+/** The commit that removed us. */
+export type Removal = Pick<NoticeBody<"DeliverCommit">, "sender" | "timeMs">;
+
+export interface RootState {
+  root: Root;
+  /** Why the channel is over, as the relay said last: words for when it is. */
+  said: SaidEnd;
+  removal: Removal | undefined;
+  /** The last number that was given to a timer. */
+  numbers: number;
+}
+
+/** Knowledge of the rooms at the moment of a step. */
+export interface RootFacts {
+  readonly session: "online" | "offline" | "ended";
+  /** With which the session has ended. */
+  readonly sessionError: StaticError | undefined;
+  readonly permit: Permit | undefined;
+  /** All of the log is read, as far as the relay has said where it ends. */
+  readonly isAllRead: boolean;
+  /** As the link sees it: stopped with any bad commit, outside with any way back. */
+  readonly place: Place["at"];
+  readonly isOnWayBack: boolean;
+  /** By nothing but the relay's word. */
+  readonly isByWord: boolean;
+  readonly hasFoundings: boolean;
+  /** Of leaving. */
+  readonly stage: Stage;
+  /** Of our group. */
+  readonly generation: number;
+  /** Messages were passed over, and there is room for them again. */
+  readonly hasRoom: boolean;
+  /** The end of the channel is the answer to what leaving asks for. */
+  readonly isAskedFor: (end: ChannelEndReason | "unknown") => boolean;
+  /** A member signed that it has left for this generation. */
+  readonly hasLeftFor: (asker: Asker, generation: number) => boolean;
+  /** It asks from where we know it to be: it cannot follow either. */
+  readonly isStuckHere: (asker: Asker) => boolean;
+  readonly errors: RootErrors;
+}
+
+/** Words for the end. */
+export interface RootErrors {
+  readonly removed: (by: Removal | undefined) => StaticError;
+  readonly ended: (said: SaidEnd) => StaticError;
+  readonly left: () => StaticError;
+  readonly closed: () => StaticError;
+  readonly failed: (fault: unknown) => StaticError;
+}
+
+export type Asker = NoticeBody<"DeliverRejoinRequest">;
+
+/** A generation that our group is in now. */
+export interface Begun {
+  readonly sequence: number;
+  readonly epoch: number;
+}
+
+/** From all the rooms, the relay and the program: one door. */
+export type RootEvent =
+  | { readonly from: "names"; readonly type: "begin" | "halt" }
+  | { readonly from: "session"; readonly type: "connection" }
+  | { readonly from: "program"; readonly type: "close" }
+  /** A handler of requests is not running any more; messages are sent; all is on disk, or cannot be. */
+  | { readonly from: "self"; readonly type: "handlers_ended" | "calls_ended" | "written" }
+  | { readonly from: "self"; readonly type: "time"; readonly timer: number }
+  /** Behind what an earlier finding has caused. */
+  | { readonly from: "self"; readonly type: "permitted" | "go_on"; readonly permit: Permit }
+  | { readonly from: "self"; readonly type: "look" | "membership_entered" }
+  | { readonly from: "self"; readonly type: "generation_entered"; readonly isOwn: boolean }
+  /** The work itself failed: a disk that does not write, or a mistake of ours. */
+  | { readonly from: "any"; readonly type: "fault"; readonly fault: unknown }
+  /** Words of the relay that stand in no log. */
+  | { readonly from: "relay"; readonly type: "asks_back"; readonly asker: Asker }
+  | { readonly from: "relay"; readonly type: "ends"; readonly reason: ChannelEndReason | "unknown" }
+  | { readonly from: "link"; readonly finding: LinkFinding }
+  | { readonly from: "reading"; readonly finding: RootReading }
+  | { readonly from: "recovery"; readonly finding: RootRecovery }
+  | { readonly from: "departure"; readonly finding: DepartureFinding }
+  /** A commit of ours can lead nowhere. */
+  | { readonly from: "commits"; readonly finding: Extract<RecoveryEvent, { type: "out_of_step" }> }
+  /** The group has moved by a commit. */
+  | { readonly from: "group"; readonly type: "moved" }
+  /** The program is done with messages; a position is on disk. */
+  | { readonly from: "messages"; readonly type: "taken" | "durable" };
+
+export type LinkFinding =
+  | { readonly is: "subscribed"; readonly generation: number }
+  /** This connection has shown that we may act. */
+  | { readonly is: "cleared"; readonly permit: Permit; readonly begins: Begins }
+  /** The same, of the connection that had shown it before. */
+  | { readonly is: "resumed"; readonly permit: Permit }
+  /** The permit is gone. */
+  | { readonly is: "rests" }
+  | { readonly is: "log_lost" }
+  | { readonly is: "doubted"; readonly doubt: Doubt };
+
+export type RootReading = ReadingFinding;
+
+export type RootRecovery =
+  | Exclude<RecoveryFinding, { readonly type: "generation" | "retry" }>
+  | { readonly type: "retry"; readonly why: Refused | undefined }
+  | { readonly type: "generation"; readonly begun: Begun; readonly isOwn: boolean }
+  /** Another membership is on disk. */
+  | { readonly type: "replaced"; readonly joinedSequence: number; readonly formerEpoch: number }
+  /** A step was carried out. */
+  | { readonly type: "stepped" };
+
+export type DepartureFinding =
+  | { readonly is: "stage"; readonly before: Stage }
+  | { readonly is: "asks_founding" }
+  | { readonly is: "ended"; readonly how: End; readonly operations: readonly number[] };
+
+/** Rooms are told in this order, each when the one before has carried it out. */
+export type RootEffect =
+  | { readonly to: "link"; readonly tell: ToLink }
+  | { readonly to: "recovery"; readonly tell: ToRecovery }
+  | { readonly to: "departure"; readonly tell: ToDeparture }
+  | { readonly to: "duties"; readonly tell: ToDuties }
+  | { readonly to: "commits"; readonly tell: "look" | "left" | "replaced" }
+  | { readonly to: "outbox"; readonly tell: "look" | "replaced" }
+  | { readonly to: "confirmations"; readonly tell: ToConfirmations }
+  | { readonly to: "reading"; readonly tell: ToReading }
+  | { readonly to: "position"; readonly tell: ToPosition }
+  /** Requests and replies. */
+  | { readonly to: "content"; readonly tell: { readonly type: "connected"; readonly head: number } }
+  /** Names and keys of members are looked at anew. */
+  | { readonly to: "members"; readonly tell: "begun" | "replaced" }
+  | { readonly to: "names"; readonly tell: ToNames }
+  | { readonly to: "program"; readonly tell: "ready" }
+  /** Those that the state waits for when the channel closes; each ends with an event. */
+  | { readonly to: "self"; readonly tell: "end_handlers" | "end_calls" | "write" }
+  | { readonly to: "self"; readonly tell: { readonly type: "wake"; readonly timer: number; readonly afterMs: number } }
+  | { readonly to: "self"; readonly tell: { readonly type: "then"; readonly event: RootEvent } }
+  /** Nothing of it works any more. */
+  | { readonly to: "all"; readonly tell: { readonly type: "end"; readonly over: Over; readonly how: End } };
+
+export type ToLink =
+  | { readonly type: "connection"; readonly isOnline: boolean }
+  | { readonly type: "all_arrived" | "hold" | "retry" | "out_of_step" | "moved" | "asked_back" | "durable" }
+  | { readonly type: "fetch"; readonly afterMs: number };
+
+export type ToRecovery =
+  | Extract<RecoveryEvent, {
+    type:
+      | "connected"
+      | "permit"
+      | "doubt"
+      | "log_at"
+      | "ended"
+      | "out_of_step"
+      | "stop_read"
+      | "removed"
+      | "asker"
+      | "all_shown"
+      | "leaves"
+      | "halt"
+      | "resume";
+  }>
+  | Extract<ReadingFinding, { is: "stopped" | "behind_stop" }>;
+
+export type ToDeparture =
+  | { readonly type: "entered" | "look" | "told" }
+  | { readonly type: "founding"; readonly why: Refused | undefined };
+
+export type ToDuties =
+  | { readonly type: "start" | "rest" }
+  | { readonly type: "left"; readonly agentId: AgentId }
+  | { readonly type: "asked"; readonly asker: Asker };
+
+export type ToConfirmations =
+  | { readonly type: "connection"; readonly isOnline: boolean }
+  | { readonly type: "confirm" }
+  | { readonly type: "replaced"; readonly formerEpoch: number };
+
+export type ToReading =
+  | { readonly type: "begins"; readonly after: number; readonly head: number }
+  | { readonly type: "founded"; readonly begun: Begun }
+  | { readonly type: "replaced"; readonly joinedSequence: number }
+  | { readonly type: "lost" | "room" };
+
+export type ToPosition =
+  | { readonly type: "lost"; readonly after: number }
+  | { readonly type: "log"; readonly log: Uint8Array | undefined }
+  | { readonly type: "replaced"; readonly joinedSequence: number }
+  | { readonly type: "forgotten" | "flush" };
+
+export type ToNames =
+  | { readonly type: "rejoined" }
+  | { readonly type: "ended"; readonly how: End; readonly operations: readonly number[] };
+
+export interface RootStep {
+  readonly effects: readonly RootEffect[];
+}
+
+/** As of a process that starts. */
+export function newRoot(): RootState {
+  return { root: { at: "made" }, said: "unknown", removal: undefined, numbers: 0 };
+}
