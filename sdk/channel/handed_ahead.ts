@@ -16,10 +16,14 @@ interface Ahead {
   done: Handed["done"] | undefined;
 }
 
+/** Those beyond wait for their turn. */
+const maxAhead = 65_536;
+
 export class HandedAhead {
   readonly #bySequence = new Map<number, Ahead>();
 
   hand(incoming: Incoming, hand: (handed: Handed) => void): void {
+    if (this.#bySequence.size >= maxAhead) return;
     const ahead: Ahead = { id: incoming.id, changes: undefined, done: undefined };
     this.#bySequence.set(incoming.sequence, ahead);
     const done = (changes: readonly RecordChange[] = []): void => {

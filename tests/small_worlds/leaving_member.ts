@@ -106,6 +106,8 @@ export interface LeavingState {
   entering: { readonly by: "generation" | "membership"; readonly leaf: string } | undefined;
   calls: Call[];
   late: readonly Call[];
+  /** Messages in front of the stop that the program has not taken: no generation is entered over them. */
+  isUnread: boolean;
   /** Changes of the departure by their operations, and the program's calls. */
   own: Readonly<Record<string, number>>;
   leaving: readonly number[];
@@ -131,6 +133,8 @@ export interface LeavingRules {
 
 export interface LeavingSetting extends LeavingRules {
   readonly isStopped: boolean;
+  /** It has not read up to the stop, and its founding stands in the log. */
+  readonly isUnread: boolean;
   /** The only owner of another member, or of nobody; then its change adds somebody. */
   readonly owns: "with_others" | "alone" | "beside_an_owner";
 }
@@ -142,7 +146,7 @@ const lost: Refused = Object.freeze({ code: "connection_error" });
 
 export function leavingMember(
   left: Partial<LeavingBudgets>,
-  { isStopped = false, owns = "beside_an_owner", ...rules }: Partial<LeavingSetting> = {},
+  { isStopped = false, isUnread = false, owns = "beside_an_owner", ...rules }: Partial<LeavingSetting> = {},
 ): World<LeavingState> {
   const disk: Disk = Object.freeze({
     isStopped,
@@ -163,14 +167,15 @@ export function leavingMember(
   const start: LeavingState = {
     left: { ...nothing, ...left },
     relay: Object.freeze({
-      log: Object.freeze(["start"]),
-      leaf: "first",
+      log: Object.freeze(isUnread ? ["start", "generation"] : ["start"]),
+      leaf: isUnread ? "generation" : "first",
       joined: 0,
       left: undefined,
       isLastTry: false,
       isClosed: false,
     }),
-    late: isStopped ? [late] : none,
+    late: isStopped && !isUnread ? [late] : none,
+    isUnread,
     calls: [],
     operations: 0,
     life: 0,
@@ -506,6 +511,8 @@ class Acting {
       case "find_founding":
         if (refused !== undefined) return this.departs({ type: "founding", why: lost });
         if (reply.hash === undefined) return this.departs({ type: "founding", why: undefined });
+        // Nobody hears of it before it can be entered.
+        if (this.#world.isUnread) return;
         // While goodbye is said the leaf stays as it is.
         if (stageOf(this.#world.departure) === "goodbye") return;
         return this.#world.place === "stopped" ? this.enters("generation", reply.hash) : undefined;
@@ -777,6 +784,12 @@ function addProgram(state: LeavingState, add: Add): void {
   add(`the program changes the channel: ${change}`, "program", (acting, world) => {
     acting.commits({ type: "change", operation: ++world.operations, plan: change });
   }, "change");
+  if (state.isUnread) {
+    add("the program reads up to the stop", "program", (acting, world) => {
+      world.isUnread = false;
+      if (world.link === "reading") acting.asksFounding();
+    });
+  }
   const { entering } = state;
   if (entering !== undefined) add("its group is written", "answer", (acting) => acting.entered(entering));
   if (commits.commit.at === "preparing") add("a commit is prepared", "answer", (acting) => acting.prepared());

@@ -34,6 +34,10 @@ world("a member leaves, and loses its answers again and again", { leave: 1, chan
 world("a member that is stopped leaves, and its founding is taken late", { leave: 1, broken: 1, late: 1 }, {
   isStopped: true,
 });
+world("a member that has not read up to its stop leaves, and its founding is in the log", { leave: 2, broken: 1 }, {
+  isStopped: true,
+  isUnread: true,
+});
 world("a member that is stopped leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, { isStopped: true });
 world("the last owner is stopped, leaves, and is let in anew", { leave: 1, anew: 1, lost: 1 }, {
   isStopped: true,

@@ -82,6 +82,8 @@ function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type:
       return going.at === "waiting_back" && !facts.isOnWayBack ? begin(run, leaving) : undefined;
     case "time":
       if (!("timer" in going) || going.timer !== event.timer) return;
+      // The log may hold it: then our leaf is another one as soon as it is entered.
+      if (going.at === "founding") return reject(run, leaving, { is: "failed", why: "founding" });
       return going.at === "let_in_again" ? again(run, leaving) : begin(run, leaving);
   }
 }

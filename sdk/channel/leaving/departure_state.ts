@@ -93,7 +93,7 @@ export interface Unanswered extends Refused {
 /** The end of `leave()`, when it ends here. */
 export type Left = { readonly is: "refused"; readonly why: Refused } | {
   readonly is: "failed";
-  readonly why: "leaving" | "kept_out" | "absent";
+  readonly why: "leaving" | "kept_out" | "absent" | "founding";
 };
 
 export type DepartureEffect =

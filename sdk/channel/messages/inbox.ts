@@ -154,16 +154,15 @@ function isOver<I>({ facts }: Run<I>, entry: Entry<I>): boolean {
 
 function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
   const { state } = run;
-  const reading = readerOf(state.readers, number);
-  const reader = reading ?? readerOf(state.ended, number);
-  if (reader === undefined || !leave(reader.open, entryNumber)) return;
+  const reader = readerOf(state.readers, number);
+  if (!leave(reader?.open ?? state.ended, entryNumber)) return;
   const entry = entryOf(state, entryNumber);
   // One that has ended, or whom nobody asks any more, may still be worked with; then nobody else has to want it.
-  if (entry !== undefined) settle(run, [entry], reading?.at !== "reading");
+  if (entry !== undefined) settle(run, [entry], reader?.at !== "reading");
 }
 
 function givesBack<I>({ state, effects }: Run<I>, number: number, entryNumber: number): void {
-  const reader = readerOf(state.readers, number) ?? readerOf(state.ended, number);
+  const reader = readerOf(state.readers, number);
   if (reader !== undefined && leave(reader.open, entryNumber)) enter(reader.back, entryNumber);
   effects.push({ type: "news" });
 }
@@ -173,7 +172,7 @@ function ends<I>(run: Run<I>, number: number): void {
   const at = state.readers.findIndex(({ reader }) => reader === number);
   const [reader] = at < 0 ? [] : state.readers.splice(at, 1);
   if (reader === undefined) return;
-  if (reader.isManual && reader.open.length > 0) state.ended.push(reader);
+  if (reader.isManual) { for (const open of reader.open) if (!has(state.ended, open)) enter(state.ended, open); }
   // Entries that the other readers have passed were waiting for this reader only.
   settle(run, [...state.entries]);
   effects.push({ type: "news" });
@@ -214,10 +213,7 @@ function remove<I>(state: InboxState<I>, { number }: Entry<I>): boolean {
   const at = placeOf(state, number);
   if (state.entries[at]?.number !== number) return false;
   state.entries.splice(at, 1);
-  for (const reader of [...state.ended]) {
-    leave(reader.open, number);
-    if (reader.open.length === 0) state.ended.splice(state.ended.indexOf(reader), 1);
-  }
+  leave(state.ended, number);
   return true;
 }
 

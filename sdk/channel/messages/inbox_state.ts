@@ -41,8 +41,8 @@ export interface InboxState<I> {
   held: number;
   bytes: number;
   readonly readers: Reader[];
-  /** Loops that have ended with messages that they may be working on. They hold up nothing. */
-  readonly ended: Reader[];
+  /** Messages that loops which have ended may be working on, ascending. They hold up nothing. */
+  readonly ended: number[];
 }
 
 /** Knowledge of the other rooms at the moment of a step. */

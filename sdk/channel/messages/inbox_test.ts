@@ -62,6 +62,15 @@ Deno.test("inbox: a loop by hand that has ended may still pass what it works on"
   assertEquals([program.done, program.state.ended.length], [["a"], 0]);
 });
 
+Deno.test("inbox: loops by hand that come and go keep one message once, and each of them may pass it", () => {
+  const program = new Program().arrive("a");
+  for (const reader of [1, 2, 3]) {
+    program.begin(reader, { isManual: true }).next(reader).step({ type: "ends", reader });
+  }
+  assertEquals([program.given, program.state.ended], [["a", "a", "a"], [0]]);
+  assertEquals([program.step({ type: "passes", reader: 2, number: 0 }).done, program.state.ended], [["a"], []]);
+});
+
 Deno.test("inbox: a request is done with when it is handled, and readers of all have passed it", () => {
   const program = new Program().begin(1, { all: true }).arrive("r").next(1).next(1);
   assertEquals([program.given, program.done], [["r"], []]);

@@ -256,6 +256,12 @@ export class DepartureRunner {
     switch (result.why) {
       case "kept_out":
         return keptOut();
+      case "founding": {
+        const text =
+          "Cannot leave yet: the log holds, or may hold, a new beginning of the channel that this agent has made and " +
+          "not entered; read its messages, see health(), and try again";
+        return createError("not_allowed", text, { retryable: true });
+      }
       case "leaving":
         return createError("not_allowed", "Cannot leave: this agent is leaving the channel, with another successor");
       case "absent": {
