@@ -128,6 +128,7 @@ export const campaigns: readonly Campaign[] = [
     what: "kill -9 at every step: nothing is lost, doubled or used twice",
     paths: [
       "sdk/platform/directory_store_test.ts",
+      "sdk/store/forgetting_test.ts",
       "tests/formats/format_change_test.ts",
       "tests/project/start_test.ts",
       "tests/relay/engine_kill_test.ts",

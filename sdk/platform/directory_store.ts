@@ -4,6 +4,7 @@
  *   lock/    an empty LevelDB, because its lock works in both runtimes and ends with its process
  *   key      the data key, plain or wrapped (0600)
  *   witness  the last acknowledged generation (0600)
+ *   period   the secret of the current period, overwritten in place (0600)
  *   db/      LevelDB with everything else (0700, its files 0600); see `clean_copy.ts` for what becomes of it when it is closed
  */
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "node:fs";
@@ -14,10 +15,12 @@ import {
   type BlobStore,
   checkDraft,
   type KeyStorage,
+  type PeriodStorage,
   RecordStore,
   refusalOf,
   StoreError,
   type StoreOptions,
+  type StoreParts,
 } from "../store/mod.ts";
 import { changeToCopy, copyLive, settleCopies } from "./clean_copy.ts";
 import { hasCode } from "./errno.ts";
@@ -25,6 +28,7 @@ import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
 import { makeOwnerFolder } from "./owner_folder.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
+import { after } from "./timers.ts";
 
 export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
@@ -33,8 +37,15 @@ const ownerFile = 0o600;
 const maxKeyFileBytes = 4096;
 const witnessBytes = 41;
 
-/** Opens the store in a directory, which is created when missing. Throws `StoreError`. */
-export async function openDirectoryStore(directory: string, options: StoreOptions = {}): Promise<RecordStore> {
+/**
+ * Opens the store in a directory, which is created when missing. Throws `StoreError`. `changed`: for tests, of what the store
+ * stands on.
+ */
+export async function openDirectoryStore(
+  directory: string,
+  options: StoreOptions = {},
+  changed: (parts: StoreParts) => StoreParts = (parts) => parts,
+): Promise<RecordStore> {
   const { blobs, leaveCopy } = await openDatabase(directory, options.repair ?? false);
   try {
     const witness = openWitness(join(directory, "witness"));
@@ -47,8 +58,9 @@ export async function openDirectoryStore(directory: string, options: StoreOption
         await blobs.close();
       }
     };
-    const parts = { blobs: { ...blobs, close }, keys: keyFile(directory), witness, random };
-    const store = await RecordStore.open(parts, options);
+    const periods = periodFile(directory);
+    const parts = { blobs: { ...blobs, close }, keys: keyFile(directory), witness, periods, random };
+    const store = await RecordStore.open(changed(parts), options);
     sound = store.faults.length === 0;
     return store;
   } catch (error) {
@@ -155,9 +167,38 @@ function keyFile(directory: string): KeyStorage {
   };
 }
 
+/** Its blocks are written when it is made: what is overwritten later is overwritten where it lies, if the file system can. */
+function periodFile(directory: string): PeriodStorage {
+  const path = join(directory, "period");
+  const write = async (bytes: Uint8Array, at: number): Promise<void> => {
+    await withFile(path, constants.O_RDWR | constants.O_CREAT, async (file) => {
+      for (let done = 0; done < bytes.length;) {
+        done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+      }
+      await file.sync();
+    });
+  };
+  return {
+    read: async () => {
+      try {
+        return Uint8Array.from(await readFile(path));
+      } catch (error) {
+        if (hasCode(error, "ENOENT")) return undefined;
+        throw error;
+      }
+    },
+    create: async (places) => {
+      await write(places, 0);
+      await withFile(directory, "r", (folder) => folder.sync());
+    },
+    overwrite: (place, bytes) => write(bytes, place * bytes.length),
+    after,
+  };
+}
+
 type OpenFile = Awaited<ReturnType<typeof open>>;
 
-async function withFile(path: string, flags: string, act: (file: OpenFile) => Promise<void>): Promise<void> {
+async function withFile(path: string, flags: string | number, act: (file: OpenFile) => Promise<void>): Promise<void> {
   const file = await open(path, flags, ownerFile);
   try {
     await act(file);

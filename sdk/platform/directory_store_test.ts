@@ -63,6 +63,8 @@ async function createStore(folder: string): Promise<Expected> {
 interface Honesty {
   readonly refused: StoreError | undefined;
   readonly intact: number;
+  /** Of the records here nothing can be read without it. */
+  readonly isPeriodLost: boolean;
 }
 
 /**
@@ -75,10 +77,11 @@ async function assertHonest(folder: string, expected: Expected, options: StoreOp
     store = await openDirectoryStore(folder, options);
   } catch (error) {
     assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
-    return { refused: error, intact: 0 };
+    return { refused: error, intact: 0, isPeriodLost: false };
   }
   try {
-    return { refused: undefined, intact: await countIntact(store, expected) };
+    const isPeriodLost = store.faults.some(({ kind }) => kind === "period");
+    return { refused: undefined, intact: await countIntact(store, expected), isPeriodLost };
   } finally {
     await store.close();
   }
@@ -112,13 +115,12 @@ async function damage(
   await copyFolder(template, copy);
   const file = path.replace(template, copy);
   await Deno.writeFile(file, change(await Deno.readFile(file)));
-  const { refused, intact } = await assertHonest(copy, expected);
+  const found = await assertHonest(copy, expected);
+  const { refused } = found;
   const repair = refused?.kind === "database";
-  const rest = refused === undefined
-    ? intact
-    : (await assertHonest(copy, expected, { damaged: "read", repair })).intact;
+  const rest = refused === undefined ? found : await assertHonest(copy, expected, { damaged: "read", repair });
   await Deno.remove(copy, { recursive: true });
-  return { refused, intact: rest };
+  return { ...rest, refused };
 }
 
 /** LevelDB's diary carries no data; damage to the lock's database must only not matter. */
@@ -134,15 +136,16 @@ Deno.test("a flipped bit in any file gives the right data or a typed error, and 
   await withFolder(async (folder) => {
     const template = `${folder}/store`;
     const expected = await createStore(template);
-    const outcomes = { untouched: 0, someRefused: 0, storeRefused: 0, readable: 0 };
+    const outcomes = { untouched: 0, someRefused: 0, storeRefused: 0, readable: 0, periodsLost: 0 };
     for (const path of (await filesBelow(template)).filter(carriesData)) {
       if ((await Deno.stat(path)).size === 0) continue;
       for (let i = 0; i < flipsPerFile; i++) {
-        const { refused, intact } = await damage(template, path, flipBit, expected);
+        const { refused, intact, isPeriodLost } = await damage(template, path, flipBit, expected);
         if (refused !== undefined) outcomes.storeRefused++;
         else if (intact === expected.size) outcomes.untouched++;
         else outcomes.someRefused++;
         if (intact > 0) outcomes.readable++;
+        else if (isPeriodLost) outcomes.periodsLost++;
         else if (!path.endsWith("/key")) console.log(`nothing left of ${path}: ${refused?.message}, ${refused?.cause}`);
       }
     }
@@ -150,8 +153,9 @@ Deno.test("a flipped bit in any file gives the right data or a typed error, and 
     // A few flips may all be in values that were overwritten.
     if (inCampaign) assertGreater(outcomes.someRefused, 0);
     assertGreater(outcomes.storeRefused, 0);
-    // Only without its key is nothing left to read.
-    assertEquals(outcomes.readable, outcomes.untouched + outcomes.someRefused + outcomes.storeRefused - flipsPerFile);
+    // Only without its key is nothing left to read, and of these records without the secret of their period, or its key list.
+    const flips = outcomes.untouched + outcomes.someRefused + outcomes.storeRefused;
+    assertEquals(outcomes.readable, flips - flipsPerFile - outcomes.periodsLost);
   });
 });
 
@@ -241,7 +245,13 @@ Deno.test("what was overwritten or deleted is in no file of a store that was clo
       assertEquals(await again.get(kind, "overwritten"), kept);
       assertEquals(await again.get(kind, "deleted"), undefined);
       await again.close();
-      assertEquals(Array.from(Deno.readDirSync(path), ({ name }) => name).sort(), ["db", "key", "lock", "witness"]);
+      assertEquals(Array.from(Deno.readDirSync(path), ({ name }) => name).sort(), [
+        "db",
+        "key",
+        "lock",
+        "period",
+        "witness",
+      ]);
     }
   });
 });

@@ -13,6 +13,8 @@ export interface DerivedKeys {
   readonly index: Uint8Array;
   /** HMAC of the witness. */
   readonly witness: Uint8Array;
+  /** Encrypts the secrets of periods. */
+  readonly periods: Uint8Array;
   /** Public: tells a wrong key from a damaged head. */
   readonly id: Uint8Array;
 }
@@ -27,12 +29,13 @@ export function deriveKeys(dataKey: Uint8Array): DerivedKeys {
     names: derive("names", 32),
     index: derive("index", 32),
     witness: derive("witness", 32),
+    periods: derive("periods", 32),
     id: derive("id", keyIdBytes),
   };
 }
 
 export function wipeKeys(keys: DerivedKeys): void {
-  for (const key of [keys.values, keys.names, keys.index, keys.witness]) key.fill(0);
+  for (const key of [keys.values, keys.names, keys.index, keys.witness, keys.periods]) key.fill(0);
 }
 
 export type Mac = (message: Uint8Array) => Uint8Array;

@@ -41,6 +41,12 @@ export class GroupCommit {
     });
   }
 
+  /** Something else that must be on disk is not. */
+  fail(cause: unknown): void {
+    this.#failure ??= refusalOf("Cannot write to the store", cause);
+    this.#fail(this.#failure);
+  }
+
   isIdle(): boolean {
     return this.#running === undefined;
   }
@@ -59,8 +65,7 @@ export class GroupCommit {
         await this.#write(group.flatMap(({ changes }) => changes));
         for (const { resolve } of group) resolve();
       } catch (cause) {
-        this.#failure ??= refusalOf("Cannot write to the store", cause);
-        this.#fail(this.#failure);
+        this.fail(cause);
         for (const { reject } of group) reject(this.#failure);
       }
     }

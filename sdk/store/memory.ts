@@ -2,21 +2,23 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterPrefix, compareBytes } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
-import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./parts.ts";
+import type { Blob, BlobChange, BlobStore, PeriodStorage, RandomBytes, StoreParts } from "./parts.ts";
 
 /** The data that outlives a store: the "files" of a memory store. */
 export interface MemoryDisk {
   readonly blobs: Map<string, Blob>;
   key: Uint8Array | undefined;
   witness: Uint8Array | undefined;
+  period: Uint8Array<ArrayBuffer> | undefined;
   locked: boolean;
 }
 
 export function createMemoryDisk(): MemoryDisk {
-  return { blobs: new Map(), key: undefined, witness: undefined, locked: false };
+  return { blobs: new Map(), key: undefined, witness: undefined, period: undefined, locked: false };
 }
 
-export function openMemory(disk: MemoryDisk, random: RandomBytes): StoreParts {
+/** With a timer, what is overwritten is forgotten as on a disk; see `periods.ts`. */
+export function openMemory(disk: MemoryDisk, random: RandomBytes, after?: PeriodStorage["after"]): StoreParts {
   return {
     blobs: openMemoryBlobs(disk),
     keys: {
@@ -33,6 +35,23 @@ export function openMemory(disk: MemoryDisk, random: RandomBytes): StoreParts {
       },
     },
     random,
+    ...(after !== undefined && { periods: memoryPeriods(disk, after) }),
+  };
+}
+
+function memoryPeriods(disk: MemoryDisk, after: PeriodStorage["after"]): PeriodStorage {
+  return {
+    read: () => Promise.resolve(disk.period?.slice()),
+    create: (places) => {
+      disk.period = new Uint8Array(places);
+      return Promise.resolve();
+    },
+    overwrite: (place, bytes) => {
+      if (disk.period?.length !== 2 * bytes.length) disk.period = new Uint8Array(2 * bytes.length);
+      disk.period.set(bytes, place * bytes.length);
+      return Promise.resolve();
+    },
+    after,
   };
 }
 

@@ -4,6 +4,7 @@
  * in. A store of an older format is brought up to date when it is opened; a newer one is refused.
  */
 import { StoreError } from "./errors.ts";
+import { familyOf } from "./plain_kinds.ts";
 import type { RecordChange, StoredRecord } from "./record.ts";
 
 /** One change of format. A released change is never edited again. */
@@ -58,7 +59,7 @@ export function upgradeValue(
   { kind, id, value, from }: OlderValue,
   to: number,
 ): Uint8Array<ArrayBuffer> {
-  const family = kind.split("-", 1)[0] ?? kind;
+  const family = familyOf(kind);
   const steps = migrations.slice(from - firstFormat, to - firstFormat).flatMap(({ values }) => values?.[family] ?? []);
   return new Uint8Array(steps.reduce<Uint8Array>((older, step) => step(older, id), value));
 }

@@ -7,7 +7,16 @@ export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 export { storeMigrations } from "./formats.ts";
 export type { StoreMigration, StoreReader, UpgradeValue } from "./migrations.ts";
 export type { StoreOptions } from "./opening.ts";
-export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./parts.ts";
+export type {
+  Blob,
+  BlobChange,
+  BlobStore,
+  KeyStorage,
+  PeriodStorage,
+  RandomBytes,
+  StoreParts,
+  Witness,
+} from "./parts.ts";
 export { maxValueBytes, type RecordChange, type StoredRecord } from "./record.ts";
 export { RecordStore, type Verification } from "./record_store.ts";
 export { decodeFields, encodeFields, StoredFields } from "./stored_fields.ts";

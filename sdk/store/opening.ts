@@ -12,12 +12,14 @@ import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
 import { checkFormat, firstFormat, newestFormat, type StoreMigration } from "./migrations.ts";
 import { headName, recordPrefix } from "./names.ts";
 import type { StoreParts } from "./parts.ts";
-import { claimedGeneration, claimedSchema, decodeRecord } from "./record.ts";
+import { type OpenPeriods, openPeriods } from "./open_periods.ts";
+import { claimedGeneration, claimedSchema, claimsSecret, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 
 export interface Opened {
   readonly tools: Tools;
   readonly index: RecordIndex;
+  readonly periods: OpenPeriods | undefined;
   /** In which it was found; a new one has the newest. */
   readonly format: number;
   readonly generation: number;
@@ -31,6 +33,7 @@ export interface Opened {
 export interface Tools {
   readonly gcm: Aes256Gcm;
   readonly indexGcm: Aes256Gcm;
+  readonly periodGcm: Aes256Gcm;
   readonly nameMac: Mac;
   readonly witnessMac: Mac;
   readonly keyId: Uint8Array;
@@ -43,12 +46,12 @@ function createTools(keys: DerivedKeys): Tools {
     keyId: keys.id,
     gcm: new Aes256Gcm(keys.values),
     indexGcm: new Aes256Gcm(keys.index),
+    periodGcm: new Aes256Gcm(keys.periods),
   };
 }
 
-export function destroyTools({ gcm, indexGcm }: Tools): void {
-  gcm.destroy();
-  indexGcm.destroy();
+export function destroyTools({ gcm, indexGcm, periodGcm }: Tools): void {
+  for (const cipher of [gcm, indexGcm, periodGcm]) cipher.destroy();
 }
 
 /**
@@ -80,6 +83,12 @@ export async function openParts(parts: StoreParts, options: StoreOptions): Promi
     const witness = await collect(faults, () => readWitness(parts, tools));
     const { index, newestSchema } = await readIndex(parts, tools);
     if (faults.length === 0) faults.push(...compare({ parts, head, witness, index }));
+    const { periods, fault } = await openPeriods(parts, {
+      tools,
+      index,
+      isNew: head === undefined && faults.length === 0,
+    });
+    if (fault !== undefined) faults.push(fault);
     if (faults[0] !== undefined && (options.damaged ?? "refuse") === "refuse") throw faults[0];
     // Past every generation that was ever seen. Without a head, half of the key's uses are written off.
     const generation = Math.max(head?.generation ?? 0, witness ?? 0, index.newest());
@@ -88,7 +97,7 @@ export async function openParts(parts: StoreParts, options: StoreOptions): Promi
     // Without a head, no record is newer than the store was.
     const format = isNew ? newest : head?.format ?? Math.max(firstFormat, newestSchema);
     checkFormat(format, newest);
-    return { tools, index, format, generation, seals, faults, isNew };
+    return { tools, index, periods, format, generation, seals, faults, isNew };
   } catch (error) {
     destroyTools(tools);
     throw error;
@@ -108,6 +117,7 @@ async function readHead(parts: StoreParts, tools: Tools): Promise<Head | undefin
 
 async function opensSomeRecord({ blobs }: StoreParts, { gcm }: Tools): Promise<boolean> {
   for await (const { key: name, value } of blobs.list(recordPrefix)) {
+    if (claimsSecret(value)) continue;
     try {
       decodeRecord(value, { gcm, name, kind: "any" });
       return true;
@@ -130,7 +140,7 @@ async function readIndex(
   const index = new RecordIndex(indexGcm);
   let newestSchema = 0;
   for await (const { key: name, value } of parts.blobs.list(recordPrefix)) {
-    index.set(name, claimedGeneration(value));
+    index.set(name, claimedGeneration(value), claimsSecret(value));
     newestSchema = Math.max(newestSchema, claimedSchema(value));
   }
   return { index, newestSchema };

@@ -37,6 +37,20 @@ export interface Witness {
   write(bytes: Uint8Array): void | Promise<void>;
 }
 
+/**
+ * Two places of `placeBytes` in one file, which are overwritten where they lie, and the timer after which that is done; see
+ * `periods.ts`.
+ */
+export interface PeriodStorage {
+  /** Both; undefined when there is no file. */
+  read(): Promise<Uint8Array | undefined>;
+  /** The file with both, durably. */
+  create(places: Uint8Array): Promise<void>;
+  /** Durable when it resolves, and what was there before is gone. */
+  overwrite(place: 0 | 1, bytes: Uint8Array): Promise<void>;
+  after(ms: number, run: () => void): () => void;
+}
+
 /** Fills an array with random bytes fit for keys. */
 export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
@@ -45,5 +59,7 @@ export interface StoreParts {
   readonly keys: KeyStorage;
   /** Absent where a runtime has no second place to write to. */
   readonly witness?: Witness;
+  /** Absent where a runtime cannot overwrite: then all records are sealed under the data key. */
+  readonly periods?: PeriodStorage;
   readonly random: RandomBytes;
 }

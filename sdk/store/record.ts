@@ -1,13 +1,13 @@
 /**
  * One record on disk.
  *
- *   format version u8 | schema version u16 | generation u64 | nonce (12) | AES-256-GCM of: id length u16 | id | value
+ *   layout u8 | schema version u16 | generation u64 | nonce (12) | AES-256-GCM of: id length u16 | id | value
  *
  * Associated data: label, all that stands before the nonce, and the name under which it lies; so a record cannot be moved,
  * and no version changed. The id is inside because names cannot be turned back into ids. The generation is that of the
  * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. The schema
- * version is the format of the store at that time (`migrations.ts`). A new layout gets a new format version and a branch in
- * `decodeRecord`; old ones stay readable.
+ * version is the format of the store at that time (`migrations.ts`). Layout 1 is sealed under the data key, 2 under a key of the
+ * record's own. A new layout gets a branch in `decodeRecord`; old ones stay readable.
  */
 import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
@@ -16,7 +16,8 @@ import { maxIdBytes } from "./names.ts";
 
 export const maxValueBytes = 16 * 1024 * 1024;
 
-const format = 1;
+/** Versions of the layout: under the data key, or under a key of its own (`periods.ts`). */
+const [shared, own] = [1, 2];
 const headerBytes = 11;
 const idLengthBytes = 2;
 const overheadBytes = headerBytes + nonceBytes + idLengthBytes + tagBytes;
@@ -41,6 +42,8 @@ export interface RecordContent {
 
 export interface SealedWith {
   readonly gcm: Aes256Gcm;
+  /** A key of its own. */
+  readonly isSecret: boolean;
   readonly nonce: Uint8Array;
   readonly name: Uint8Array;
   readonly scratch: RecordScratch;
@@ -57,9 +60,10 @@ export function createRecordScratch(): RecordScratch {
 }
 
 export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
-  const { scratch, gcm, nonce, name } = by;
+  const { scratch, gcm, isSecret, nonce, name } = by;
   const plaintext = scratch.plaintext.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
-  const header = concat(encodeUint(format, 1), encodeUint(record.schema, 2), encodeUint(record.generation, 8));
+  const version = encodeUint(isSecret ? own : shared, 1);
+  const header = concat(version, encodeUint(record.schema, 2), encodeUint(record.generation, 8));
   try {
     return gcm.seal({ nonce, plaintext, aad: scratch.aad.join(label, header, name), prefix: concat(header, nonce) });
   } finally {
@@ -78,7 +82,7 @@ export function decodeRecord(
       kind,
     });
   if (bytes.length < overheadBytes || bytes.length > overheadBytes + maxIdBytes + maxValueBytes) throw damaged();
-  if (bytes[0] !== format) {
+  if (bytes[0] !== shared && bytes[0] !== own) {
     // A version byte is authenticated only by a reader that knows the version: it may be newer, or damaged.
     const text = `Cannot read a record of kind "${kind}": format ${
       bytes[0]
@@ -107,6 +111,11 @@ export function decodeRecord(
  */
 export function claimedGeneration(bytes: Uint8Array): number {
   return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(3, headerBytes)) ?? 0;
+}
+
+/** Whether it says that it is sealed under a key of its own. */
+export function claimsSecret(bytes: Uint8Array): boolean {
+  return bytes[0] === own;
 }
 
 /** The same of its schema version. */

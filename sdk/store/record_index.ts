@@ -19,6 +19,8 @@ interface Entry {
   readonly generation: number;
   /** The record's share of the digest. */
   readonly hash: Uint8Array;
+  /** Sealed under a key of its own; see `periods.ts`. */
+  readonly isSecret: boolean;
 }
 
 export class RecordIndex {
@@ -36,11 +38,11 @@ export class RecordIndex {
     return this.#entries.get(textOf(name))?.generation;
   }
 
-  set(name: Uint8Array, generation: number): void {
+  set(name: Uint8Array, generation: number, isSecret = false): void {
     const text = textOf(name);
     const hash = this.#hash(name, generation);
     this.#toggle(this.#entries.get(text));
-    this.#entries.set(text, { generation, hash });
+    this.#entries.set(text, { generation, hash, isSecret });
     this.#toggle({ hash });
     this.#newest = Math.max(this.#newest, generation);
   }
@@ -55,6 +57,11 @@ export class RecordIndex {
   names(prefix: Uint8Array): Uint8Array<ArrayBuffer>[] {
     const start = textOf(prefix);
     return [...this.#entries.keys()].filter((name) => name.startsWith(start)).map(bytesOf);
+  }
+
+  /** The texts of names, and the generations, of all records that are sealed under keys of their own. */
+  *secrets(): Iterable<readonly [text: string, generation: number]> {
+    for (const [text, { generation, isSecret }] of this.#entries) if (isSecret) yield [text, generation];
   }
 
   digest(): Uint8Array<ArrayBuffer> {
@@ -80,12 +87,12 @@ export class RecordIndex {
 }
 
 /** One character a byte: the cheapest key that a `Map` compares by content. */
-function textOf(name: Uint8Array): string {
+export function textOf(name: Uint8Array): string {
   let text = "";
   for (let i = 0; i < name.length; i++) text += String.fromCharCode(name[i] ?? 0);
   return text;
 }
 
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -2,17 +2,22 @@
  * The encrypted store: get, put, delete, atomic batches, and the list of one kind. Every acknowledged batch is durable
  * and complete. After any damage by a disk, a crash or a person, a read returns what was written or throws.
  */
-import { maxSeals, nonceBytes } from "../../wasm/mod.ts";
+import { keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
 import { StoreError } from "./errors.ts";
+import { Forgetting } from "./forgetting.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
 import { firstFormat, newestFormat, upgradeValue } from "./migrations.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
+import type { OpenPeriods } from "./open_periods.ts";
 import { destroyTools, type Opened, openParts, type StoreOptions, writeDataKey } from "./opening.ts";
 import type { BlobChange, StoreParts } from "./parts.ts";
+import { emptyPlace, encodePlace, placeOf } from "./periods.ts";
+import { isPlain } from "./plain_kinds.ts";
 import {
   claimedGeneration,
+  claimsSecret,
   createRecordScratch,
   decodeRecord,
   encodeRecord,
@@ -48,6 +53,9 @@ export class RecordStore {
   readonly #names: Names;
   readonly #scratch: RecordScratch = createRecordScratch();
   readonly #commits: GroupCommit;
+  /** Undefined where nothing can be overwritten: then no record has a key of its own. */
+  #periods: OpenPeriods | undefined;
+  readonly #forgetting: Forgetting | undefined;
   /** Of what is read and written now. */
   #format: number;
   #generation: number;
@@ -64,6 +72,12 @@ export class RecordStore {
     this.#seals = opened.seals;
     this.faults = opened.faults;
     this.#commits = new GroupCommit((changes) => this.#commit(changes));
+    const periods = this.#periods = opened.periods;
+    this.#forgetting = periods && new Forgetting({
+      after: periods.storage.after,
+      end: (turned) => this.#endPeriod(turned),
+      onFault: (cause) => this.#commits.fail(cause),
+    });
   }
 
   /** Opens a store, or creates it where there is none. Takes over the parts: they are closed with the store, or on failure. */
@@ -72,7 +86,7 @@ export class RecordStore {
     try {
       opened = await openParts(parts, options);
       const store = new RecordStore(parts, options, opened);
-      if (opened.isNew || (opened.faults.length > 0 && options.damaged === "accept")) await store.#commits.add([]);
+      await store.#begin();
       await store.#migrate();
       return store;
     } catch (error) {
@@ -116,11 +130,14 @@ export class RecordStore {
       const generation = this.#generation + 1;
       const blobs = lastOfEach(changes).map((change) => this.#encode(change, generation));
       this.#generation = generation;
-      for (const { type, key } of blobs) {
-        if (type === "put") this.#opened.index.set(key, generation);
-        else this.#opened.index.delete(key);
+      for (const blob of blobs) {
+        this.#periods?.period.drop(blob.key);
+        if (blob.type === "put") this.#opened.index.set(blob.key, generation, claimsSecret(blob.value));
+        else this.#opened.index.delete(blob.key);
       }
-      return this.#commits.add(blobs);
+      const written = this.#commits.add(blobs);
+      this.#forgetting?.noted(changes.reduce((sum, { kind }) => sum + (isPlain(kind) ? 0 : 1), 0));
+      return written;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -174,7 +191,9 @@ export class RecordStore {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#forgetting?.settle();
     await this.#commits.settle();
+    this.#periods?.period.destroy();
     destroyTools(this.#opened.tools);
     await this.#parts.blobs.close();
   }
@@ -188,6 +207,45 @@ export class RecordStore {
       this.#format++;
       await this.batch(wanted);
     }
+  }
+
+  /**
+   * A period begins with each opening: it ends what a crash has interrupted, and what the process before had to forget. And no key
+   * is made twice by a store that a crash or a copy has set back.
+   */
+  async #begin(): Promise<void> {
+    if (this.#opened.isNew) return await this.#commits.add(this.#keyList());
+    if (this.#isReadOnly()) return;
+    if (this.#forgetting !== undefined) await this.#forgetting.endNow();
+    else if (this.faults.length > 0) await this.#commits.add([]);
+    this.#commits.check();
+  }
+
+  /** See `docs/store.md`: nothing is sealed under the new secret before it is on disk, and the old one goes last. */
+  async #endPeriod(turned: () => void): Promise<void> {
+    const before = this.#periods;
+    if (before === undefined) return turned();
+    this.#commits.check();
+    const { storage, period } = before;
+    const { random } = this.#parts;
+    const next = { number: period.number + 1, secret: random(keyBytes) };
+    await storage.overwrite(placeOf(next), encodePlace(next, { gcm: this.#opened.tools.periodGcm, random }));
+    this.#commits.check();
+    turned();
+    this.#generation++;
+    this.#periods = { ...before, period: period.followedBy(next, this.#opened.index) };
+    const list = this.#keyList();
+    period.destroy();
+    await this.#commits.add(list);
+    await storage.overwrite(placeOf(period), emptyPlace);
+  }
+
+  #keyList(): BlobChange[] {
+    const periods = this.#periods;
+    if (periods === undefined) return [];
+    const list = periods.period.encodeList(this.#generation, periods.parts, this.#parts.random);
+    this.#periods = { ...periods, parts: list.filter(({ type }) => type === "put").length };
+    return list;
   }
 
   /** Writes a group of batches with the head that counts them, then tells the witness. */
@@ -249,12 +307,16 @@ export class RecordStore {
     const { id, name } = this.#names.recordName(change.kind, change.id);
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
-    const by = { gcm: this.#opened.tools.gcm, nonce: this.#parts.random(nonceBytes), name, scratch: this.#scratch };
-    return {
-      type: "put",
-      key: name,
-      value: encodeRecord({ schema: this.#format, generation, id, value: change.value }, by),
-    };
+    const isSecret = this.#periods !== undefined && !isPlain(change.kind);
+    const own = isSecret ? this.#periods?.period.sealing(name, generation) : undefined;
+    const nonce = this.#parts.random(nonceBytes);
+    try {
+      const by = { gcm: own ?? this.#opened.tools.gcm, isSecret, nonce, name, scratch: this.#scratch };
+      const value = encodeRecord({ schema: this.#format, generation, id, value: change.value }, by);
+      return { type: "put", key: name, value };
+    } finally {
+      own?.destroy();
+    }
   }
 
   #decode(bytes: Uint8Array | undefined, of: Expected): RecordContent {
@@ -262,7 +324,9 @@ export class RecordStore {
     if (bytes === undefined) {
       throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
     }
-    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.tools.gcm });
+    const own = claimsSecret(bytes) ? this.#periods?.period.opening(of.name, of.expected) : undefined;
+    const record = decodeRecord(bytes, { ...of, gcm: own ?? this.#opened.tools.gcm });
+    own?.destroy();
     if (record.generation !== of.expected) {
       const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });

@@ -7,6 +7,7 @@ import { platform } from "../../sdk/platform/deno.ts";
 import { type Agent, connectAgent, createPace, storeMigrations } from "../../sdk/testing/agents.ts";
 import { read, until } from "../support/scenario/stage.ts";
 import { Thief } from "../support/scenario/thief.ts";
+import { copyRunning } from "../support/stolen_store.ts";
 import { shareStack } from "../support/shared_stack.ts";
 
 const name = "acme/theft/room";
@@ -48,15 +49,6 @@ class Wire {
   }
 }
 
-/** As a thief does it: the files of a directory that is in use, those first that say less. */
-async function copyDirectory(from: string, to: string): Promise<void> {
-  await Deno.mkdir(`${to}/db`, { recursive: true });
-  for (const file of ["key", "witness"]) await Deno.copyFile(`${from}/${file}`, `${to}/${file}`);
-  for await (const { name } of Deno.readDir(`${from}/db`)) {
-    if (name !== "LOCK") await Deno.copyFile(`${from}/db/${name}`, `${to}/db/${name}`);
-  }
-}
-
 Deno.test("a thief of a directory reads a real channel until its victim heals by itself, and nothing after", async () => {
   const stack = await shareStack();
   await using opened = new AsyncDisposableStack();
@@ -86,7 +78,7 @@ Deno.test("a thief of a directory reads a real channel until its victim heals by
     await wire.idle();
   };
   const steal = async (to: string): Promise<Thief> => {
-    await copyDirectory(`${folder}/bob`, to);
+    await copyRunning(`${folder}/bob`, to);
     const stolen = await openDirectoryStore(to, { migrations: storeMigrations });
     opened.defer(() => stolen.close());
     return await Thief.of(stolen, bob.agent, channel.id);

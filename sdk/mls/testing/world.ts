@@ -195,8 +195,7 @@ export class Agent {
 
   /** The state of a thief that copied the disk. */
   async stolen(): Promise<DurableGroup> {
-    const { blobs, key, witness } = this.#disk;
-    const copy = structuredClone({ blobs, key, witness, locked: false });
+    const copy = { ...structuredClone(this.#disk), locked: false };
     const records = await RecordStore.open(openMemory(copy, (length) => this.world.random.bytes(length)));
     const loaded = await DurableGroup.load(this.world.channelId, records, this.deps);
     if (loaded === undefined) throw new Error("nothing was stolen");

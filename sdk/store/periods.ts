@@ -1,0 +1,231 @@
+/**
+ * The secret of the current period, and the keys of records that earlier periods have sealed. A record of a secret kind is
+ * sealed under a key of its own, HMAC(secret; name, generation). When a period ends, the keys of live records go into the key
+ * list, which is sealed under a new secret, and the old secret is overwritten: without it nothing opens earlier versions.
+ *
+ *   place   version u8 | number u64 | nonce (12) | AES-256-GCM of the secret | zeros
+ *   list    version u8 | part u16 | parts u16 | number u64 | generation u64 | nonce (12) | AES-256-GCM of: (tag (16) | key (32))*
+ *
+ * A tag is the beginning of a record's HMAC. Records that are newer than the list's generation are sealed in its period.
+ */
+import { Aes256Gcm, CipherError, hmacSha256, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
+import { kindPrefixBytes } from "./names.ts";
+import type { Blob, BlobChange, RandomBytes } from "./parts.ts";
+import { bytesOf, type RecordIndex, textOf } from "./record_index.ts";
+
+export const placeBytes = 4096;
+export const keyListPrefix: Uint8Array<ArrayBuffer> = utf8("k");
+
+const version = 1;
+const placeHeaderBytes = 9;
+const sealedSecretBytes = nonceBytes + keyBytes + tagBytes;
+const listHeaderBytes = 21;
+const nameTagBytes = 16;
+const entryBytes = nameTagBytes + keyBytes;
+/** Of one part: 3 MB. */
+const partEntries = 65_536;
+const placeLabel = utf8("static-store period");
+const listLabel = utf8("static-store key list");
+
+/** An empty place. */
+export const emptyPlace: Uint8Array<ArrayBuffer> = new Uint8Array(placeBytes);
+
+/** The content of a place. */
+export interface Place {
+  readonly number: number;
+  readonly secret: Uint8Array;
+}
+
+export function placeOf({ number }: Pick<Place, "number">): 0 | 1 {
+  return number % 2 === 0 ? 0 : 1;
+}
+
+export function encodePlace(
+  { number, secret }: Place,
+  { gcm, random }: { gcm: Aes256Gcm; random: RandomBytes },
+): Uint8Array<ArrayBuffer> {
+  const header = concat(encodeUint(version, 1), encodeUint(number, 8));
+  const nonce = random(nonceBytes);
+  const place = emptyPlace.slice();
+  place.set(gcm.seal({ nonce, plaintext: secret, aad: concat(placeLabel, header), prefix: concat(header, nonce) }));
+  return place;
+}
+
+/** Undefined for a place that is empty, or half written. */
+export function decodePlace(place: Uint8Array, gcm: Aes256Gcm): Place | undefined {
+  if (place.length < placeHeaderBytes + sealedSecretBytes || place[0] !== version) return undefined;
+  const header = place.subarray(0, placeHeaderBytes);
+  const sealed = place.subarray(placeHeaderBytes, placeHeaderBytes + sealedSecretBytes);
+  const number = decodeUint(header.subarray(1));
+  const secret = openOr(gcm, {
+    nonce: sealed.subarray(0, nonceBytes),
+    ciphertext: sealed.subarray(nonceBytes),
+    aad: concat(placeLabel, header),
+  });
+  return secret === undefined || number === undefined ? undefined : { number, secret };
+}
+
+export class Period {
+  readonly number: number;
+  readonly #secret: Uint8Array;
+  /** Of live records that earlier periods have sealed, by the text of their names. */
+  readonly #carried: Map<string, Uint8Array>;
+
+  constructor({ number, secret }: Place, carried: Map<string, Uint8Array> = new Map()) {
+    this.number = number;
+    this.#secret = secret;
+    this.#carried = carried;
+  }
+
+  /** The cipher that seals a version of a record; `destroy` it. */
+  sealing(name: Uint8Array, generation: number): Aes256Gcm {
+    const key = this.#derive(name, generation);
+    const gcm = new Aes256Gcm(key);
+    key.fill(0);
+    return gcm;
+  }
+
+  /** The cipher that opens what is live; `destroy` it. */
+  opening(name: Uint8Array, generation: number): Aes256Gcm {
+    const carried = this.#carried.get(textOf(name));
+    return carried === undefined ? this.sealing(name, generation) : new Aes256Gcm(carried);
+  }
+
+  /** A record is deleted, or has a newer version. */
+  drop(name: Uint8Array): void {
+    const text = textOf(name);
+    this.#carried.get(text)?.fill(0);
+    this.#carried.delete(text);
+  }
+
+  /** The period after this one, of which nothing but these keys is left: of the records in the index. */
+  followedBy(place: Place, index: RecordIndex): Period {
+    const carried = new Map<string, Uint8Array>();
+    for (const [text, generation] of index.secrets()) {
+      carried.set(text, this.#carried.get(text) ?? this.#derive(bytesOf(text), generation));
+    }
+    return new Period(place, carried);
+  }
+
+  /** The key list, in place of one with so many parts. */
+  encodeList(generation: number, partsBefore: number, random: RandomBytes): BlobChange[] {
+    const entries = [...this.#carried];
+    const parts = Math.max(1, Math.ceil(entries.length / partEntries));
+    const written = Array.from({ length: parts }, (_, part): BlobChange => {
+      const header = concat(
+        encodeUint(version, 1),
+        encodeUint(part, 2),
+        encodeUint(parts, 2),
+        encodeUint(this.number, 8),
+        encodeUint(generation, 8),
+      );
+      const some = entries.slice(part * partEntries, (part + 1) * partEntries);
+      const plaintext = new Uint8Array(some.length * entryBytes);
+      some.forEach(([text, key], at) => {
+        plaintext.set(tagOf(text), at * entryBytes);
+        plaintext.set(key, at * entryBytes + nameTagBytes);
+      });
+      const nonce = random(nonceBytes);
+      const value = this.#withListCipher((gcm) =>
+        gcm.seal({ nonce, plaintext, aad: concat(listLabel, header), prefix: concat(header, nonce) })
+      );
+      plaintext.fill(0);
+      return { type: "put", key: partName(part), value };
+    });
+    const over = Array.from(
+      { length: Math.max(0, partsBefore - parts) },
+      (_, i): BlobChange => ({ type: "del", key: partName(parts + i) }),
+    );
+    return [...written, ...over];
+  }
+
+  /** Reads the keys of the records in the index from the key list of this period. Returns whether it is whole. */
+  load(list: KeyList, index: RecordIndex): boolean {
+    const keys = new Map<string, Uint8Array>();
+    for (const [part, { value }] of list.parts.entries()) {
+      const header = value.subarray(0, listHeaderBytes);
+      const plaintext = this.#withListCipher((gcm) =>
+        openOr(gcm, {
+          nonce: value.subarray(listHeaderBytes, listHeaderBytes + nonceBytes),
+          ciphertext: value.subarray(listHeaderBytes + nonceBytes),
+          aad: concat(listLabel, header),
+        })
+      );
+      if (plaintext === undefined || decodeUint(header.subarray(1, 3)) !== part) return false;
+      if (decodeUint(header.subarray(3, 5)) !== list.parts.length) return false;
+      for (let at = 0; at < plaintext.length; at += entryBytes) {
+        const [tag, key] = [
+          plaintext.subarray(at, at + nameTagBytes),
+          plaintext.slice(at + nameTagBytes, at + entryBytes),
+        ];
+        keys.set(textOf(tag), key);
+      }
+      plaintext.fill(0);
+    }
+    for (const [text, generation] of index.secrets()) {
+      const key = generation < list.generation ? keys.get(textOf(tagOf(text))) : undefined;
+      if (key !== undefined) this.#carried.set(text, key);
+    }
+    return list.parts.length > 0;
+  }
+
+  /** Nothing is sealed or opened with it any more. Keys that go on with the period after it stay. */
+  destroy(): void {
+    this.#secret.fill(0);
+    this.#carried.clear();
+  }
+
+  #derive(name: Uint8Array, generation: number): Uint8Array {
+    return hmacSha256(this.#secret, concat(name, encodeUint(generation, 8)));
+  }
+
+  #withListCipher<T>(act: (gcm: Aes256Gcm) => T): T {
+    const key = hmacSha256(this.#secret, listLabel);
+    const gcm = new Aes256Gcm(key);
+    key.fill(0);
+    try {
+      return act(gcm);
+    } finally {
+      gcm.destroy();
+    }
+  }
+}
+
+/** The parts as they lie on disk, and what they claim. */
+export interface KeyList {
+  readonly parts: readonly Blob[];
+  /** Of the period that it begins; 0 when there is none. */
+  readonly number: number;
+  readonly generation: number;
+}
+
+export async function readKeyList(blobs: AsyncIterable<Blob>): Promise<KeyList> {
+  const parts: Blob[] = [];
+  for await (const blob of blobs) parts.push(blob);
+  const header = parts[0]?.value ?? new Uint8Array(0);
+  const number = header.length < listHeaderBytes ? 0 : decodeUint(header.subarray(5, 13)) ?? 0;
+  const generation = header.length < listHeaderBytes ? 0 : decodeUint(header.subarray(13, listHeaderBytes)) ?? 0;
+  return { parts, number, generation };
+}
+
+function partName(part: number): Uint8Array<ArrayBuffer> {
+  return concat(keyListPrefix, encodeUint(part, 2));
+}
+
+/** Behind a kind's prefix, a name is an HMAC. */
+function tagOf(text: string): Uint8Array<ArrayBuffer> {
+  return bytesOf(text.slice(kindPrefixBytes, kindPrefixBytes + nameTagBytes));
+}
+
+function openOr(
+  gcm: Aes256Gcm,
+  input: { nonce: Uint8Array; ciphertext: Uint8Array; aad: Uint8Array },
+): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return gcm.open(input);
+  } catch (cause) {
+    if (cause instanceof CipherError && cause.code === "authentication_failed") return undefined;
+    throw cause;
+  }
+}
