@@ -14,13 +14,15 @@ export interface Move<S> {
   readonly act: (state: S) => void;
   /** It needs a budget. */
   readonly isBudgeted?: boolean;
+  /** Copies a state for it, and shares what it does not change; otherwise everything is copied. */
+  readonly copy?: (state: S) => S;
 }
 
 export interface World<S> {
   readonly start: S;
   /** Everything that may happen next. */
   readonly moves: (state: S) => readonly Move<S>[];
-  /** The part of a state by which it differs from others. */
+  /** The part of a state by which it differs from others. A state that was viewed is changed no more: views of its parts may be kept. */
   readonly view?: (state: S) => unknown;
   /**
    * How often each thing may still happen that needs a budget, at most 7 each and 21 of them; not in `view`. Whatever follows on a state
@@ -67,15 +69,27 @@ export function explore<S>(world: World<S>, maxStates = 5_000_000): Explored {
   return search.result();
 }
 
+export const [isStuck, goesRound] = ["no way to a good state", "answers and notices follow each other without end"];
+
+/** Throws unless a story is found whose reason begins so: the first one is enough. Those that are stuck, or go round, are seen at the end. */
+export function checkFound<S>(world: World<S>, why: string, maxStates = 100_000): void {
+  const search = new Search(world);
+  search.run(maxStates, why);
+  const found = storiesOf(search.result());
+  if (!found.some((story) => story.why.startsWith(why))) {
+    throw new Error(`found, but not "${why}": ${found.map(told).join("\n") || "nothing"}`);
+  }
+}
+
+function storiesOf({ faults, stuckStory, hotLoop }: Explored): readonly Story[] {
+  return [...faults, ...[stuckStory, hotLoop].filter((story) => story !== undefined)];
+}
+
 /** Throws with the shortest story when a promise is broken; returns the counts. */
 export function checkAll<S>(name: string, world: World<S>, maxStates?: number): Explored {
   const explored = explore(world, maxStates);
-  const { faults, stuckStory, hotLoop, isComplete, states } = explored;
-  const stories = [
-    ...faults,
-    ...(stuckStory === undefined ? [] : [stuckStory]),
-    ...(hotLoop === undefined ? [] : [hotLoop]),
-  ];
+  const { isComplete, states } = explored;
+  const stories = storiesOf(explored);
   if (stories.length > 0) throw new Error(`${name}: ${stories.map(told).join("\n")}`);
   if (!isComplete) throw new Error(`${name}: more than ${states} states`);
   return explored;
@@ -112,14 +126,23 @@ class Search<S> {
     this.#world = world;
   }
 
-  run(maxStates: number): void {
+  /** Until a promise is broken that begins so. */
+  run(maxStates: number, why?: string): void {
     this.#add(copyOf(this.#world.start), 0, "");
     while (this.#next.length > 0) {
       [this.#level, this.#next] = [this.#next, []];
       if (this.#ids.size > maxStates) return void (this.#isComplete = false);
-      for (const { id, state } of this.#level) this.#visit(id, state);
+      for (const { id, state } of this.#level) {
+        this.#visit(id, state);
+        if (why !== undefined && this.#hasFound(why)) return void (this.#isComplete = false);
+      }
       this.#depth++;
     }
+  }
+
+  #hasFound(why: string): boolean {
+    for (const fault of this.#faults.keys()) if (fault.startsWith(why)) return true;
+    return false;
   }
 
   #visit(id: number, state: S): void {
@@ -129,16 +152,16 @@ class Search<S> {
     let isEnough = false;
     for (const move of alone) {
       const { size } = this.#ids;
-      this.#try(move, copyOf(state), id);
+      this.#try(move, state, id);
       isEnough ||= this.#ids.size > size && move.isBudgeted !== true;
     }
     if (isEnough) return;
     const others = alone.length === 0 ? moves : moves.filter((move) => !alone.includes(move));
-    // The last one may have the state itself.
-    others.forEach((move, at) => this.#try(move, at === others.length - 1 ? state : copyOf(state), id));
+    for (const move of others) this.#try(move, state, id);
   }
 
-  #try({ name, kind, act, isBudgeted = false }: Move<S>, state: S, from: number): void {
+  #try({ name, kind, act, isBudgeted = false, copy = copyOf }: Move<S>, before: S, from: number): void {
+    const state = copy(before);
     act(state);
     const to = this.#add(state, from, name);
     this.#from.push(from);
@@ -213,7 +236,7 @@ class Search<S> {
       stuck++;
       if (first < 0) first = id;
     }
-    return { stuck, stuckStory: first < 0 ? undefined : this.#story("no way to a good state", first) };
+    return { stuck, stuckStory: first < 0 ? undefined : this.#story(isStuck, first) };
   }
 
   /** Returns the states from which each is reached; with budgets, by what needs none. */
@@ -274,7 +297,7 @@ class Search<S> {
     } while (back !== at);
     const { events } = this.#story("", at);
     return {
-      why: "answers and notices follow each other without end",
+      why: goesRound,
       events: [...events, "then, without end:", ...circle],
     };
   }

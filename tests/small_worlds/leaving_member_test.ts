@@ -1,7 +1,6 @@
 /** World 3, every order of events: a member that leaves beside a commit, a way back and a founding is left behind nowhere. */
-import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
-import { checkAll, explore } from "./explore.ts";
+import { checkAll, checkFound } from "./explore.ts";
 import { leavingMember } from "./leaving_member.ts";
 
 type Setting = Parameters<typeof leavingMember>;
@@ -14,10 +13,7 @@ function world(name: string, ...of: Setting): void {
 }
 
 function finds(what: string, ...of: Setting): void {
-  Deno.test(`the world finds ${what}`, () => {
-    const found = explore(leavingMember(...of), 100_000).faults.map(({ why }) => why);
-    assertEquals(found.some((why) => why.startsWith("S3")), true, `found: ${found.join()}`);
-  });
+  Deno.test(`the world finds ${what}`, () => checkFound(leavingMember(...of), "S3"));
 }
 
 world("a member leaves beside a commit, and is killed", { leave: 1, change: 1, kill: 1 });

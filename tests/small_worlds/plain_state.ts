@@ -239,8 +239,8 @@ export class Renaming {
   readonly isSorted: boolean;
   readonly groups: ReadonlyMap<string, number>;
   readonly counters: ReadonlySet<string>;
-  /** Of frozen values in which no number is a name. */
-  readonly hashes = new WeakMap<object, readonly [number, number]>();
+  /** Of frozen values. */
+  readonly hashes = new WeakMap<object, Hashed>();
   readonly #shapes = new Map<Shape, HashedShape>();
 
   constructor(rename: ((text: string) => string) | undefined, reading: Reading = {}) {
@@ -283,6 +283,13 @@ function adderOf(fields: readonly Field[]): Adder {
   return new Function("guesses", `return (hasher, value) => { let field; ${steps.join("\n")} };`)(guesses);
 }
 
+interface Hashed {
+  readonly high: number;
+  readonly low: number;
+  /** Its numbers that are names, by their group, in the order in which they appear. */
+  readonly named: readonly (readonly number[])[];
+}
+
 /** Written out for the keys of an object. */
 type Adder = (hasher: Hasher, value: object) => void;
 
@@ -323,7 +330,6 @@ class Hasher {
   #low = 0x85ebca6b | 0;
   /** Numbers that are names, by their group. */
   readonly #named: readonly number[][] = [[], [], [], []];
-  #names = 0;
   readonly #renaming: Renaming;
 
   constructor(renaming: Renaming) {
@@ -348,37 +354,49 @@ class Hasher {
 
   #number(value: number, group: number): void {
     // 0 is none.
-    if (group > 0 && value !== 0) {
-      const named = this.#named[group] ?? [];
-      let name = named.indexOf(value);
-      if (name < 0) name = named.push(value) - 1;
-      this.#names++;
-      this.mix(marks.name);
-      return this.mix(name);
-    }
+    if (group > 0 && value !== 0) return this.#name(value, group);
     this.mix(marks.number);
     this.mix(value | 0);
     // Epochs hold their generation above 32 bits.
     this.mix(Number.isFinite(value) ? Math.floor(value / 2 ** 32) : idOf(String(value)));
   }
 
+  #name(value: number, group: number): void {
+    const named = this.#named[group] ?? [];
+    let name = named.indexOf(value);
+    if (name < 0) name = named.push(value) - 1;
+    this.mix(marks.name);
+    this.mix(name);
+  }
+
   #object(value: object, group: number, guess: Guess): void {
-    const isShared = Object.isFrozen(value) || value instanceof Uint8Array;
-    const before = isShared ? this.#renaming.hashes.get(value) : undefined;
-    if (before !== undefined) return this.#mixBoth(before);
+    if (Object.isFrozen(value) || value instanceof Uint8Array) return this.#shared(value, group, guess);
     const high = this.#high;
     const low = this.#low;
-    const names = this.#names;
     this.#high = 0x9e3779b9 | 0;
     this.#low = 0x85ebca6b | 0;
     this.#fields(value, group, guess);
-    if (isShared && this.#names === names) this.#renaming.hashes.set(value, this.result());
     const ownHigh = this.#lastHigh();
     const ownLow = this.#lastLow(ownHigh);
     this.#high = high;
     this.#low = low;
     this.mix(ownHigh);
     this.mix(ownLow);
+  }
+
+  /** By itself, and then what its names are called in the whole. */
+  #shared(value: object, group: number, guess: Guess): void {
+    let hashed = this.#renaming.hashes.get(value);
+    if (hashed === undefined) {
+      const hasher = new Hasher(this.#renaming);
+      hasher.#fields(value, group, guess);
+      const [high, low] = hasher.result();
+      hashed = { high, low, named: hasher.#named };
+      this.#renaming.hashes.set(value, hashed);
+    }
+    this.mix(hashed.high);
+    this.mix(hashed.low);
+    for (let at = 1; at < hashed.named.length; at++) for (const name of hashed.named[at] ?? []) this.#name(name, at);
   }
 
   #fields(value: object, group: number, guess: Guess): void {
@@ -418,11 +436,6 @@ class Hasher {
   #sorted(value: readonly unknown[]): readonly unknown[] {
     const named = value.map((item) => [this.#renaming.of(String(item)), item] as const);
     return named.sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item);
-  }
-
-  #mixBoth([high, low]: readonly [number, number]): void {
-    this.mix(high);
-    this.mix(low);
   }
 
   mix(value: number): void {

@@ -11,6 +11,12 @@ import type { Note, Relay } from "./relay_of_letters.ts";
 
 /** `isForGood`: nothing is taken out of the log. */
 export function viewOf(isForGood: boolean): (state: RecoveringState) => unknown {
+  const viewed = new WeakMap<RecoveringMember, unknown>();
+  const view = (member: RecoveringMember): unknown => {
+    const known = viewed.get(member) ?? viewOfMember(member, isForGood);
+    viewed.set(member, known);
+    return known;
+  };
   return ({ relay, members, foundings, groups, requests, fault, late }) => {
     const here = members.filter(({ ended }) => ended === undefined);
     const low = isForGood ? lowest(relay, here) : 0;
@@ -33,7 +39,7 @@ export function viewOf(isForGood: boolean): (state: RecoveringState) => unknown 
       groups: Object.fromEntries(Object.entries(groups).filter(([hash]) => !gone.has(hash))),
       fault,
       late,
-      members: Object.fromEntries(members.map((member) => [member.name, viewOfMember(member, isForGood)])),
+      members: Object.fromEntries(members.map((member) => [member.name, view(member)])),
     };
   };
 }
@@ -66,7 +72,7 @@ function viewOfMember(member: RecoveringMember, isForGood: boolean): unknown {
   const back = backOf(place);
   const told = back && { ...back, answerers: undefined, reason: undefined };
   const counts = founding.at === "none" ? { waits: 0, refusals: 0 } : {};
-  return {
+  return Object.freeze({
     ...others,
     isOnline: connection > 0,
     isAllHere: badOf(place) === undefined || isAllHere,
@@ -75,7 +81,7 @@ function viewOfMember(member: RecoveringMember, isForGood: boolean): unknown {
     founding,
     place: { ...place, back: told, askers: undefined },
     disk: viewOfDisk(disk, isForGood),
-  };
+  });
 }
 
 const disks = new WeakMap<MemberDisk, unknown>();

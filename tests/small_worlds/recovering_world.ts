@@ -125,6 +125,7 @@ class MemberMoves {
         name: `${member.name}: ${name}`,
         kind,
         isBudgeted: budget !== undefined,
+        copy: (before) => copyFor(before, at),
         act: (after) => {
           const its = after.members[at];
           if (its === undefined) return;
@@ -289,6 +290,11 @@ class MemberMoves {
       }, "kill");
     });
   }
+}
+
+/** Members that nothing happens to are shared. */
+function copyFor({ members, ...others }: RecoveringState, at: number): RecoveringState {
+  return { ...copyOf(others), members: members.map((member, each) => each === at ? copyOf(member) : member) };
 }
 
 function lateMoves(state: RecoveringState): readonly Move<RecoveringState>[] {
