@@ -78,6 +78,7 @@ export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = 
   return {
     start,
     view,
+    left: ({ left }) => Object.values(left),
     moves: (state) => new Moves(state, all).all(),
     broken: (state) => state.fault ?? brokenPromise(state, all),
     isGood: ({ members, relay, statements }) =>
@@ -92,7 +93,7 @@ function isCalm({ isOutside, link, commits, group, pending }: Member, relay: Rel
     commits.plans.length === 0;
 }
 
-function view({ relay, members, operations: _, ...rest }: CrossingState): unknown {
+function view({ relay, members, operations: _, left: __, ...rest }: CrossingState): unknown {
   return { ...rest, log: relay.entries.map(({ hash }) => hash).join(" "), asking: relay.asking.length, members };
 }
 
@@ -213,6 +214,7 @@ class Moves {
     this.#moves.push({
       name,
       kind,
+      isBudgeted: budget !== undefined,
       act: (state) => {
         if (budget !== undefined) state.left[budget]--;
         act(state);

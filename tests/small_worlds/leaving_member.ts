@@ -187,6 +187,7 @@ export function leavingMember(
   return {
     start,
     view,
+    left: ({ left }) => Object.values(left),
     moves: (state) => movesOf(state, all),
     broken: ({ fault, ...state }) =>
       fault ?? brokenPromise(state) ?? (isOnTime ? brokenOnTime(state, owns) : undefined),
@@ -195,7 +196,7 @@ export function leavingMember(
 }
 
 /** Here it matters how often it has said goodbye. */
-function view({ operations: _, ...state }: LeavingState): unknown {
+function view({ operations: _, left: __, ...state }: LeavingState): unknown {
   const { departure } = state.departure;
   return { ...state, said: departure.at === "going" ? departure.tries : 0 };
 }
@@ -673,6 +674,7 @@ function movesOf(state: LeavingState, rules: LeavingRules): readonly Move<Leavin
     moves.push({
       name,
       kind,
+      isBudgeted: budget !== undefined,
       act: (world) => {
         if (budget !== undefined) world.left[budget]--;
         act(new Acting(world, rules), world);

@@ -201,6 +201,7 @@ export function namesOfAgent(setting: NamesSetting): World<NamesWorld> {
   return {
     start: startOf(setting, host),
     view,
+    left: ({ left }) => Object.values(left),
     moves: (world) => new Moves(world, host, kinds).all(),
     broken,
     isGood,
@@ -274,7 +275,7 @@ const groups: ReadonlyMap<string, number> = new Map([
 /** States that differ in nothing but such numbers are the same. */
 const reading = new Renaming(undefined, { isSorted: false, groups, counters: new Set(["numbers", "seats"]) });
 
-function view(world: NamesWorld): unknown {
+function view({ left: _, ...world }: NamesWorld): unknown {
   const { state, programs, notedSeats, disk, machines } = world;
   const handles = programs.map(({ handle }) => handle);
   const overwritten = state.overwritten.filter((each) => handles.includes(each));
@@ -757,6 +758,7 @@ class Moves {
     this.#moves.push({
       name,
       kind,
+      isBudgeted: budget !== undefined,
       act: (world) => {
         if (budget !== undefined) world.left[budget]--;
         act(world, this.#host(world));
