@@ -18,7 +18,7 @@ import {
   restart,
   type Rules,
 } from "./member_of_letters.ts";
-import { copyOf, textOf } from "./plain_state.ts";
+import { copyFor, copyOf, once, Renaming, textOf } from "./plain_state.ts";
 import { append, callRelay, newRelay, type Relay, type Request } from "./relay_of_letters.ts";
 
 /** How often each may still happen. */
@@ -79,6 +79,7 @@ export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = 
     start,
     view,
     left: ({ left }) => Object.values(left),
+    renamings: [exchanged],
     moves: (state) => new Moves(state, all).all(),
     broken: (state) => state.fault ?? brokenPromise(state, all),
     isGood: ({ members, relay, statements }) =>
@@ -94,8 +95,14 @@ function isCalm({ isOutside, link, commits, group, pending }: Member, relay: Rel
 }
 
 function view({ relay, members, operations: _, left: __, ...rest }: CrossingState): unknown {
-  return { ...rest, log: relay.entries.map(({ hash }) => hash).join(" "), asking: relay.asking.length, members };
+  const [a, b] = members.map(viewOfMember);
+  return { ...rest, log: relay.entries.map(({ hash }) => hash).join(" "), asking: relay.asking.length, a, b };
 }
+
+const viewOfMember = once((member: Member) => ({ ...member }));
+
+/** Both members are owners, and differ in nothing but their names, which hashes and keys begin with or hold as a word. */
+const exchanged = new Renaming((text) => text.replace(/\b[ab](?=\d|\b)/g, (name) => name === "a" ? "b" : "a"));
 
 function brokenPromise({ members, relay, calls }: CrossingState, rules: Rules): string | undefined {
   if (members.every(({ isOutside }) => isOutside)) return "L1: nobody is inside who could let the others in";
@@ -175,14 +182,14 @@ class Moves {
       this.#add(`the one that ${hash} added leaves`, "program", (state) => {
         const statement = Object.freeze({ behind: state.relay.entries.length, addedBy: hash });
         state.statements = Object.freeze([...state.statements, statement]);
-      }, "leaves");
+      }, { budget: "leaves" });
     }
     late.forEach(({ hash }, at) => {
       this.#add(`the relay takes ${hash} late`, "fault", (state) => {
         const [request] = state.late.slice(at, at + 1);
         state.late = state.late.filter((_, index) => index !== at);
         if (request !== undefined) callRelay(state.relay, hash.charAt(0), request);
-      }, "late");
+      }, { budget: "late" });
       this.#besideAnother(hash, at);
     });
     return this.#moves;
@@ -201,20 +208,21 @@ class Moves {
       callRelay(state.relay, hash.charAt(0), request);
       const call = state.calls[copy];
       if (call !== undefined) call.reply = { refused: "epoch_conflict", epoch: state.relay.epoch };
-    }, "late");
+    }, { budget: "late" });
   }
 
   #add(
     name: string,
     kind: Move<CrossingState>["kind"],
     act: Move<CrossingState>["act"],
-    budget?: keyof Budgets,
+    { budget, at }: { readonly budget?: keyof Budgets | undefined; readonly at?: number } = {},
   ): void {
     if (budget !== undefined && this.#state.left[budget] === 0) return;
     this.#moves.push({
       name,
       kind,
       isBudgeted: budget !== undefined,
+      copy: (state) => at === undefined ? copyOf(state) : copyFor(state, at),
       act: (state) => {
         if (budget !== undefined) state.left[budget]--;
         act(state);
@@ -235,7 +243,7 @@ class Moves {
     this.#add(`${name} ${what}`, kind, (state) => {
       const member = state.members[at];
       if (member !== undefined) act(new Acting(state, member, this.#rules), member, state);
-    }, budget);
+    }, { budget, at });
   }
 
   #program(member: Member, at: number): void {
@@ -314,14 +322,18 @@ class Moves {
     const [other] = members.filter(({ name }) => name !== member.name);
     if (!member.isOutside || member.link === "offline" || other === undefined) return;
     if (!isCalm(other, relay)) return;
-    this.#acts(member, at, `is let in by ${other.name}`, "answer", (acting, { name }, state) => {
+    this.#add(`${member.name} is let in by ${other.name}`, "answer", (state) => {
+      const { name } = member;
       const { epoch } = state.relay;
       const hash = `${other.name}${epoch}~`;
       callRelay(state.relay, other.name, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
+      const entering = state.members[at];
       const letting = state.members.find((each) => each.name === other.name);
-      if (letting === undefined) return;
+      if (entering === undefined || letting === undefined) return;
       new Acting(state, letting, this.#rules).letsIn(hash);
-      acting.letIn(groupOf({ epoch: epoch + 1, led: hash, leaf: `${name} at ${epoch + 1}` }));
+      new Acting(state, entering, this.#rules).letIn(
+        groupOf({ epoch: epoch + 1, led: hash, leaf: `${name} at ${epoch + 1}` }),
+      );
     });
   }
 
@@ -338,24 +350,29 @@ class Moves {
       this.#add(`the relay takes ${what}`, "answer", (state) => {
         const mine = state.calls[at];
         if (mine !== undefined) mine.reply = take(state.relay, mine);
-      });
+      }, { at: memberAt });
     } else {
-      this.#add(`the answer to ${what}: ${textOf(reply)}`, "answer", (state) => answered(state, reply));
+      this.#add(`the answer to ${what}: ${textOf(reply)}`, "answer", (state) => answered(state, reply), {
+        at: memberAt,
+      });
     }
     this.#add(`lost: ${what}`, "fault", (state) => {
       const mine = state.calls[at];
       if (mine !== undefined) passAway(state, [mine]);
       answered(state, { refused: "transport_error" });
-    }, "lost");
+    }, { budget: "lost", at: memberAt });
     if (request.op === "SendCommit") {
       this.#add(`the relay fails at ${what}`, "fault", (state) => {
         const mine = state.calls[at];
         if (mine !== undefined) passAway(state, [mine]);
         answered(state, { refused: "internal" });
-      }, "fails");
+      }, { budget: "fails", at: memberAt });
     }
     if (reply === undefined && request.op === "SendCommit") {
-      this.#add(`the relay is busy: ${what}`, "fault", (state) => answered(state, { refused: "overloaded" }), "busy");
+      this.#add(`the relay is busy: ${what}`, "fault", (state) => answered(state, { refused: "overloaded" }), {
+        budget: "busy",
+        at: memberAt,
+      });
     }
   }
 }

@@ -198,7 +198,8 @@ export function leavingMember(
 /** Here it matters how often it has said goodbye. */
 function view({ operations: _, left: __, ...state }: LeavingState): unknown {
   const { departure } = state.departure;
-  return { ...state, said: departure.at === "going" ? departure.tries : 0 };
+  const own = Object.entries(state.own).map(([operation, change]) => ({ operation: Number(operation), change }));
+  return { ...state, own, said: departure.at === "going" ? departure.tries : 0 };
 }
 
 function processOf(disk: Disk): Pick<

@@ -22,6 +22,10 @@ const groups: Readonly<Record<string, string>> = {
   recovering: "o",
   operations: "o",
   arrivals: "o",
+  waiting: "o",
+  leaving: "o",
+  byName: "o",
+  change: "n",
 };
 
 const groupNumbers: ReadonlyMap<string, number> = new Map(
@@ -35,6 +39,25 @@ const counters: ReadonlySet<string> = new Set(["numbers", "tries", "events"]);
 export function copyOf<T>(value: T): T {
   // cast: each branch returns what it was given, copied
   return (typeof value === "object" && value !== null ? copy(value, firstGuess) : value) as T;
+}
+
+/** A copy for one member, to which something happens: the others are shared. */
+export function copyFor<S extends { readonly members: readonly unknown[] }>({ members, ...others }: S, at: number): S {
+  const shared = members.map((member, each) => each === at ? copyOf(member) : member);
+  // cast: a state is plain data
+  return { ...copyOf(others), members: shared } as unknown as S;
+}
+
+/** What is made of a part that states share is made once, and hashed once. */
+export function once<T extends object, V>(make: (of: T) => V): (of: T) => V {
+  const made = new WeakMap<T, V>();
+  return (of) => {
+    const known = made.get(of);
+    if (known !== undefined) return known;
+    const value = Object.freeze(make(of));
+    made.set(of, value);
+    return value;
+  };
 }
 
 /** Written out for the keys of an object. */
@@ -411,7 +434,7 @@ class Hasher {
     }
     if (value instanceof Uint8Array) {
       this.mix(marks.bytes);
-      return this.mix(idOf(decoder.decode(value)));
+      return this.mix(idOf(this.#renaming.of(decoder.decode(value))));
     }
     this.mix(marks.object);
     const shaped = this.#renaming.shaped(shapeOf(value, guess));

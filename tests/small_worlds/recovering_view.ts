@@ -4,19 +4,14 @@
  */
 import { backOf, badOf } from "../../sdk/channel/testing/recovery.ts";
 import type { Move } from "./explore.ts";
-import { Renaming } from "./plain_state.ts";
+import { once, Renaming } from "./plain_state.ts";
 import { type LetterCall, type MemberDisk, permitOf, type RecoveringMember } from "./recovering_member.ts";
 import type { RecoveringState } from "./recovering_state.ts";
 import type { Note, Relay } from "./relay_of_letters.ts";
 
 /** `isForGood`: nothing is taken out of the log. */
 export function viewOf(isForGood: boolean): (state: RecoveringState) => unknown {
-  const viewed = new WeakMap<RecoveringMember, unknown>();
-  const view = (member: RecoveringMember): unknown => {
-    const known = viewed.get(member) ?? viewOfMember(member, isForGood);
-    viewed.set(member, known);
-    return known;
-  };
+  const view = once((member: RecoveringMember) => viewOfMember(member, isForGood));
   return ({ relay, members, foundings, groups, requests, fault, late }) => {
     const here = members.filter(({ ended }) => ended === undefined);
     const low = isForGood ? lowest(relay, here) : 0;
@@ -72,7 +67,7 @@ function viewOfMember(member: RecoveringMember, isForGood: boolean): unknown {
   const back = backOf(place);
   const told = back && { ...back, answerers: undefined, reason: undefined };
   const counts = founding.at === "none" ? { waits: 0, refusals: 0 } : {};
-  return Object.freeze({
+  return {
     ...others,
     isOnline: connection > 0,
     isAllHere: badOf(place) === undefined || isAllHere,
@@ -81,7 +76,7 @@ function viewOfMember(member: RecoveringMember, isForGood: boolean): unknown {
     founding,
     place: { ...place, back: told, askers: undefined },
     disk: viewOfDisk(disk, isForGood),
-  });
+  };
 }
 
 const disks = new WeakMap<MemberDisk, unknown>();

@@ -6,7 +6,7 @@ import { generationOf } from "../../proto/mod.ts";
 import { backOf, stepRecovery } from "../../sdk/channel/testing/recovery.ts";
 import type { Move, World } from "./explore.ts";
 import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
-import { copyOf } from "./plain_state.ts";
+import { copyFor, copyOf } from "./plain_state.ts";
 import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
 import { agent, isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
 import { alone, renamingsOf, viewOf } from "./recovering_view.ts";
@@ -290,11 +290,6 @@ class MemberMoves {
       }, "kill");
     });
   }
-}
-
-/** Members that nothing happens to are shared. */
-function copyFor({ members, ...others }: RecoveringState, at: number): RecoveringState {
-  return { ...copyOf(others), members: members.map((member, each) => each === at ? copyOf(member) : member) };
 }
 
 function lateMoves(state: RecoveringState): readonly Move<RecoveringState>[] {
