@@ -48,7 +48,7 @@ export function copyFor<S extends { readonly members: readonly unknown[] }>({ me
   return { ...copyOf(others), members: shared } as unknown as S;
 }
 
-/** What is made of a part that states share is made once, and hashed once. */
+/** Views of a part that states share are made once, and hashed once. */
 export function once<T extends object, V>(make: (of: T) => V): (of: T) => V {
   const made = new WeakMap<T, V>();
   return (of) => {
