@@ -5,6 +5,8 @@ export interface Runtime {
   nowMs(): number;
   /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
+  /** Resolves in a later turn of the event loop. Not given: long work is done at once, and meanwhile nothing else happens. */
+  readonly rest?: () => Promise<void>;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
   /** Shows a mistake of the program to its programmer, on the console; to nobody when not given. */
@@ -47,6 +49,7 @@ export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; re
     runtime: {
       nowMs: () => runtime.nowMs(),
       randomBytes: (length) => runtime.randomBytes(length),
+      ...(runtime.rest && { rest: runtime.rest }),
       show: (text) => runtime.show?.(text),
       after: (ms, run) => {
         if (ended) return () => {};

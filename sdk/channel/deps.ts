@@ -1,5 +1,6 @@
 /** The dependencies that all channels of a client share. */
 import { type AgentId, type ChannelId, type ChannelName, type InviteId, limits } from "../../proto/mod.ts";
+import { createCarryOut } from "../base/parts.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
@@ -64,5 +65,6 @@ export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): Membe
     identity: deps.identity,
     clocksMs: () => clocksOf(deps),
     padding: (contentBytes) => paddingFor(cellBytes())(contentBytes),
+    carryOut: createCarryOut(deps.runtime),
   };
 }

@@ -129,7 +129,8 @@ export async function prepareJoined(
   const trust = expected.channelId === undefined
     ? new ChannelTrust([])
     : await readTrust(deps.store, expected.channelId);
-  const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
+  const memberDeps = memberDepsOf(deps, trust.policy);
+  const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
   const [spent] = await deps.keyPackages.used(own, group.identifiers);
   const channelId = channelIdOf(group.current.context);
   // A record that is damaged is found before anything is given up for this.

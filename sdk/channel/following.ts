@@ -145,8 +145,9 @@ export async function openFounding(
       policy: base.policy,
       ...(binding.generation && { generation: binding.generation }),
     };
-    const members = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
-    const group = Group.join(offered.welcome, own, members, { channelId, name, inviter: sender, known });
+    const memberDeps = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
+    const expected = { channelId, name, inviter: sender, known };
+    const group = await memberDeps.carryOut(Group.beginJoin(offered.welcome, own, memberDeps, expected));
     const why = differs(group, entry, baseMembersOf(group.current));
     if (why !== undefined) return why;
     if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";

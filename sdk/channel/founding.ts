@@ -14,9 +14,11 @@ import {
   type OwnersChange,
   type RequestBody,
 } from "../../proto/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { baseMembersOf, baseOf, identifiedMembersOf } from "../mls/base_epoch.ts";
 import { stateOf } from "../mls/epoch.ts";
 import { addable, fitsWelcome, type FoundedGroup, foundGroup, type FoundingPlan } from "../mls/founding.ts";
+import type { Group } from "../mls/group.ts";
 import { encodeKeyPackageMessage, type KeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { agentOf } from "../mls/leaf.ts";
 import { foundedChange, keepChanges, versionOf } from "../mls/owners_chain.ts";
@@ -31,20 +33,20 @@ import type { Membership } from "./membership.ts";
 type Request = RequestBody<"FoundGeneration">;
 
 /** Founded on the present epoch, with those of its members whose KeyPackages were claimed. */
-export function createFounding(
+export function* createFounding(
   membership: Membership,
   bad: BadCommit,
   claimed: readonly KeyPackage[],
   deps: ChannelDeps,
   without: readonly AgentId[] = [],
-): FoundingCandidate {
-  const { current } = membership.group;
+): Parts<FoundingCandidate> {
+  const { current, binding, changes } = membership.group;
   const blamed = blamedOf(bad);
   const members = baseMembersOf(current).filter((agentId) => agentId !== blamed && !without.includes(agentId));
-  const basis = { members, blamed, bad, own: createOwnLeaf(deps, current.suiteId) };
+  const basis = { current, binding, changes, members, blamed, bad, own: createOwnLeaf(deps, current.suiteId) };
   const { plan } = planFounding(claimed, basis, membership, deps);
-  const add = addable(plan, memberDepsOf(deps, membership.trust.policy));
-  return withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
+  const add = yield* addable(plan, memberDepsOf(deps, membership.trust.policy));
+  return yield* withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
 }
 
 /** Members of the present epoch that a founding may be with: all but this agent, and those that leave. */
@@ -54,14 +56,14 @@ export function claimableOf({ group: { current }, leavers }: Membership, self: A
 }
 
 /** With as many as it is possible; those with the largest KeyPackages come in later, by themselves. */
-export function withoutLargest<T>(
+export function* withoutLargest<T>(
   keyPackages: readonly KeyPackage[],
-  make: (some: readonly KeyPackage[]) => T | undefined,
-): T {
+  make: (some: readonly KeyPackage[]) => Parts<T | undefined>,
+): Parts<T> {
   const sizes = new Map(keyPackages.map((each) => [each, encodeKeyPackageMessage(each).length]));
   const bySize = keyPackages.toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
   for (let some = keyPackages;; some = bySize.slice(0, Math.floor(some.length * 0.9))) {
-    const made = make(some);
+    const made = yield* make(some);
     if (made !== undefined) return made;
   }
 }
@@ -95,7 +97,8 @@ export async function claimKeyPackages(
   });
 }
 
-interface FoundingBasis {
+/** Of the moment in which a founding is begun. */
+interface FoundingBasis extends Pick<Group, "current" | "binding" | "changes"> {
   readonly members: readonly AgentId[];
   readonly blamed: AgentId;
   readonly bad: BadCommit;
@@ -115,12 +118,11 @@ interface PlannedFounding {
 /** Plans the statement about a founding, before there is a group. */
 function planFounding(
   add: readonly KeyPackage[],
-  { members, blamed, bad, own }: FoundingBasis,
-  { channelId, group }: Membership,
+  { current, binding, changes: before, members, blamed, bad, own }: FoundingBasis,
+  { channelId }: Membership,
   { identity, signatures, agentId }: ChannelDeps,
 ): PlannedFounding {
-  const { binding } = group;
-  const base = baseOf(group.current);
+  const base = baseOf(current);
   const generation = base.generation + 1;
   const owners = binding.owners.filter((owner) => members.includes(owner)).sort();
   const joining = add.map(({ leafNode }) => agentOf(leafNode)).sort();
@@ -135,19 +137,22 @@ function planFounding(
     signatureKey: identity.signatureKey,
     identity: identity.identity,
     members: [...members],
-    without: baseMembersOf(group.current).filter((agentId) => agentId !== blamed && !members.includes(agentId)),
+    without: baseMembersOf(current).filter((agentId) => agentId !== blamed && !members.includes(agentId)),
     owners,
     suite: base.suiteId,
   };
   const hash = foundingHash(statement);
   const founded = { generation, founding: hash };
   const { policy } = binding;
-  const before = versionIn(binding);
-  const change = foundedChange({ channelId, before, owners, founded, policy }, identity, signatures);
+  const change = foundedChange(
+    { channelId, before: versionIn(binding), owners, founded, policy },
+    identity,
+    signatures,
+  );
   const { version, lastChange } = versionOf(change);
-  const changes = keepChanges(group.changes, [change]);
+  const changes = keepChanges(before, [change]);
   const chain = { version, lastChange };
-  const away = identifiedMembersOf(group.current).filter((member) => absent.includes(member.agentId));
+  const away = identifiedMembersOf(current).filter((member) => absent.includes(member.agentId));
   const guests = binding.guests?.filter((guest) => members.includes(guest)) ?? [];
   const next = {
     name: binding.name,
@@ -162,17 +167,17 @@ function planFounding(
 }
 
 /** Undefined when the Welcome is too long to be sent. */
-function foundWith(
+function* foundWith(
   add: readonly KeyPackage[],
   basis: FoundingBasis,
   membership: Membership,
   deps: ChannelDeps,
-): FoundingCandidate | undefined {
+): Parts<FoundingCandidate | undefined> {
   const { plan, statement, change, joining, absent } = planFounding(add, basis, membership, deps);
   const { channelId, changes } = plan;
   const { identity, signatures } = deps;
   const hash = foundingHash(statement);
-  const made: FoundedGroup = foundGroup(plan, memberDepsOf(deps, membership.trust.policy));
+  const made: FoundedGroup = yield* foundGroup(plan, memberDepsOf(deps, membership.trust.policy));
   if (!fitsWelcome(made)) return undefined;
   const { next, welcome } = made;
   const state = stateOf(next);

@@ -47,7 +47,8 @@ export async function openWelcome(
     const own = await deps.keyPackages.findFor(welcome);
     const members = await knownMembers(membership, recovery.stopped, deps);
     const expected = { channelId, name, inviter: sender, known: membership.group.binding, members };
-    const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
+    const memberDeps = memberDepsOf(deps, trust.policy);
+    const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
     const maker = group.members().find(({ agentId }) => agentId === sender);
     if (maker === undefined) throw new TypeError("The maker of a Welcome is not in its group");
     const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);

@@ -11,6 +11,7 @@ import {
 } from "../../proto/mod.ts";
 import { inCampaign } from "../../tests/support/campaign.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { createRules, type Declared } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
@@ -61,7 +62,7 @@ async function withAad(
   removed: readonly Agent[],
   aad: Uint8Array,
 ): Promise<string | undefined> {
-  const { message, effects, next } = await createCommit(by.member.current, {
+  const { message, effects, next } = atOnce(createCommit(by.member.current, {
     proposals: removed.map(({ member }) => ({
       proposalType: "remove" as const,
       remove: { removed: member.self.leafIndex },
@@ -70,7 +71,7 @@ async function withAad(
     authenticatedData: aad,
     padding: () => 0,
     forcePath: true,
-  }, by.deps);
+  }, by.deps));
   assertEquals(effects.removed.length, removed.length);
   const declared = { added: [], removed: removed.map(({ id }) => id), owners: undefined, nextState: stateOf(next) };
   const outcome = await reader.member.receive(message, createRules(declared, portableSignatures));

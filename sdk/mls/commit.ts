@@ -6,6 +6,7 @@ import { type Commit, encodeCommit } from "ts-mls/commit.js";
 import type { Extension } from "ts-mls/extension.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import { concatBytes } from "@noble/hashes/utils.js";
+import type { Parts } from "../base/parts.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import { hashBytes } from "./crypto/suite.ts";
@@ -53,17 +54,18 @@ export interface CommitInput {
 }
 
 /** Consumes one handshake key of `epoch`; everything else of it stays. */
-export function createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): CreatedCommit {
+export function* createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): Parts<CreatedCommit> {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
-  const applied = applyProposals(
+  const applied = yield* applyProposals(
     epoch,
     committer,
     proposals.map((proposal) => ({ proposal, sender: committer })),
     deps,
   );
-  const path = applied.needsPath || input.forcePath === true ? pathOf(epoch, applied, identity, deps) : undefined;
-  return commitWith(epoch, input, { applied, path }, deps);
+  const hasPath = applied.needsPath || input.forcePath === true;
+  const path = hasPath ? yield* pathOf(epoch, applied, identity, deps) : undefined;
+  return yield* commitWith(epoch, input, { applied, path }, deps);
 }
 
 /** The effects of a commit, and the keys that come with it. */
@@ -72,12 +74,12 @@ export interface PlannedCommit {
   readonly path: CreatedPath | undefined;
 }
 
-export function commitWith(
+export function* commitWith(
   epoch: Epoch,
   input: CommitInput,
   { applied, path }: PlannedCommit,
   deps: GroupDeps,
-): CreatedCommit {
+): Parts<CreatedCommit> {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const commit: Commit = {
@@ -94,7 +96,7 @@ export function commitWith(
   };
   const signature = deps.signatures.sign(identity.signingSeed, contentToSign(framed, epoch.contextBytes));
   const keys = path && { leaf: path.leafKey.privateKey, path: path.pathKeys };
-  const begun = beginEpoch(epoch, applied, {
+  const begun = yield* beginEpoch(epoch, applied, {
     tree: path?.tree ?? applied.tree,
     commitSecret: path?.commitSecret ?? new Uint8Array(hashBytes),
     transcript: transcriptContent(framed, signature),
@@ -111,7 +113,7 @@ export function commitWith(
     auth,
     paddingBytes: input.padding(framed.content.length + auth.length),
   });
-  const welcome = applied.added.length === 0 ? undefined : createWelcome(begun, {
+  const welcome = applied.added.length === 0 ? undefined : yield* createWelcome(begun, {
     applied,
     pathSecrets: path?.pathSecrets ?? new Map(),
     identity,
@@ -125,7 +127,7 @@ export function pathOf(
   applied: AppliedProposals,
   identity: MlsIdentity,
   deps: GroupDeps,
-): CreatedPath {
+): Parts<CreatedPath> {
   const current = epoch.tree.leaf(epoch.ownLeaf);
   if (current === undefined) throw new MlsFault("We are not in this group");
   const { groupId } = epoch.context;
@@ -171,7 +173,11 @@ export type ProcessedCommit =
   | { readonly kind: "removed"; readonly effects: CommitEffects };
 
 /** Throws `MlsFault` for a commit that must not be followed. */
-export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: GroupDeps): ProcessedCommit {
+export function* processCommit(
+  epoch: Epoch,
+  verified: VerifiedCommit,
+  deps: GroupDeps,
+): Parts<ProcessedCommit> {
   const { sender, commit } = verified;
   const proposals = commit.proposals.map((entry): ProposalFrom => {
     if (entry.proposalOrRefType === "proposal") return { proposal: entry.proposal, sender };
@@ -179,13 +185,13 @@ export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: Grou
     if (known === undefined) throw new MlsFault("A commit refers to a proposal that never arrived");
     return known;
   });
-  const applied = applyProposals(epoch, sender, proposals, deps, verified.verifiedParts);
+  const applied = yield* applyProposals(epoch, sender, proposals, deps, verified.verifiedParts);
   if (applied.needsPath && commit.path === undefined) throw new MlsFault("A commit has no path but needs one");
   const effects = effectsOf(sender, applied);
   if (applied.removed.some(({ leafIndex }) => leafIndex === epoch.ownLeaf)) return { kind: "removed", effects };
 
-  const { tree, opened } = followPath(epoch, verified, applied, deps);
-  const { next } = beginEpoch(epoch, applied, {
+  const { tree, opened } = yield* followPath(epoch, verified, applied, deps);
+  const { next } = yield* beginEpoch(epoch, applied, {
     tree,
     commitSecret: opened?.commitSecret ?? new Uint8Array(hashBytes),
     transcript: verified.transcript,
@@ -199,12 +205,12 @@ export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: Grou
   return { kind: "applied", next, effects };
 }
 
-function followPath(
+function* followPath(
   epoch: Epoch,
   { sender, commit: { path }, verifiedParts }: VerifiedCommit,
   applied: AppliedProposals,
   deps: GroupDeps,
-): { tree: RatchetTree; opened?: ReturnType<typeof openPath> } {
+): Parts<{ tree: RatchetTree; opened?: ReturnType<typeof openPath> }> {
   if (path === undefined) return { tree: applied.tree };
   const { leafNode } = path;
   checkLeaf(leafNode, { suiteId: epoch.suiteId, extensions: applied.extensions, policy: deps.policy });
@@ -227,7 +233,7 @@ function followPath(
     ownLeaf: epoch.ownLeaf,
     leafPrivateKey: epoch.leafPrivateKey,
     pathKeys: stillValid(epoch.pathKeys, applied.tree),
-    context: provisionalContext(epoch, applied, tree.hash()),
+    context: provisionalContext(epoch, applied, yield* tree.hashInParts()),
   });
   return { tree, opened };
 }
@@ -241,11 +247,11 @@ interface EpochInput {
   readonly newKeys: ReadonlyMap<number, KeyPair>;
 }
 
-function beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput): BegunEpoch {
+function* beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput): Parts<BegunEpoch> {
   const { tree } = input;
   const confirmed = confirmedTranscriptHash(epoch.interimTranscriptHash, input.transcript);
   const context = nextContext(epoch.context, {
-    treeHash: tree.hash(),
+    treeHash: yield* tree.hashInParts(),
     confirmedTranscriptHash: confirmed,
     extensions: applied.extensions,
   });

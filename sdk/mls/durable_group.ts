@@ -124,7 +124,8 @@ export class DurableGroup {
    */
   receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
     return this.#exclusive(async () => {
-      const step = await perform(this.#recorded.beginReceive(message, rules));
+      const step = await perform(this.#recorded.beginReceive(message, rules), this.group.carryOut);
+      this.#checkNotEnded();
       const { outcome } = step.result;
       await this.#keep(step, () => outcome.kind === "commit" ? alongside(outcome.summary) : []);
       return step.result;
@@ -150,8 +151,8 @@ export class DurableGroup {
 
   /** Of a change that was planned in this epoch; it may be sent when it is kept. Undefined when the group has left the epoch meanwhile. */
   prepareIn(epoch: number, change: Change): Promise<PreparedCommit | undefined> {
-    return this.#exclusive(() =>
-      Promise.resolve(epoch === this.group.epoch ? this.#recorded.prepare(change) : undefined)
+    return this.#exclusive(async () =>
+      epoch === this.group.epoch ? await this.group.carryOut(this.#recorded.beginPrepare(change)) : undefined
     );
   }
 
@@ -283,10 +284,14 @@ export class DurableGroup {
   /** In the order of the calls: what is written belongs to what the group just did. */
   #exclusive<T>(act: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(() => {
-      if (this.#ended !== undefined) throw this.#ended;
+      this.#checkNotEnded();
       return act();
     });
     this.#tail = result.catch(() => {});
     return result;
+  }
+
+  #checkNotEnded(): void {
+    if (this.#ended !== undefined) throw this.#ended;
   }
 }

@@ -6,6 +6,7 @@
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import type { ProposalAdd } from "ts-mls/proposal.js";
 import { type ChannelId, foundingEpoch, groupIdOf, limits, type OwnersChange } from "../../proto/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import type { ChannelBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
@@ -38,32 +39,36 @@ export interface FoundedGroup {
  * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit will be, so that no member
  * keeps the others out by a KeyPackage of its own: one that cannot be added, alone or beside those before it, is left out.
  */
-export function addable(plan: FoundingPlan, deps: MemberDeps): KeyPackage[] {
+export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage[]> {
   const alone = beginAlone(plan, deps);
-  const signed = plan.add.filter((keyPackage) => deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage)));
+  const signed: KeyPackage[] = [];
+  for (const keyPackage of plan.add) {
+    if (deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage))) signed.push(keyPackage);
+    yield;
+  }
   const verified = new Set(signed);
-  const fit = (add: readonly KeyPackage[]): boolean => {
+  const fit = function* (add: readonly KeyPackage[]): Parts<boolean> {
     try {
       const proposals = add.map((keyPackage) => ({ proposal: addOf(keyPackage), sender: alone.ownLeaf }));
-      applyProposals(alone, alone.ownLeaf, proposals, deps, verified);
+      yield* applyProposals(alone, alone.ownLeaf, proposals, deps, verified);
       return true;
     } catch (error) {
       if (error instanceof MlsFault) return false;
       throw error;
     }
   };
-  const extend = (kept: readonly KeyPackage[], more: readonly KeyPackage[]): readonly KeyPackage[] => {
+  const extend = function* (kept: readonly KeyPackage[], more: readonly KeyPackage[]): Parts<readonly KeyPackage[]> {
     const all = [...kept, ...more];
-    if (more.length === 0 || fit(all)) return all;
+    if (more.length === 0 || (yield* fit(all))) return all;
     if (more.length === 1) return kept;
     const half = more.length >> 1;
-    return extend(extend(kept, more.slice(0, half)), more.slice(half));
+    return yield* extend(yield* extend(kept, more.slice(0, half)), more.slice(half));
   };
-  return [...extend([], signed)];
+  return [...yield* extend([], signed)];
 }
 
 /** Throws `MlsFault` for a KeyPackage that cannot be added. */
-export function foundGroup(plan: FoundingPlan, deps: MemberDeps): FoundedGroup {
+export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): Parts<FoundedGroup> {
   const { base, changes, add } = plan;
   const alone = beginAlone(plan, deps);
   const preSharedKeyId: PreSharedKeyID = {
@@ -73,7 +78,7 @@ export function foundGroup(plan: FoundingPlan, deps: MemberDeps): FoundedGroup {
     pskEpoch: BigInt(base.epoch),
     pskNonce: deps.randomBytes(32),
   };
-  return createCommit(alone, {
+  return yield* createCommit(alone, {
     proposals: [
       ...add.map(addOf),
       { proposalType: "psk", psk: { preSharedKeyId } },

@@ -2,7 +2,8 @@
  * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the group as it is, `accept` moves
  * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
- * Nothing here waits: a message is sealed and received in two halves, with the work of the runtime's keys between them.
+ * Nothing here waits: a message is sealed and received in two halves, with the work of the runtime's keys between them, and a
+ * commit in parts, which leave the group as it is up to the last.
  * Long because every way into an epoch, and out of it, is here.
  */
 import type { Extension } from "ts-mls/extension.js";
@@ -24,6 +25,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
+import { atOnce, type CarryOut, type Parts } from "../base/parts.ts";
 import {
   admissionsOf,
   createEntry,
@@ -84,6 +86,8 @@ export interface MemberDeps extends GroupDeps {
   readonly clocksMs: () => readonly number[];
   /** How many zeros to add to a content of this size, so that sizes say little. */
   readonly padding: (contentBytes: number) => number;
+  /** By which long work is done; what it is about does not change meanwhile. */
+  readonly carryOut: CarryOut;
 }
 
 export interface GroupStart {
@@ -241,9 +245,14 @@ export class Group {
    * Throws `MlsFault` for a Welcome that is not for `own`, does not verify, leads into another channel, or
    * shows owners that cannot be believed.
    */
-  static join(welcome: Uint8Array, own: OwnKeyPackage, deps: MemberDeps, expected: ExpectedGroup): Group {
-    const { epoch, signer, extensions } = joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
-    checkChannel(epoch);
+  static *beginJoin(
+    welcome: Uint8Array,
+    own: OwnKeyPackage,
+    deps: MemberDeps,
+    expected: ExpectedGroup,
+  ): Parts<Group> {
+    const { epoch, signer, extensions } = yield* joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
+    yield* checkChannel(epoch);
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
     }
@@ -278,6 +287,11 @@ export class Group {
       throw new MlsFault("Cannot join: the Welcome was made by somebody that this agent has not met");
     }
     return new Group({ epoch, changes, entry: entryOfReturn(members, shown) }, deps);
+  }
+
+  /** `beginJoin` in this call. */
+  static join(...welcomed: Parameters<typeof Group["beginJoin"]>): Group {
+    return atOnce(Group.beginJoin(...welcomed));
   }
 
   /** From stored state. */
@@ -387,6 +401,10 @@ export class Group {
     return perform(this.beginSeal(...message));
   }
 
+  get carryOut(): CarryOut {
+    return this.#deps.carryOut;
+  }
+
   get #places(): Places {
     return { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
   }
@@ -412,7 +430,7 @@ export class Group {
     });
   }
 
-  /** Both halves of `beginReceive`. */
+  /** All of `beginReceive`. */
   receive(...message: Parameters<Group["beginReceive"]>): Outcome | Promise<Outcome> {
     return perform(this.beginReceive(...message));
   }
@@ -439,11 +457,12 @@ export class Group {
   }
 
   /** A commit of ours, ready to be sent. The group does not change before `accept`. */
-  prepare(change: Change): PreparedCommit {
+  *beginPrepare(change: Change): Parts<PreparedCommit> {
+    const { epoch } = this;
     for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
     const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
     const { binding, changes } = planBinding(this.#epoch, { ...change, leaves }, this.#deps);
-    const created = createCommit(this.#epoch, {
+    const created = yield* createCommit(this.#epoch, {
       proposals: proposalsOf(this.#epoch, change, binding),
       identity: this.#deps.identity,
       authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
@@ -454,16 +473,21 @@ export class Group {
         ...this.#shownAdmissions(change),
       ],
     }, this.#deps);
-    checkChannel(created.next);
+    yield* checkChannel(created.next);
     checkSizes(created);
     return {
-      epoch: this.epoch,
+      epoch,
       message: created.message,
       hash: sha256(created.message),
       welcome: created.welcome,
       summary: summarise(this.#epoch, created.effects),
       next: created.next,
     };
+  }
+
+  /** `beginPrepare` in this call. */
+  prepare(change: Change): PreparedCommit {
+    return atOnce(this.beginPrepare(change));
   }
 
   /** The relay took our commit. */

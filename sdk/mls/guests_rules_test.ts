@@ -3,6 +3,7 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type AgentId, limits, parseAgentId, WireError } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { baseOf } from "./base_epoch.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
@@ -287,7 +288,7 @@ Deno.test("guests in another form, or an empty list of them, are refused in a co
 async function welcomed(by: Agent, binding: ChannelBinding): Promise<Group> {
   const newcomer = by.world.newAgent();
   const own = await newcomer.createKeyPackage();
-  const { welcome } = await createCommit(by.member.current, {
+  const { welcome } = atOnce(createCommit(by.member.current, {
     proposals: [
       {
         proposalType: "group_context_extensions",
@@ -299,7 +300,7 @@ async function welcomed(by: Agent, binding: ChannelBinding): Promise<Group> {
     authenticatedData: new Uint8Array(0),
     padding: () => 0,
     groupInfoExtensions: encodeShownChanges(by.member.changes),
-  }, by.deps);
+  }, by.deps));
   assert(welcome);
   return Group.join(welcome, own, newcomer.deps, { name, channelId: by.world.channelId });
 }

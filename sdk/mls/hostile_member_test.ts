@@ -3,9 +3,10 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeCommit } from "ts-mls/commit.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import { encodeProposal, type Proposal } from "ts-mls/proposal.js";
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { limits, parseChannelName } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { encodeBinding } from "./channel_extensions.ts";
 import { label, MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";
@@ -99,7 +100,7 @@ Deno.test("a member can neither change its identity nor bring in extensions that
   const extended = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
   const reasons: string[] = [];
   for (const [from, proposals] of [[renamed, []], [{ ...epoch, tree: able }, extended]] as const) {
-    const { message } = await createCommit(from, { ...input, proposals }, b.deps);
+    const { message } = atOnce(createCommit(from, { ...input, proposals }, b.deps));
     const outcome = await a.member.receive(message, anything);
     reasons.push(outcome.kind === "refused" ? outcome.reason : outcome.kind);
   }
@@ -199,7 +200,7 @@ Deno.test("a commit that renames the channel is refused", async () => {
   const extensions = encodeBinding({ ...a.member.binding, name: parseChannelName("acme/ops/other") });
   const proposals = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
   const input = { identity: a.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
-  const { message } = await createCommit(epoch, { ...input, proposals }, a.deps);
+  const { message } = atOnce(createCommit(epoch, { ...input, proposals }, a.deps));
   const outcome = await b.member.receive(message, anything);
   assert(outcome.kind === "refused" && outcome.reason.includes("renames"), outcome.kind);
   assertEquals(b.member.binding.name, name);
@@ -224,7 +225,7 @@ Deno.test("an update by proposal renews a key, and changes neither identity nor 
     } as const;
     const signature = portableSignatures.sign(signer.signingSeed, leafToVerify(leaf, place));
     const proposal: Proposal = { proposalType: "update", update: { leafNode: { ...leaf, signature } } };
-    const { updated } = applyProposals(epoch, epoch.ownLeaf, [{ proposal, sender: place.leafIndex }], a.deps);
+    const { updated } = atOnce(applyProposals(epoch, epoch.ownLeaf, [{ proposal, sender: place.leafIndex }], a.deps));
     assertEquals(updated, [place.leafIndex]);
   };
   apply(b.identity);
@@ -246,7 +247,7 @@ Deno.test("a leaf of more than 4 KiB, or one that does not list what it uses, is
   for (const [leaf, why] of [[unlisted, "extension 0xf777"], [otherSuite, "cipher suite"]] as const) {
     const proposal: Proposal = { proposalType: "add", add: { keyPackage: { ...keyPackage, leafNode: leaf } } };
     const trusting = { policy: anything, signatures: { ...portableSignatures, verifyHandshakes: () => true } };
-    assertThrows(() => applyProposals(a.member.current, 0, [{ proposal, sender: 0 }], trusting), MlsFault, why);
+    assertThrows(() => atOnce(applyProposals(a.member.current, 0, [{ proposal, sender: 0 }], trusting)), MlsFault, why);
   }
 });
 
@@ -277,21 +278,21 @@ Deno.test("a Welcome into a group with a member that has not signed its leaf, by
   const proposals = [{ proposalType: "add" as const, add: { keyPackage: own.keyPackage } }];
   const groupInfoExtensions = encodeShownChanges(a.member.changes);
   const shared = { identity: a.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
-  const joinWith = async (leafIndex: number, signature?: Uint8Array): Promise<Group> => {
+  const joinWith = (leafIndex: number, signature?: Uint8Array): Group => {
     const leaf = epoch.tree.leaf(leafIndex);
     assert(leaf);
     const forged = createLeaf({ ...leaf.node, signature: signature ?? leaf.node.signature });
     const from = { ...epoch, tree: epoch.tree.replace(leafIndex, forged) };
     const input = { ...shared, proposals, groupInfoExtensions, forcePath: true };
-    const { welcome } = await createCommit(from, input, a.deps);
+    const { welcome } = atOnce(createCommit(from, input, a.deps));
     assert(welcome);
     return Group.join(welcome, own, guest.deps, { name, channelId: world.channelId });
   };
   const places = [b, c].map(({ member }) => member.current.ownLeaf);
   assertEquals(places.map((place) => epoch.tree.leaf(place)?.node.leafNodeSource), ["commit", "key_package"]);
   for (const place of places) {
-    assertEquals((await joinWith(place)).members().length, 4);
-    await assertRejects(() => joinWith(place, new Uint8Array(64)), MlsFault, "of a leaf is wrong");
+    assertEquals(joinWith(place).members().length, 4);
+    assertThrows(() => joinWith(place, new Uint8Array(64)), MlsFault, "of a leaf is wrong");
   }
 });
 

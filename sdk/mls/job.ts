@@ -3,20 +3,26 @@
  * once: `work` is the part that may wait, `finish` changes the group by its result. Between the two nothing else may happen to
  * the group; the caller sees to that.
  */
+import { atOnce, type CarryOut, type Parts } from "../base/parts.ts";
+
 export interface Job<Work, Result> {
   readonly work: () => Work | Promise<Work>;
   readonly finish: (done: Work) => Result;
 }
 
-/** An operation after its first half, or behind both when there is nothing to sign or verify. */
-export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result };
+/** An operation after its first half, or behind both when there is nothing to sign or verify; or long work, in parts. */
+export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result } | { readonly parts: Parts<Result> };
 
 /**
  * Both halves: in this call where the runtime's work does not wait. A promise is known by its `then`: a page may have put a class
  * of its own in the place of `Promise`, and the promises of async functions are not of it.
  */
-export function perform<Work, Result>(begun: Begun<Work, Result>): Result | Promise<Result> {
+export function perform<Work, Result>(
+  begun: Begun<Work, Result>,
+  carryOut: CarryOut = atOnce,
+): Result | Promise<Result> {
   if ("result" in begun) return begun.result;
+  if ("parts" in begun) return carryOut(begun.parts);
   const { work, finish } = begun;
   const done = work();
   return isPromise(done) ? done.then(finish) : finish(done);
@@ -32,6 +38,11 @@ export function followedBy<Work, Result, Then>(
   next: (result: Result) => Then,
 ): Begun<Work, Then> {
   if ("result" in begun) return { result: next(begun.result) };
+  if ("parts" in begun) return { parts: thenOf(begun.parts, next) };
   const { work, finish } = begun;
   return { work, finish: (done) => next(finish(done)) };
+}
+
+function* thenOf<Result, Then>(parts: Parts<Result>, next: (result: Result) => Then): Parts<Then> {
+  return next(yield* parts);
 }

@@ -4,6 +4,7 @@ import type { GroupContext } from "ts-mls/groupContext.js";
 import { type AgentId, agentIdOf, binaryIdToBytes, generationOf, groupIdOf } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
+import type { Parts } from "../base/parts.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
@@ -91,7 +92,7 @@ function struckBetween(before: ChannelBinding, after: ChannelBinding, joined: re
 }
 
 /** Checks the rules of a channel that go beyond MLS. Throws `MlsFault`. */
-export function checkChannel({ tree, context }: Place): void {
+export function* checkChannel({ tree, context }: Place): Parts<void> {
   const binding = decodeBinding(context.extensions);
   checkGroupId(context, binding);
   const [owners, guests] = [new Set(binding.owners), new Set(binding.guests)];
@@ -105,6 +106,7 @@ export function checkChannel({ tree, context }: Place): void {
   };
   for (const [, leaf] of tree.leaves()) {
     claim(identityHashOf(credentialOf(leaf.node).identity), leaf.agentId);
+    yield;
   }
   for (const { agentId, identityHash } of binding.generation?.absent ?? []) claim(identityHash, agentId);
   // A removed owner must not be an owner again just because it is added later, nor a guest a guest.

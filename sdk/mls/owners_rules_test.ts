@@ -11,6 +11,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { createRules } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
@@ -71,7 +72,7 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
   const before: readonly Extension[] = by.member.current.context.extensions;
   const extensions = binding === undefined ? before : encodeBinding(binding);
   const packages = await Promise.all(added.map((agent) => agent.createKeyPackage()));
-  const { message, next } = await createCommit(
+  const { message, next } = atOnce(createCommit(
     binding === undefined ? by.member.current : trusting(by.member.current),
     {
       proposals: [
@@ -87,7 +88,7 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
       padding: () => 0,
     },
     by.deps,
-  );
+  ));
   const outcome = await reader.member.receive(message, (commit) => {
     const { owners } = commit.summary;
     const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };

@@ -3,6 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ChannelPolicy, openPolicy, type OwnersChange } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
@@ -211,7 +212,7 @@ async function welcomed(
   known: ExpectedGroup["known"],
 ): Promise<Group> {
   const { keyPackage } = await victim.createKeyPackage();
-  const { welcome } = await createCommit(by.member.current, {
+  const { welcome } = atOnce(createCommit(by.member.current, {
     proposals: [
       ...(binding === undefined ? [] : [{
         proposalType: "group_context_extensions" as const,
@@ -224,7 +225,7 @@ async function welcomed(
     authenticatedData: new Uint8Array(0),
     padding: () => 0,
     groupInfoExtensions: encodeShownChanges(by.member.changes),
-  }, by.deps);
+  }, by.deps));
   assert(welcome && victim.own);
   const expected = { name, channelId: victim.world.channelId, ...(known !== undefined && { known }) };
   return Group.join(welcome, victim.own, victim.deps, expected);

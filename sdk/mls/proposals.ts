@@ -9,8 +9,9 @@ import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
-import type { Signatures } from "./crypto/signatures.ts";
+import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { checkPskIds } from "./key_schedule.ts";
 import { checkKeyPackage, signedKeyPackage } from "./key_package.ts";
@@ -65,13 +66,13 @@ interface Grouped {
 }
 
 /** Validates the whole list, then applies it in the order of section 12.3. Throws `MlsFault`; changes nothing. */
-export function applyProposals(
+export function* applyProposals(
   epoch: Epoch,
   committer: number,
   proposals: readonly ProposalFrom[],
   rules: ProposalRules,
   verified: VerifiedParts = new Set(),
-): AppliedProposals {
+): Parts<AppliedProposals> {
   const grouped = group(proposals);
   checkList(grouped, committer);
   const extensions = grouped.extensions[0] ?? epoch.context.extensions;
@@ -96,17 +97,19 @@ export function applyProposals(
     tree = tree.replace(leafIndex, undefined);
     return { leafIndex, leaf: leaf.node };
   });
-  const added = grouped.adds.map((keyPackage) => {
+  const added: AddedMember[] = [];
+  for (const keyPackage of grouped.adds) {
     checkKeyPackage(keyPackage, epoch.suiteId);
     if (!verified.has(keyPackage)) signed.push(...signedKeyPackage(keyPackage));
     checkLeaf(keyPackage.leafNode, leafRules);
     const result = tree.add(createLeaf(keyPackage.leafNode));
     tree = result.tree;
-    return { leafIndex: result.leafIndex, keyPackage };
-  });
+    added.push({ leafIndex: result.leafIndex, keyPackage });
+    yield;
+  }
   if (added.length > 0 || grouped.updates.length > 0) checkLeafKeys(tree);
   if (grouped.extensions.length > 0) checkSupport(tree, extensions, committer);
-  if (!rules.signatures.verifyHandshakes(signed)) {
+  if (!(yield* verifyInParts(rules.signatures, signed))) {
     throw new MlsFault("A KeyPackage's or an update's signature is wrong");
   }
   return {

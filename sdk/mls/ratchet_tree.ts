@@ -4,10 +4,13 @@
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
-import { decodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
+import { decodeOptional } from "ts-mls/codec/optional.js";
+import { decodeVarLenData } from "ts-mls/codec/variableLength.js";
+import { decodeNode, type Node } from "ts-mls/ratchetTree.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import { decodeExactly, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
+import type { Parts } from "../base/parts.ts";
+import { decodeExactly, decodeFirst, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { agentOf } from "./leaf.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
@@ -45,6 +48,8 @@ export interface PathStep {
 /** Leaves fill from the left, so a group of at most a thousand never needs more. Also bounds what a Welcome may make us hash. */
 export const maxLeaves: number = 2 ** Math.ceil(Math.log2(limits.membersPerChannel));
 
+/** Of a subtree that is hashed at once. */
+const hashedLevels = 5;
 const leafHashInput = 1;
 const parentHashInput = 2;
 /** `optional<Node>`: whether there is one, and its type. */
@@ -89,18 +94,16 @@ export class RatchetTree {
   }
 
   /** The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its end (section 12.4.3.3). */
-  static decode(bytes: Uint8Array, what: string): RatchetTree {
-    return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes, what));
-  }
-
-  /** Converts the tree that ts-mls decoded. */
-  static fromTsMls(tree: TsMlsTree): RatchetTree {
-    return RatchetTree.fromNodes(tree.map((node) => {
-      if (node === undefined) return undefined;
-      if (node.nodeType === "leaf") return createLeaf(node.leaf);
-      const { hpkePublicKey, parentHash, unmergedLeaves } = node.parent;
-      return { kind: "parent", publicKey: hpkePublicKey, parentHash, unmerged: unmergedLeaves };
-    }));
+  static *decode(bytes: Uint8Array, what: string): Parts<RatchetTree> {
+    const rest = decodeExactly(decodeVarLenData, bytes, what);
+    const nodes: (TreeNode | undefined)[] = [];
+    for (let at = 0; at < rest.length; yield) {
+      const { value, length } = decodeFirst(decodeOptionalNode, rest.subarray(at), what);
+      nodes.push(value && treeNodeOf(value));
+      at += length;
+    }
+    if (nodes.at(-1) === undefined) throw new MlsFault(`Cannot read ${what}: it is malformed`);
+    return RatchetTree.fromNodes(nodes);
   }
 
   get nodeCount(): number {
@@ -224,6 +227,16 @@ export class RatchetTree {
     return steps;
   }
 
+  /** So that `hash` is quick. */
+  *hashInParts(): Parts<Uint8Array> {
+    const first = 2 ** hashedLevels - 1;
+    for (let index = first; index < this.nodeCount; index += 2 * (first + 1)) {
+      this.hash(index);
+      yield;
+    }
+    return this.hash();
+  }
+
   /** Section 7.8. */
   hash(index: number = rootOf(this.nodeCount)): Uint8Array {
     const known = this.#hashes[index];
@@ -251,6 +264,14 @@ export class RatchetTree {
     const original = this.hashWithout(sibling, parent.unmerged);
     return sha256(vector(parent.publicKey), vector(parent.parentHash), vector(original));
   }
+}
+
+const decodeOptionalNode = decodeOptional(decodeNode);
+
+function treeNodeOf(node: Node): TreeNode {
+  if (node.nodeType === "leaf") return createLeaf(node.leaf);
+  const { hpkePublicKey, parentHash, unmergedLeaves } = node.parent;
+  return { kind: "parent", publicKey: hpkePublicKey, parentHash, unmerged: unmergedLeaves };
 }
 
 function hashLeaf(leafIndex: number, leaf: Leaf | undefined): Uint8Array {

@@ -7,6 +7,7 @@ import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { type AgentId, binaryIdToBytes, generationOf, groupIdOf, limits, WireError } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
+import { atOnce, type Parts } from "../base/parts.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import type { ChainForks } from "./chain_forks.ts";
 import { channelIdOf } from "./channel_extensions.ts";
@@ -116,7 +117,7 @@ function groupIdAt({ context }: Epoch, epoch: number): Uint8Array {
   return binaryIdToBytes(groupIdOf(channelIdOf(context), generationOf(epoch)));
 }
 
-/** Whether a message is verified is the half that may wait. A commit is followed, or not, at once. */
+/** Whether a message is verified is the half that may wait. A commit is followed, or not, in parts. */
 export function receiveMessage(
   places: Places,
   message: SealedMessage,
@@ -131,7 +132,7 @@ export function receiveMessage(
     if (message.contentType === "application") {
       return followedBy(readApplication(place, places.senders, message, opened, deps), (outcome) => ({ outcome }));
     }
-    return { result: readHandshake(places, message, opened, checks, deps) };
+    return { parts: explained(readHandshake(places, message, opened, checks, deps), message) };
   } catch (cause) {
     return { result: { outcome: explain(cause, message) } };
   }
@@ -144,7 +145,7 @@ export function tryCommit(places: Places, message: SealedMessage, checks: Commit
   if (message.contentType !== "commit") return { outcome: { kind: "refused", reason: "It is not a commit" } };
   try {
     const opened = open({ ...place, secretTree: place.secretTree.fork() }, message);
-    return "kind" in opened ? { outcome: opened } : readHandshake(places, message, opened, checks, deps);
+    return "kind" in opened ? { outcome: opened } : atOnce(readHandshake(places, message, opened, checks, deps));
   } catch (cause) {
     return { outcome: explain(cause, message) };
   }
@@ -163,6 +164,14 @@ function placeOf({ current, past }: Places, message: SealedMessage): Readable | 
     return { kind: "stale", epoch };
   }
   return place;
+}
+
+function* explained(parts: Parts<Judged>, message: SealedMessage): Parts<Judged> {
+  try {
+    return yield* parts;
+  } catch (cause) {
+    return { outcome: explain(cause, message) };
+  }
 }
 
 /** Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on. */
@@ -261,13 +270,13 @@ function readApplication(
   };
 }
 
-function readHandshake(
+function* readHandshake(
   { current, proposals }: Places,
   message: SealedMessage,
   { sender, credential, plaintext, key: { use } }: Opened,
   { rules, admit }: CommitChecks,
   deps: GroupDeps,
-): Judged {
+): Parts<Judged> {
   const isCommit = message.contentType === "commit";
   const { value, length } = decodeFirst<Commit | Proposal>(
     isCommit ? decodeCommit : decodeProposal,
@@ -282,7 +291,7 @@ function readHandshake(
     signature,
   };
   const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
-  const together = parts.length > 0 && parts.length <= maxParts &&
+  const together = parts.length > 0 &&
     deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
   // Parts of the commit may be wrong although its own signature is not: then each is checked, and named, separately.
   if (!together && !deps.signatures.verifyHandshakes([signed])) {
@@ -300,7 +309,7 @@ function readHandshake(
     proposals.set(reference, { proposal: value, sender });
     return { outcome: { kind: "proposal", sender: from } };
   }
-  const processed = processCommit(current, {
+  const processed = yield* processCommit(current, {
     sender,
     commit: value,
     transcript,
@@ -326,7 +335,7 @@ function readHandshake(
   const forbidden = rules(commit);
   if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
   if (next === undefined) return { outcome: { kind: "removed", summary } };
-  checkChannel(next);
+  yield* checkChannel(next);
   const noRoom = admit(next);
   if (noRoom !== undefined) return { outcome: { kind: "refused", reason: noRoom } };
   return { outcome: { kind: "commit", epoch: Number(next.context.epoch), summary }, next };
@@ -337,8 +346,12 @@ interface SignedPart {
   readonly signatures: readonly SignedBytes[];
 }
 
-/** KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost little more than that one. */
+/**
+ * KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost little more than that one. None of
+ * a commit with more.
+ */
 function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPart[] {
+  if (proposals.length >= maxParts) return [];
   const added = proposals.flatMap((entry) => {
     if (entry.proposalOrRefType !== "proposal" || entry.proposal.proposalType !== "add") return [];
     const { keyPackage } = entry.proposal.add;

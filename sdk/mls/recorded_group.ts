@@ -8,6 +8,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import { Consumption, type Receipt } from "./consumption.ts";
@@ -248,8 +249,8 @@ export class RecordedGroup {
   }
 
   /** A commit of ours, to be kept before it is sent. One that is not kept has used up a key, and nothing else. */
-  prepare(change: Change): PreparedCommit {
-    const prepared = this.group.prepare(change);
+  *beginPrepare(change: Change): Parts<PreparedCommit> {
+    const prepared = yield* this.group.beginPrepare(change);
     const tooLarge = this.#tooLarge(this.#encodeCandidate(prepared).length) ?? this.#tooLargeToFollow(prepared.next);
     if (tooLarge !== undefined) throw new MlsFault(tooLarge);
     return prepared;

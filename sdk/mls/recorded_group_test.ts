@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import type { RecordChange, StoredRecord } from "../store/mod.ts";
 import { encodeEpoch } from "./state_codec.ts";
 import { perform } from "./job.ts";
@@ -74,8 +75,8 @@ Deno.test("where the runtime's keys do not wait, a message is sealed and receive
 });
 
 Deno.test("where they wait, both halves come to the same bytes and the same outcome", async () => {
-  const [atOnce, later] = [await createTrio(), await createTrio(waiting)];
-  const messages = await Promise.all([atOnce, later].map(async ({ agents: [a, b] }) => {
+  const trios = [await createTrio(), await createTrio(waiting)];
+  const messages = await Promise.all(trios.map(async ({ agents: [a, b] }) => {
     const sealed = a.member.seal(payload, payload);
     const { message } = await sealed;
     const received = b.member.receive(message, anything);
@@ -149,9 +150,9 @@ Deno.test("what an operation returns to be written is all that a restart needs",
   disk.write(recorded.consume(again.receipt));
   assertEquals((await perform(disk.load(b).beginReceive(newest(world), anything))).result.outcome.kind, "duplicate");
 
-  const prepared = recorded.prepare({});
+  const prepared = atOnce(recorded.beginPrepare({}));
   disk.write(recorded.keep(prepared));
-  const other = recorded.prepare({});
+  const other = atOnce(recorded.beginPrepare({}));
   assertThrows(() => recorded.keep(other), Error, "under way");
   const reloaded = RecordedGroup.load(disk.stored, {}, b.deps);
   assertEquals(reloaded?.candidate?.hash, prepared.hash);
@@ -169,12 +170,12 @@ Deno.test("what an operation returns to be written is all that a restart needs",
     return loaded.map(({ hash }) => bytesToHex(hash)).sort();
   };
   assertEquals(hashesOf(), given.map(({ hash }) => bytesToHex(hash)).sort());
-  const last = recorded.prepare({ forcePath: true });
+  const last = atOnce(recorded.beginPrepare({ forcePath: true }));
   disk.write(recorded.keep(last));
   disk.write(recorded.give(last, prepared));
   assertEquals(hashesOf(), [other, last].map(({ hash }) => bytesToHex(hash)).sort());
 
-  const taken = recorded.prepare({ forcePath: true });
+  const taken = atOnce(recorded.beginPrepare({ forcePath: true }));
   disk.write(recorded.keep(taken));
   disk.keep(recorded.accept(taken));
   assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Extension } from "ts-mls/extension.js";
 import { encodeOwnersChange, encodeOwnersChanges, limits, type OwnersChange } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";
@@ -45,7 +46,7 @@ async function welcomeTo(victim: Agent, by: Agent, { extensions, shown }: Writte
   const epoch = by.member.current;
   const place = by.member.members().find(({ agentId }) => agentId === victim.id);
   const { keyPackage } = await victim.createKeyPackage();
-  const { welcome } = await createCommit(epoch, {
+  const { welcome } = atOnce(createCommit(epoch, {
     proposals: [
       ...(extensions === undefined ? [] : [{
         proposalType: "group_context_extensions" as const,
@@ -58,7 +59,7 @@ async function welcomeTo(victim: Agent, by: Agent, { extensions, shown }: Writte
     authenticatedData: new Uint8Array(0),
     padding: () => 0,
     groupInfoExtensions: shown ?? encodeShownChanges(by.member.changes),
-  }, by.deps);
+  }, by.deps));
   assert(welcome);
   return welcome;
 }

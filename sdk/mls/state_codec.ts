@@ -19,6 +19,7 @@ import {
   type OwnersChange,
   parseAgentId,
 } from "../../proto/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { maxValueBytes } from "../store/mod.ts";
 import type { Entry } from "./admissions.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
@@ -78,7 +79,7 @@ export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   return {
     suiteId: suite(fields[0]),
     ...groupContext(fields[1]),
-    tree: RatchetTree.decode(bytes(fields[2]), "stored ratchet tree"),
+    tree: atOnce(RatchetTree.decode(bytes(fields[2]), "stored ratchet tree")),
     ownLeaf: number(fields[3]),
     leafPrivateKey: bytes(fields[4]),
     pathKeys: new Map(

@@ -3,16 +3,18 @@
  * every parent is looked at once, and hashes come from the tree's own cache.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
 /** Throws `MlsFault` for the first fault. Leaf signatures are checked by the caller, which knows the group. */
-export function validateTree(tree: RatchetTree): void {
+export function* validateTree(tree: RatchetTree): Parts<void> {
   checkKeysAreUnique(tree);
   for (const [index, parent] of tree.parents()) {
     checkUnmergedLeaves(tree, index, parent);
     if (!isParentHashValid(tree, index, parent)) throw refused("a parent hash does not match");
+    yield;
   }
 }
 

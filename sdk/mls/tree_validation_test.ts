@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { MlsFault } from "./codec.ts";
 import { maxLeaves, type Parent, RatchetTree, type TreeNode } from "./ratchet_tree.ts";
 import { type Agent, World } from "./testing/world.ts";
@@ -45,7 +46,7 @@ Deno.test("a tree with unmerged leaves at several levels is valid", async () => 
   const nodes = await nodesWithHistory();
   const parents = nodes.filter((node) => node?.kind === "parent");
   assert(parents.some(({ unmerged }) => unmerged.length > 0) && parents.length >= 3);
-  validateTree(RatchetTree.fromNodes(nodes));
+  atOnce(validateTree(RatchetTree.fromNodes(nodes)));
 });
 
 const faults: readonly [why: string, change: (parent: Parent) => Parent | undefined][] = [
@@ -65,7 +66,7 @@ const faults: readonly [why: string, change: (parent: Parent) => Parent | undefi
 for (const [why, change] of faults) {
   Deno.test(`validateTree() refuses ${why}`, async () => {
     const tree = withParent(await nodesWithHistory(), change);
-    assertThrows(() => validateTree(tree), MlsFault, "Ratchet tree refused");
+    assertThrows(() => atOnce(validateTree(tree)), MlsFault, "Ratchet tree refused");
   });
 }
 
@@ -74,7 +75,11 @@ Deno.test("validateTree() refuses keys that occur twice", async () => {
   const [first, second] = [nodes[0], nodes[2]];
   assert(first?.kind === "leaf" && second?.kind === "leaf");
   const twice = { ...second, node: { ...second.node, hpkePublicKey: first.node.hpkePublicKey } };
-  assertThrows(() => validateTree(RatchetTree.fromNodes(nodes.map((n, i) => i === 2 ? twice : n))), MlsFault, "twice");
+  assertThrows(
+    () => atOnce(validateTree(RatchetTree.fromNodes(nodes.map((n, i) => i === 2 ? twice : n)))),
+    MlsFault,
+    "twice",
+  );
 });
 
 Deno.test("validateTree() refuses a leaf that carries a parent's key", async () => {
@@ -83,17 +88,17 @@ Deno.test("validateTree() refuses a leaf that carries a parent's key", async () 
   assert(leaf?.kind === "leaf" && parent?.kind === "parent");
   const shared = { ...leaf, node: { ...leaf.node, hpkePublicKey: parent.publicKey } };
   const tree = RatchetTree.fromNodes([shared, ...nodes.slice(1)]);
-  assertThrows(() => validateTree(tree), MlsFault, "twice");
+  assertThrows(() => atOnce(validateTree(tree)), MlsFault, "twice");
 });
 
 Deno.test("a ratchet tree that ends with blank nodes is refused, and so is one of nothing", async () => {
   const encoded = RatchetTree.fromNodes((await nodesWithHistory()).slice(0, 1)).encode();
-  assertEquals(RatchetTree.decode(encoded, "tree").leafCount, 1);
+  assertEquals(atOnce(RatchetTree.decode(encoded, "tree")).leafCount, 1);
   const length = encoded.length - 2;
   const blankAtEnd = Uint8Array.of(0x40 | ((length + 2) >> 8), length + 2, ...encoded.subarray(2), 0, 0);
   assertEquals(encoded.subarray(0, 2), Uint8Array.of(0x40 | (length >> 8), length));
   for (const bytes of [blankAtEnd, Uint8Array.of(0), Uint8Array.of(1, 0)]) {
-    assertThrows(() => RatchetTree.decode(bytes, "tree"), MlsFault, "malformed");
+    assertThrows(() => atOnce(RatchetTree.decode(bytes, "tree")), MlsFault, "malformed");
   }
 });
 

@@ -1,9 +1,10 @@
 /** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
 import type { LeafNodeCommit } from "ts-mls/leafNode.js";
-import type { UpdatePath } from "ts-mls/updatePath.js";
+import type { UpdatePath, UpdatePathNode } from "ts-mls/updatePath.js";
 import { isUsablePublicKey } from "../../proto/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
-import { deriveKeyPair, type KeyPair } from "./crypto/hpke.ts";
+import { deriveKeyPair, type KeyPair, type Sealed } from "./crypto/hpke.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
@@ -41,7 +42,7 @@ export interface CreatePathInput {
   readonly contextFor: (treeHash: Uint8Array) => Uint8Array;
 }
 
-export function createPath(input: CreatePathInput): CreatedPath {
+export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
   const { tree, sender, aead, agreement, randomBytes } = input;
   const steps = tree.filteredDirectPath(sender);
   const secrets = pathSecretsFrom(randomBytes(32), steps.length);
@@ -52,13 +53,18 @@ export function createPath(input: CreatePathInput): CreatedPath {
   const leafKey = deriveKeyPair(randomBytes(32), agreement);
   const leafNode = input.createLeafNode(leafKey.publicKey, leafParentHash);
   const updated = tree.withPath(sender, createLeaf(leafNode), parents);
-  const encrypt = createEncryptor(aead, updatePathLabel, input.contextFor(updated.hash()), agreement);
-  const nodes = steps.map(({ resolution }, i) => ({
-    hpkePublicKey: keys[i]?.publicKey ?? noBytes,
-    encryptedPathSecret: receivers(resolution, input.newLeaves).map((node) =>
-      encrypt({ publicKey: publicKeyOf(tree, node), plaintext: secrets[i] ?? noBytes, randomness: randomBytes(32) })
-    ),
-  }));
+  const context = input.contextFor(yield* updated.hashInParts());
+  const encrypt = createEncryptor(aead, updatePathLabel, context, agreement);
+  const nodes: UpdatePathNode[] = [];
+  for (const [i, { resolution }] of steps.entries()) {
+    const encryptedPathSecret: Sealed[] = [];
+    for (const node of receivers(resolution, input.newLeaves)) {
+      const plaintext = secrets[i] ?? noBytes;
+      encryptedPathSecret.push(encrypt({ publicKey: publicKeyOf(tree, node), plaintext, randomness: randomBytes(32) }));
+      yield;
+    }
+    nodes.push({ hpkePublicKey: keys[i]?.publicKey ?? noBytes, encryptedPathSecret });
+  }
   return {
     tree: updated,
     updatePath: { leafNode, nodes },

@@ -17,6 +17,7 @@ import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import { decodeExactly, label, MlsFault, uint16, vector } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
 import { deriveSecret, deriveTreeSecret, expandWithLabel, proposalRefLabel, refHash } from "./crypto/labelled.ts";
@@ -259,8 +260,8 @@ overSuites<TreeKemVector>(
   "treekem",
   "trees are valid, paths apply, and every member finds the same secret",
   (v, suite) => {
-    const tree = RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, hex(v.ratchet_tree), "ratchet tree"));
-    validateTree(tree);
+    const tree = atOnce(RatchetTree.decode(hex(v.ratchet_tree), "ratchet tree"));
+    atOnce(validateTree(tree));
     assertEquals(bytesToHex(tree.encode()), v.ratchet_tree);
     for (const update of v.update_paths) {
       const path = decodeExactly(decodeUpdatePath, hex(update.update_path), "UpdatePath");
@@ -303,9 +304,7 @@ overSuites<Record<string, string & number> & { cipher_suite: number }>(
   "tree-operations",
   "adds, updates and removes lead to the same tree and hash",
   (v) => {
-    const before = RatchetTree.fromTsMls(
-      decodeExactly(decodeRatchetTree, hex(String(v["tree_before"])), "ratchet tree"),
-    );
+    const before = atOnce(RatchetTree.decode(hex(String(v["tree_before"])), "ratchet tree"));
     assertEquals(bytesToHex(before.hash()), v["tree_hash_before"]);
     const proposal = decodeExactly(decodeProposal, hex(String(v["proposal"])), "proposal");
     let after = before;
@@ -317,7 +316,7 @@ overSuites<Record<string, string & number> & { cipher_suite: number }>(
     assertEquals(bytesToHex(after.encode()), v["tree_after"]);
     assertEquals(bytesToHex(after.hash()), v["tree_hash_after"]);
     // The cached hashes of the changed tree are those of the same tree built from nothing.
-    const rebuilt = RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, after.encode(), "ratchet tree"));
+    const rebuilt = atOnce(RatchetTree.decode(after.encode(), "ratchet tree"));
     assertEquals(rebuilt.hash(), after.hash());
   },
 );
@@ -381,7 +380,7 @@ async function passive(v: PassiveVector): Promise<void> {
   const deps = depsOf(v, resumption);
   const welcome = decodeWelcomeMessage(hex(v.welcome));
   const tree = v.ratchet_tree === null ? {} : { ratchetTree: hex(v.ratchet_tree) };
-  let { epoch } = joinGroup({ welcome, own: ownKeyPackage(v), ...tree }, deps);
+  let { epoch } = atOnce(joinGroup({ welcome, own: ownKeyPackage(v), ...tree }, deps));
   assertEquals(bytesToHex(epoch.secrets.authenticator), v.initial_epoch_authenticator);
   for (const step of v.epochs) {
     resumption.set(epoch.context.epoch, epoch.secrets.resumption);
@@ -395,14 +394,14 @@ async function passive(v: PassiveVector): Promise<void> {
     }
     const { content, auth } = await openPublic(hex(step.commit), epoch);
     assert(content.contentType === "commit" && auth.contentType === "commit" && content.sender.senderType === "member");
-    const processed = processCommit(epoch, {
+    const processed = atOnce(processCommit(epoch, {
       verifiedParts: new Set(),
       sender: content.sender.leafIndex,
       commit: content.commit,
       transcript: concatBytes(uint16(1), encodeFramedContent(content), vector(auth.signature)),
       confirmationTag: auth.confirmationTag,
       findProposal: (reference) => proposals.get(bytesToHex(reference)),
-    }, deps);
+    }, deps));
     assert(processed.kind === "applied");
     epoch = processed.next;
     assertEquals(bytesToHex(epoch.secrets.authenticator), step.epoch_authenticator);

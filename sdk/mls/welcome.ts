@@ -5,8 +5,10 @@ import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-ml
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
+import type { Parts } from "../base/parts.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
+import { verifyInParts } from "./crypto/signatures.ts";
 import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
 import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
 import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -41,11 +43,11 @@ export interface WelcomeInput {
 }
 
 /** One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it. */
-export function createWelcome(
+export function* createWelcome(
   { next, joinerSecret, pskSecret }: BegunEpoch,
   { applied, pathSecrets, identity, extensions }: WelcomeInput,
   deps: GroupDeps,
-): Uint8Array {
+): Parts<Uint8Array> {
   const aead = aeadOfEpoch(next);
   const tbs = {
     groupContext: next.context,
@@ -58,18 +60,18 @@ export function createWelcome(
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
   const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo, deps.signatures.agreement);
-  const secrets = applied.added.map(({ leafIndex, keyPackage }) => {
+  const secrets: Welcome["secrets"] = [];
+  for (const { leafIndex, keyPackage } of applied.added) {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
     const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
-    return {
-      newMember: keyPackageReference(keyPackage),
-      encryptedGroupSecrets: encrypt({
-        publicKey: keyPackage.initKey,
-        plaintext,
-        randomness: deps.randomBytes(32),
-      }),
-    };
-  });
+    const encryptedGroupSecrets = encrypt({
+      publicKey: keyPackage.initKey,
+      plaintext,
+      randomness: deps.randomBytes(32),
+    });
+    secrets.push({ newMember: keyPackageReference(keyPackage), encryptedGroupSecrets });
+    yield;
+  }
   const welcome = { cipherSuite: suiteNames[next.suiteId], secrets, encryptedGroupInfo };
   return encodeMlsMessage({ version: "mls10", wireformat: "mls_welcome", welcome });
 }
@@ -97,10 +99,10 @@ export interface Joined {
 }
 
 /** Section 12.4.3.1. Throws `MlsFault`; a Welcome that is refused has changed nothing. */
-export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Joined {
+export function* joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Parts<Joined> {
   const opened = openWelcome(welcome, own, deps);
-  const tree = treeOf(opened.groupInfo, ratchetTree);
-  checkGroup(opened, tree, deps);
+  const tree = yield* treeOf(opened.groupInfo, ratchetTree);
+  yield* checkGroup(opened, tree, deps);
   const { signer, extensions } = opened.groupInfo;
   return { epoch: enter({ ...opened, tree, own }, deps.signatures.agreement), signer, extensions };
 }
@@ -153,7 +155,7 @@ function openGroupInfo(welcome: Welcome, secrets: GroupSecrets, pskSecret: Uint8
   return decodeExactly(decodeGroupInfo, plaintext, "GroupInfo");
 }
 
-function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTree {
+function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): Parts<RatchetTree> {
   const extension = groupInfo.extensions.find(({ extensionType }) => extensionType === "ratchet_tree");
   const encoded = extension?.extensionData ?? given;
   if (encoded === undefined) throw new MlsFault("Cannot join: the Welcome carries no ratchet tree");
@@ -161,22 +163,24 @@ function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTre
 }
 
 /** The GroupInfo's signature, the tree's hash and shape, every leaf. */
-function checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, deps: GroupDeps): void {
+function* checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, deps: GroupDeps): Parts<void> {
   const { groupContext, signer } = groupInfo;
   if (groupContext.version !== "mls10" || suiteIdOf(groupContext.cipherSuite) !== suiteId) {
     throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
   }
   const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
   if (signerKey === undefined) throw new MlsFault("Cannot join: who made the GroupInfo is not in the group");
-  if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
-  validateTree(tree);
+  const treeHash = yield* tree.hashInParts();
+  if (!equalBytes(treeHash, groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
+  yield* validateTree(tree);
   const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
   const signed = [signedGroupInfo(groupInfo, signerKey)];
   for (const [leafIndex, { node, encoded }] of tree.leaves()) {
     checkLeaf(node, rules, encoded.length);
     signed.push(signedLeaf(node, { groupId: groupContext.groupId, leafIndex }));
+    yield;
   }
-  if (!deps.signatures.verifyHandshakes(signed)) {
+  if (!(yield* verifyInParts(deps.signatures, signed))) {
     throw new MlsFault("Cannot join: the signature of the GroupInfo or of a leaf is wrong");
   }
 }

@@ -8,7 +8,7 @@ import { openBrowserStore } from "./browser_store.ts";
 import { webtransport } from "./browser_webtransport.ts";
 import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
-import { after, nowMs, randomBytes } from "./timers.ts";
+import { after, nowMs, randomBytes, rest } from "./timers.ts";
 import { startWebWorker } from "./web_worker.ts";
 
 export const platform: Platform = {
@@ -18,6 +18,7 @@ export const platform: Platform = {
   openHttp,
   nowMs,
   after,
+  rest,
   randomBytes,
   show,
   onSignal: () => () => {},

@@ -12,7 +12,7 @@ import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
 import { onSignal } from "./signals.ts";
 import { readSettings } from "./settings.ts";
-import { after, nowMs, randomBytes } from "./timers.ts";
+import { after, nowMs, randomBytes, rest } from "./timers.ts";
 import { findTrust, openTrust } from "./trust_file.ts";
 
 export const platform: Platform = {
@@ -22,6 +22,7 @@ export const platform: Platform = {
   openHttp,
   nowMs,
   after,
+  rest,
   randomBytes,
   show,
   onSignal,

@@ -21,6 +21,8 @@ export interface Platform {
   nowMs(): number;
   /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
+  /** Resolves in a later turn of the event loop. */
+  rest(): Promise<void>;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
   /** Shows a mistake of the program to its programmer, on the console. */

@@ -16,6 +16,18 @@ export function after(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Not by a timer: browsers let those of a page that nobody sees wait for a second. */
+export function rest(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}
+
 export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length));
 }

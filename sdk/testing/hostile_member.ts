@@ -11,6 +11,7 @@ import {
   type MessageId,
   type RequestBody,
 } from "../../proto/mod.ts";
+import { atOnce } from "../base/parts.ts";
 import type { Agent } from "../channel/agent.ts";
 import { Inside } from "./inside.ts";
 import { type ChannelBinding, encodeBinding } from "../mls/channel_extensions.ts";
@@ -116,7 +117,7 @@ export class HostileMember {
     const change = signChange({ channelId, before: noVersion, owners }, identity, signatures);
     const { version, lastChange } = versionOf(change);
     const extensions = encodeBinding({ ...binding, owners, chain: { version, lastChange } });
-    const { welcome } = createCommit(current, {
+    const { welcome } = atOnce(createCommit(current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
         { proposalType: "remove", remove: { removed: place.leafIndex } },
@@ -131,7 +132,7 @@ export class HostileMember {
       policy: () => undefined,
       randomBytes: (length) => runtime.randomBytes(length),
       findPsk: () => undefined,
-    });
+    }));
     if (welcome === undefined) throw new TypeError("a commit that adds somebody has a Welcome");
     return welcome;
   }
@@ -174,8 +175,8 @@ export class HostileMember {
       randomBytes: (length: number) => runtime.randomBytes(length),
       findPsk: () => undefined,
     };
-    const applied = applyProposals(current, current.ownLeaf, [], deps);
-    const path = pathOf(current, applied, identity, deps);
+    const applied = atOnce(applyProposals(current, current.ownLeaf, [], deps));
+    const path = atOnce(pathOf(current, applied, identity, deps));
     const nodes = path.updatePath.nodes.map((node, level) =>
       !levels.includes(level) ? node : {
         ...node,
@@ -187,7 +188,7 @@ export class HostileMember {
     );
     const input = { proposals: [], identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
     const garbled = { ...path, updatePath: { ...path.updatePath, nodes } };
-    return commitWith(current, input, { applied, path: garbled }, deps);
+    return atOnce(commitWith(current, input, { applied, path: garbled }, deps));
   }
 
   /** A commit that leaves the channel with this binding, adds these KeyPackages and removes these agents, whatever it may do. */
@@ -200,7 +201,7 @@ export class HostileMember {
     const leaves = group.members().filter(({ agentId }) => remove.includes(agentId));
     const { identity, signatures, runtime } = this.#agent.parts;
     const extensions = encodeBinding({ ...group.binding, ...binding });
-    return createCommit(group.current, {
+    return atOnce(createCommit(group.current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
         ...leaves.map(({ leafIndex }) => ({ proposalType: "remove" as const, remove: { removed: leafIndex } })),
@@ -215,7 +216,7 @@ export class HostileMember {
       policy: () => undefined,
       randomBytes: (length) => runtime.randomBytes(length),
       findPsk: () => undefined,
-    });
+    }));
   }
 
   async send(message: SendMessage): Promise<void> {

@@ -3,6 +3,7 @@
  * place that knows the classes of a channel, so that tests name none of them, and a class that is replaced changes one file.
  */
 import type { AgentId, ChannelId, ChannelName, JoinRequestId, NoticeBody, RequestBody } from "../../proto/mod.ts";
+import { atOnce, type Parts } from "../base/parts.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
@@ -181,8 +182,11 @@ export class Inside {
   /** From now on our commits are made by `act`. */
   replacePrepare(act: (change: Change, prepare: (change: Change) => PreparedCommit) => PreparedCommit): void {
     const { group } = this;
-    const prepare = group.prepare.bind(group);
-    group.prepare = (change) => act(change, prepare);
+    const prepare = group.beginPrepare.bind(group);
+    group.beginPrepare = function* (change): Parts<PreparedCommit> {
+      yield;
+      return act(change, (other) => atOnce(prepare(other)));
+    };
   }
 
   /** From now on a commit of ours that the relay took is entered when this has resolved. */
@@ -251,7 +255,7 @@ export class Inside {
     const isOut = (member: AgentId): boolean => member === blamedOf(bad) || without.includes(member);
     const wanted = claimableOf(this.#membership, agentId).filter((member) => !isOut(member));
     const claimed = await claimKeyPackages(wanted, this.#membership, deps);
-    return requestOf(createFounding(this.#membership, bad, claimed, deps, without));
+    return requestOf(atOnce(createFounding(this.#membership, bad, claimed, deps, without)));
   }
 
   recover(...choice: Parameters<LiveChannel["recover"]>): ReturnType<LiveChannel["recover"]> {

@@ -14,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
 import {
+  atOnce,
   createKeyPackage,
   decodeKeyPackageMessage,
   errorFromRelay,
@@ -53,6 +54,7 @@ async function createMallory(stage: Stage): Promise<
     policy: () => undefined,
     findPsk: () => undefined,
     clocksMs: () => [nowMs],
+    carryOut: atOnce,
     padding: () => 0,
   };
   return { agentId, own, deps };

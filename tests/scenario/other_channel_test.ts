@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ChannelEndReason, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createError, createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
+import { atOnce, createError, createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import { deafen } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -23,6 +23,7 @@ async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8
     policy: () => undefined,
     findPsk: () => undefined,
     clocksMs: () => [nowMs],
+    carryOut: atOnce,
     padding: () => 0,
   });
   const { welcome } = group.prepare({ add: [decodeKeyPackageMessage(keyPackage)] });

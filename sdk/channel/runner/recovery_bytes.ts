@@ -231,7 +231,9 @@ export class RecoveryBytes {
         const claimed = work.calls.flatMap((call) => this.#claimed.get(call) ?? []);
         this.#claimed.clear();
         if (this.bad === undefined) throw new TypeError("A founding is made, and nothing is stopped");
-        const made = createFounding(this.#parts.membership, this.bad, claimed, this.#deps, work.without);
+        const { membership } = this.#parts;
+        const founding = createFounding(membership, this.bad, claimed, this.#deps, work.without);
+        const made = await membership.group.carryOut(founding);
         this.#made.set(bytesToHex(made.hash), made);
         return { of: "founding", made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount } };
       }

@@ -8,6 +8,7 @@
  * epoch begins, and a commit is made, in one step.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
+import type { Parts } from "../../base/parts.ts";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { createInstances, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
@@ -62,6 +63,21 @@ export async function createSignatures(native: NativeEd25519 | undefined, x25519
     verifyApplication: (publicKey, message, signature) =>
       publicKey.length === 32 && signature.length === 64 && native.verify(publicKey, message, signature),
   };
+}
+
+/** As many take about as long as a part may. */
+const verifiedTogether = 32;
+
+/** The verdict of `verifyHandshakes`. */
+export function* verifyInParts(
+  { verifyHandshakes }: Pick<Signatures, "verifyHandshakes">,
+  items: readonly SignedBytes[],
+): Parts<boolean> {
+  for (let at = 0; at < items.length; at += verifiedTogether) {
+    if (!verifyHandshakes(items.slice(at, at + verifiedTogether))) return false;
+    yield;
+  }
+  return true;
 }
 
 function signPortably(seed: Uint8Array, message: Uint8Array): Uint8Array {

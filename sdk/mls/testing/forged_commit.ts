@@ -8,6 +8,7 @@ import {
   type MemberProof,
   type OwnersChange,
 } from "../../../proto/mod.ts";
+import { atOnce } from "../../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "../channel_extensions.ts";
 import { createRules } from "../channel_rules.ts";
 import { createCommit } from "../commit.ts";
@@ -34,7 +35,7 @@ export async function verdict(by: Agent, reader: Agent, forged: Forged): Promise
   const { binding, changes = [], added = [], removed = [], rejoins = [], leaves = [] } = forged;
   const packages = await Promise.all(added.map(async (agent) => agent.own ?? await agent.createKeyPackage()));
   const extensions = forged.extensions ?? (binding && encodeBinding(binding));
-  const { message, next } = await createCommit(by.member.current, {
+  const { message, next } = atOnce(createCommit(by.member.current, {
     proposals: [
       ...(extensions === undefined ? [] : [{
         proposalType: "group_context_extensions" as const,
@@ -46,7 +47,7 @@ export async function verdict(by: Agent, reader: Agent, forged: Forged): Promise
     identity: by.identity,
     authenticatedData: encodeCommitAad({ ...emptyCommitAad, changes: encodeOwnersChanges(changes), rejoins, leaves }),
     padding: () => 0,
-  }, by.deps);
+  }, by.deps));
   const outcome = await reader.member.receive(message, (commit) => {
     const { owners } = commit.summary;
     const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };

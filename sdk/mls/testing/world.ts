@@ -18,6 +18,7 @@ import {
 import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
+import { atOnce } from "../../base/parts.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
@@ -94,6 +95,7 @@ export class Agent {
       findPsk: (id) => id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
       clocksMs: () => [worldMs],
+      carryOut: atOnce,
       padding: (contentBytes) => -contentBytes & 255,
     };
   }

@@ -1,5 +1,6 @@
 /** Members whose leaves do not list all that this version is capable of. */
 import {
+  atOnce,
   createKeyPackage,
   DurableGroup,
   Group,
@@ -27,6 +28,7 @@ export async function createOlderOwner(stage: Stage): Promise<Actor> {
     findPsk: () => undefined,
     identity,
     clocksMs: () => [nowMs],
+    carryOut: atOnce,
     padding: () => 0,
   });
   await owner.change(async (store) => void await DurableGroup.save(group, store));

@@ -3,7 +3,7 @@
  * opens it makes groups, one of each epoch, secret tree and chain, and tries each message with all of them.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
-import { createSignatures, DurableGroup, openIdentity, type RecordStore } from "../../../sdk/testing/agents.ts";
+import { atOnce, createSignatures, DurableGroup, openIdentity, type RecordStore } from "../../../sdk/testing/agents.ts";
 import { platform } from "../../../sdk/platform/deno.ts";
 import { openAll, type OpenedVersion, stealStore } from "../stolen_store.ts";
 
@@ -61,6 +61,7 @@ async function memberDeps(opened: readonly OpenedVersion[], identity: string): P
     findPsk: () => undefined,
     clocksMs: () => [platform.nowMs()],
     padding: () => 0,
+    carryOut: atOnce,
   };
 }
 

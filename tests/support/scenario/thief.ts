@@ -1,6 +1,6 @@
 /** A thief that copied an agent's directory once, and from then on reads what passes on the wire. */
 import type { ChannelId } from "../../../proto/mod.ts";
-import { type Agent, DurableGroup, type RecordStore } from "../../../sdk/testing/agents.ts";
+import { type Agent, atOnce, DurableGroup, type RecordStore } from "../../../sdk/testing/agents.ts";
 
 export class Thief {
   readonly heard: string[] = [];
@@ -22,6 +22,7 @@ export class Thief {
       policy: () => undefined,
       findPsk: () => undefined,
       clocksMs: () => [runtime.nowMs()],
+      carryOut: atOnce,
       padding: () => 0,
     });
     if (loaded === undefined) throw new Error("The copy holds no such channel");
