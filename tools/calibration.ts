@@ -11,11 +11,26 @@ const baselineWorks = 1_590 / 0.031;
 export const shareWanted = 0.58;
 export const shareAtMost = 0.65;
 
-const rounds = 15;
+/** Rounds in which the engine gets to know the work; they are not counted. */
+const warmUps = 5;
 
-/** Returns the seconds of processor that the work takes here: the least of many, because a busy machine slows some. */
-export function calibrate(): number {
-  return Math.min(...Array.from({ length: rounds }, () => secondsOf(work)));
+/** The work is measured all through the run: cores that are shared, or slowed by heat, slow it as they slow the tests. */
+export class Calibration {
+  readonly #seconds: number[] = [];
+
+  constructor() {
+    for (let round = 0; round < warmUps; round++) work();
+  }
+
+  measure(): void {
+    this.#seconds.push(secondsOf(work));
+  }
+
+  /** The median: one round beside something else says nothing. */
+  get workSeconds(): number {
+    const sorted = this.#seconds.toSorted((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  }
 }
 
 export function baselineShare(processorSeconds: number, workSeconds: number): number {

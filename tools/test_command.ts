@@ -11,7 +11,7 @@
  * was not judged: a suite or the command was ended from outside, or with `--complete` a test was skipped.
  */
 import { changedFiles, suitesOf } from "./changed_suites.ts";
-import { baselineShare, calibrate, shareAtMost, shareWanted } from "./calibration.ts";
+import { baselineShare, Calibration, shareAtMost, shareWanted } from "./calibration.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
@@ -45,7 +45,7 @@ const mendsSkips =
 const unsteadyAtMost = 4;
 
 /** Of this machine, when the whole run is measured. */
-const workSeconds = chosen.length === suites.length ? calibrate() : undefined;
+const calibration = chosen.length === suites.length ? new Calibration() : undefined;
 const started = performance.now();
 const processorTime = childProcessorTime();
 const finished: Finished[] = [];
@@ -121,6 +121,7 @@ async function run(suite: Suite, print: (text: string) => void): Promise<Finishe
     print(text);
   });
   const processorSeconds = processorTime();
+  calibration?.measure();
   const seconds = (performance.now() - began) / 1000;
   const done = { suite, seconds, processorSeconds, result, output };
   finished.push(done);
@@ -167,8 +168,10 @@ function reportTimes(results: readonly Finished[]): void {
   const total = (performance.now() - started) / 1000;
   const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
   console.log(timeOf("total", total, processorTotal));
-  if (workSeconds !== undefined && processorTotal > 0) {
+  if (calibration !== undefined && processorTotal > 0) {
+    const { workSeconds } = calibration;
     const share = baselineShare(processorTotal, workSeconds);
+    console.log(`A fixed piece of work took ${(workSeconds * 1000).toFixed(1)} ms of processor beside it`);
     console.log(`This is ${share.toFixed(2)} of what the run took at first, and ${shareWanted} is wanted`);
     if (share > shareAtMost) {
       console.log("WARNING: that is too much; move what is long to a campaign (deno task stress)");
