@@ -169,7 +169,7 @@ export class LiveChannel {
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
-    this.departure = this.#createDeparture();
+    this.departure = this.#createDeparture(queue);
     membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
@@ -344,7 +344,7 @@ export class LiveChannel {
     };
   }
 
-  #createDeparture(): DepartureRunner {
+  #createDeparture(queue: ChannelQueue): DepartureRunner {
     return new DepartureRunner({
       ...this.#leaves,
       commits: this.commits,
@@ -360,6 +360,7 @@ export class LiveChannel {
         this.#end(undefined);
         this.#keeper.ended(how, operations);
       },
+      queue,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }

@@ -1,7 +1,8 @@
 /**
  * The one queue of a channel: every event of its rooms is a step here, one after the other. A step's write is on disk before its
  * effects begin, and before the next step of any room, so that no room acts on what a crash could take back. A step that writes
- * nothing is made at once, and without a promise.
+ * nothing is made at once, and without a promise. Events that effects bring about are stepped behind them, in their order, and
+ * before those that waited: nothing comes between a finding and what it causes.
  */
 import type { Runtime } from "../../base/runtime.ts";
 
@@ -35,7 +36,9 @@ export class ChannelQueue {
   /** The channel cannot go on. */
   readonly #onFault: (fault: unknown) => void;
   readonly #waiting: Waiting[] = [];
-  #isStepping = false;
+  #at: "rest" | "step" | "write" = "rest";
+  /** Of those that wait, the first that the present step has brought about. */
+  #caused = 0;
 
   constructor(after: Runtime["after"], onFault: (fault: unknown) => void) {
     this.#after = after;
@@ -49,14 +52,13 @@ export class ChannelQueue {
     return steps;
   }
 
-  #push<Event, Effect>(steps: Steps<Event, Effect>, event: Event | TimeOver): void {
+  #push<Event, Effect>(to: Steps<Event, Effect>, event: Event | TimeOver): void {
     // cast: an event goes back to the room that it came with
-    if (this.#isStepping) return void this.#waiting.push({ steps: steps as Steps<unknown, unknown>, event });
-    this.#isStepping = true;
+    const steps = to as Steps<unknown, unknown>;
+    if (this.#at === "step") return void this.#waiting.splice(this.#caused++, 0, { steps, event });
+    if (this.#at === "write") return void this.#waiting.push({ steps, event });
     try {
-      const written = steps.take(event);
-      if (written === undefined) this.#run();
-      else this.#hold(written);
+      if (this.#take(steps, event)) this.#run();
     } catch (fault) {
       this.#fail(fault);
     }
@@ -64,21 +66,38 @@ export class ChannelQueue {
 
   #run(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      const written = next.steps.take(next.event);
-      if (written !== undefined) return this.#hold(written);
+      if (!this.#take(next.steps, next.event)) return;
     }
-    this.#isStepping = false;
+    this.#at = "rest";
   }
 
-  /** Nothing is stepped until then. */
-  #hold(written: Promise<void>): void {
-    written.then(() => this.#run()).catch((fault) => this.#fail(fault));
+  /** Returns whether the next step may be made. */
+  #take(steps: Steps<unknown, unknown>, event: unknown): boolean {
+    this.#begin();
+    const { effects, written } = steps.step(event);
+    if (written === undefined) {
+      steps.perform(effects);
+      return true;
+    }
+    this.#at = "write";
+    written.then((others) => {
+      this.#begin();
+      steps.perform(others ?? effects);
+      this.#run();
+    }).catch((fault) => this.#fail(fault));
+    return false;
+  }
+
+  #begin(): void {
+    this.#at = "step";
+    this.#caused = 0;
   }
 
   /** Steps that are left are made: they tell those that wait. */
   #fail(fault: unknown): void {
-    this.#onFault(fault);
+    this.#begin();
     try {
+      this.#onFault(fault);
       this.#run();
     } catch (next) {
       this.#fail(next);
@@ -124,17 +143,13 @@ export class Steps<Event, Effect> {
     return this.#isOver;
   }
 
-  /** For the queue. Returns a promise when the step writes. */
-  take(event: Event | TimeOver): Promise<void> | undefined {
-    if (this.#isOver) return undefined;
-    const { effects, written } = this.#room.step(event);
-    if (written !== undefined) return written.then((others) => this.#perform(others ?? effects));
-    this.#perform(effects);
-    return undefined;
+  /** For the queue. */
+  step(event: Event | TimeOver): Stepped<Effect> {
+    return this.#isOver ? nothing : this.#room.step(event);
   }
 
-  /** An effect may end it. */
-  #perform(effects: readonly Effect[]): void {
+  /** For the queue. An effect may end it. */
+  perform(effects: readonly Effect[]): void {
     for (const effect of effects) if (!this.#isOver) this.#room.perform(effect);
     if (this.#timers.size > 0) this.#forgetTimers();
   }
@@ -148,3 +163,5 @@ export class Steps<Event, Effect> {
     }
   }
 }
+
+const nothing = Object.freeze({ effects: Object.freeze([]) });

@@ -56,6 +56,19 @@ Deno.test("a step is made at once; what its effects bring about is stepped behin
   assertEquals(house.said, ["a step", "a 1", "a 2", "b step", "b x"]);
 });
 
+Deno.test("what effects bring about comes in their order, with all that it causes, and before what waited", async () => {
+  const house = new House();
+  const third = house.room("c");
+  const second = house.room("b", (effect) => third.push({ effects: [effect] }));
+  const first = house.room("a", (effect) => second.push({ effects: [effect] }));
+  first.push({ effects: ["1", "2"], writes: true });
+  third.push({ effects: ["x"] });
+  house.writes[0]?.resolve();
+  await house.clock.settle();
+  const caused = (name: string): string[] => ["b step", `b ${name}`, "c step", `c ${name}`];
+  assertEquals(house.said, ["a step", "a 1", "a 2", ...caused("1"), ...caused("2"), "c step", "c x"]);
+});
+
 Deno.test("a write holds up its effects, and the steps of every room", async () => {
   const house = new House();
   const [first, second] = [house.room("a"), house.room("b")];

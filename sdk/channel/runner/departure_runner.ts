@@ -26,6 +26,7 @@ import {
 } from "../leaving/departure_state.ts";
 import type { Stage } from "../leaving/stage.ts";
 import { doOthersStay, isLastOwner } from "../succession.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
 
@@ -42,6 +43,7 @@ export interface DepartureRunnerParts extends LeaveParts {
   readonly onStayed: (operation: number, error: StaticError) => void;
   /** Once, and for each call that comes behind. */
   readonly onEnded: (how: End, operations: readonly number[]) => void;
+  readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -52,14 +54,20 @@ export class DepartureRunner {
   readonly #deps: ChannelDeps;
   readonly #facts: DepartureFacts;
   readonly #state: DepartureState = newDeparture();
-  readonly #queue: DepartureEvent[] = [];
-  readonly #timers = new Map<number, () => void>();
-  #isStepping = false;
+  readonly #steps: Steps<DepartureEvent, DepartureEffect>;
 
   constructor(parts: DepartureRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
     this.#facts = this.#createFacts();
+    this.#steps = parts.queue.add({
+      step: (event) => this.#step(event),
+      perform: (effect) => this.#perform(effect),
+      timers: () => {
+        const { departure } = this.#state;
+        return departure.at === "going" && "timer" in departure.going ? [departure.going.timer] : [];
+      },
+    });
   }
 
   /** Each is of the moment in which it is read. */
@@ -108,60 +116,44 @@ export class DepartureRunner {
 
   /** For good. The last member closes the channel, the last owner has a successor. `operation`: the call of the names. */
   leave(operation: number, successor: AgentId | undefined): void {
-    this.#push({ type: "leave", operation, successor });
+    this.#steps.push({ type: "leave", operation, successor });
   }
 
   /** The place of this agent may be another one. */
   look(): void {
-    this.#push({ type: "look" });
+    this.#steps.push({ type: "look" });
   }
 
   /** Our leaf is another one. */
   entered(): void {
-    this.#push({ type: "entered" });
+    this.#steps.push({ type: "entered" });
   }
 
   /** The log was asked for a founding of ours. With an error, it could not be. */
   foundingSettled(error?: unknown): void {
-    this.#push({ type: "founding", why: error === undefined ? undefined : this.#unanswered(error) });
+    this.#steps.push({ type: "founding", why: error === undefined ? undefined : this.#unanswered(error) });
   }
 
   /** The relay tells an end of the channel. Returns whether that is the answer to the question that is under way. */
   hears(end: ChannelEndReason | "unknown"): boolean {
     const { departure } = this.#state;
     if (departure.at !== "going" || !("call" in departure.going) || !isAskedFor(this.#state, end)) return false;
-    this.#push({ type: "done", call: departure.going.call });
+    this.#steps.push({ type: "done", call: departure.going.call });
     return true;
   }
 
   /** The channel has ended. */
   end(how: End): void {
-    this.#push({ type: "over", how });
+    this.#steps.push({ type: "over", how });
   }
 
   // Steps
 
-  #push(event: DepartureEvent): void {
-    this.#queue.push(event);
-    if (!this.#isStepping) this.#run();
-  }
-
-  /** At once: nothing of it is on disk. A fault ends the channel. */
-  #run(): void {
-    this.#isStepping = true;
-    try {
-      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-        const before = this.stage();
-        const { effects } = stepDeparture(this.#state, event, this.#facts);
-        this.#tellStage(before);
-        for (const effect of effects) this.#perform(effect);
-      }
-      this.#isStepping = false;
-      this.#forgetTimers();
-    } catch (fault) {
-      this.#isStepping = false;
-      this.#parts.onFault(fault);
-    }
+  #step(event: DepartureEvent): Stepped<DepartureEffect> {
+    const before = this.stage();
+    const step = stepDeparture(this.#state, event, this.#facts);
+    this.#tellStage(before);
+    return step;
   }
 
   #tellStage(before: Stage): void {
@@ -173,16 +165,6 @@ export class DepartureRunner {
     if (stage === "goodbye") recovery.push({ type: "halt" });
     else if (before === "goodbye") recovery.push({ type: "resume" });
     onStage();
-  }
-
-  /** Those that no state holds any more. */
-  #forgetTimers(): void {
-    const { departure } = this.#state;
-    for (const [timer, cancel] of this.#timers) {
-      if (departure.at === "going" && "timer" in departure.going && departure.going.timer === timer) continue;
-      cancel();
-      this.#timers.delete(timer);
-    }
   }
 
   // Effects
@@ -199,7 +181,7 @@ export class DepartureRunner {
       case "say":
         return this.#call(effect.call, () => this.#say(effect));
       case "wake":
-        return this.#wakeAfter(effect.afterMs, effect.timer);
+        return this.#steps.wake(effect.timer, effect.afterMs);
       case "settle":
         return onStayed(effect.operation, this.#errorOf(effect.result));
       case "ended":
@@ -209,18 +191,18 @@ export class DepartureRunner {
 
   #change(change: number, plan: OwnPlan): void {
     this.#parts.commits.commit(plan, { isOfDeparture: true }).then(
-      () => this.#push({ type: "changed", change, why: undefined }),
-      (error) => this.#push({ type: "changed", change, why: this.#unanswered(error) }),
+      () => this.#steps.push({ type: "changed", change, why: undefined }),
+      (error) => this.#steps.push({ type: "changed", change, why: this.#unanswered(error) }),
     );
   }
 
   #call(call: number, ask: () => Promise<unknown>): void {
     ask().then(
-      () => this.#push({ type: "done", call }),
+      () => this.#steps.push({ type: "done", call }),
       (error) => {
         // Anything but a refusal is a fault of ours.
         if (!(error instanceof StaticError)) return this.#parts.onFault(error);
-        this.#push({ type: "refused", call, why: this.#unanswered(error) });
+        this.#steps.push({ type: "refused", call, why: this.#unanswered(error) });
       },
     );
   }
@@ -231,14 +213,6 @@ export class DepartureRunner {
     const { departure } = this.#state;
     const isHeld = departure.at === "going" && "call" in departure.going && departure.going.call === call;
     if (isHeld) await this.#deps.session.call("LeaveChannel", leaveRequest(this.#parts, isNamed, this.#deps));
-  }
-
-  #wakeAfter(ms: number, timer: number): void {
-    const wake = (): void => {
-      this.#timers.delete(timer);
-      this.#push({ type: "time", timer });
-    };
-    this.#timers.set(timer, this.#deps.runtime.after(ms, wake));
   }
 
   // Words
