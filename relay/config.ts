@@ -51,8 +51,6 @@ export interface RelayConfig {
   readonly newSocketsPerAddress: number;
   /** Calls without a session that one address may make in a second; a burst may be four times as many. */
   readonly callsPerAddress: number;
-  /** Whether tools may ask what the gRPC service is. */
-  readonly reflection: boolean;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
 }
@@ -162,7 +160,6 @@ function readAll(read: VariableReader): RelayConfig {
     cluster: read.given("STATIC_RELAY_ENGINE") === "jetstream" ? readCluster(read) : undefined,
     diskBytes: read.integer("STATIC_RELAY_DISK_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER }) || undefined,
     coverBudget: readCoverBudget(read),
-    reflection: read.choice("STATIC_GRPC_REFLECTION", ["on", "off"]) === "on",
     balancers: read.list("STATIC_RELAY_BALANCERS", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
     socketsPerAddress: read.integer("STATIC_RELAY_SOCKETS_PER_ADDRESS", 0, { min: 1, max: 1_000_000 }) || undefined,
     newSocketsPerAddress: read.integer("STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS", 32, { min: 1, max: 1_000_000 }),

@@ -30,7 +30,6 @@ Deno.test("without any variable the relay is one for this machine", () => {
     socketsPerAddress: undefined,
     newSocketsPerAddress: 32,
     callsPerAddress: 100,
-    reflection: true,
     tls: undefined,
     engine: "file",
     cluster: undefined,

@@ -57,8 +57,6 @@ export interface RelayEdgeOptions {
   readonly isBusy?: () => boolean;
   /** Things that the relay needs and that do not answer. */
   readonly problems?: () => readonly Problem[];
-  /** Whether tools may ask what the gRPC service is; they may unless told. */
-  readonly reflection?: boolean;
   /** Limit of cover traffic for each account; none when absent. */
   readonly coverBudget?: CoverBudgetOptions | undefined;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
@@ -116,7 +114,6 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     after: deps.after,
     randomBytes: deps.randomBytes,
     isServing: () => notReady() === undefined,
-    reflection: options.reflection ?? true,
     onFault: options.onFault,
   });
   const { grpc, quic } = await openPorts(options, { host, service, limits, notReady });

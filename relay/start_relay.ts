@@ -322,7 +322,6 @@ async function serve(
       connections,
       lagMs: deps.loopLagMs,
       onSocket: () => watched.port?.accepted(),
-      reflection: config.reflection,
       isBusy: () =>
         sheddingLevel({
           loopLagMs: deps.loopLagMs(),

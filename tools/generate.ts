@@ -24,11 +24,11 @@ const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },
-  ...["health", "reflection"].map((name) => ({
-    path: `relay/grpc/standard/gen/${name}_pb.ts`,
-    source: `relay/grpc/standard/${name}.proto`,
-    generate: () => generateProto("relay/grpc/standard", name),
-  })),
+  {
+    path: "relay/grpc/health/gen/health_pb.ts",
+    source: "relay/grpc/health/health.proto",
+    generate: () => generateProto("relay/grpc/health", "health"),
+  },
   ...wasmModules.map((name) => ({
     path: `wasm/gen/${name}.ts`,
     source: `wasm/assembly/${name}`,

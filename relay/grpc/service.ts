@@ -19,16 +19,12 @@ import type { GrpcDeps } from "./deps.ts";
 import { toPublicError } from "./errors.ts";
 import { noteMessage } from "./malformed.ts";
 import { padMessage } from "./padding.ts";
-import { Health } from "./standard/gen/health_pb.ts";
-import { addHealth } from "./standard/health.ts";
-import { addReflection } from "./standard/reflection.ts";
+import { addHealth } from "./health/health.ts";
 import { sessionHeader, TypedSessions } from "./typed_sessions.ts";
 
 export interface GrpcServiceOptions extends GrpcDeps {
   /** Whether new sessions are welcome, for those who ask by gRPC's own health protocol. */
   readonly isServing: () => boolean;
-  /** Whether tools may ask what is served. */
-  readonly reflection: boolean;
 }
 
 export interface GrpcService {
@@ -85,7 +81,6 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   });
   router.rpc(Relay.method.cellDown, ({ link }, context) => links.down(link, peerOf(context), context.signal));
   addHealth(router, options);
-  if (options.reflection) addReflection(router, [Relay, Health]);
   return {
     router,
     stats: () => ({ typedSessions: sessions.size, cellStreams: streams.size, cellLinks: links.size }),

@@ -45,7 +45,6 @@ async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promi
     after,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     isServing: () => true,
-    reflection: false,
     onFault,
   });
   const allowsOrigin = (origin: string): boolean => config.origins.includes(origin);

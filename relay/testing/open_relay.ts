@@ -31,7 +31,6 @@ export interface TestRelayOptions {
   readonly allowsOrigin?: (origin: string) => boolean;
   readonly isBusy?: () => boolean;
   readonly problems?: RelayEdgeOptions["problems"];
-  readonly reflection?: boolean;
   /** Hears of fill and cover that accounts are charged for. */
   readonly countBytes?: Quota["countBytes"];
   /** The relay's clock, if it is not the machine's. */
@@ -94,7 +93,6 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     allowsOrigin: options.allowsOrigin ?? (() => true),
     ...(options.isBusy && { isBusy: options.isBusy }),
     ...(options.problems && { problems: options.problems }),
-    ...(options.reflection !== undefined && { reflection: options.reflection }),
     limits: { strangers: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),
   });

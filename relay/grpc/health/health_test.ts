@@ -1,16 +1,8 @@
-// gRPC's own services, as load balancers and tools ask them; `/ready` says the same to those who speak HTTP.
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+// gRPC's own health service, as load balancers ask it; `/ready` says the same to those who speak HTTP.
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { openTestRelay } from "../../testing/open_relay.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "./gen/health_pb.ts";
-import {
-  ServerReflection,
-  type ServerReflectionRequest,
-  ServerReflectionRequestSchema,
-  ServerReflectionResponseSchema,
-} from "./gen/reflection_pb.ts";
 import { createCertificate } from "../../../tests/support/mod.ts";
 import { connectTransport } from "../../../tests/support/relay/deno_clients.ts";
 import { startTestRelay } from "../../../tests/support/relay/test_relay.ts";
@@ -74,62 +66,4 @@ Deno.test("/health names each problem, and /ready the first for which sessions s
   assertEquals(await get("/ready"), [200, { status: "ok" }]);
   assertEquals((await health.check({})).status, Status.SERVING);
   await relay.close();
-});
-
-type Question = ServerReflectionRequest["messageRequest"];
-
-/** One question over gRPC, which `fetch` can ask because the stream ends with it. Returns names, files or the error. */
-async function ask(
-  send: typeof fetch,
-  port: number,
-  messageRequest: Question,
-): Promise<string[] | Uint8Array[] | number> {
-  const message = toBinary(ServerReflectionRequestSchema, create(ServerReflectionRequestSchema, { messageRequest }));
-  const body = new Uint8Array(5 + message.length);
-  new DataView(body.buffer).setUint32(1, message.length);
-  body.set(message, 5);
-  const url = `https://localhost:${port}/${ServerReflection.typeName}/ServerReflectionInfo`;
-  const headers = { "content-type": "application/grpc", te: "trailers" };
-  const answer = new Uint8Array(await (await send(url, { method: "POST", headers, body })).arrayBuffer());
-  const { messageResponse } = fromBinary(ServerReflectionResponseSchema, answer.subarray(5));
-  switch (messageResponse.case) {
-    case "listServicesResponse":
-      return messageResponse.value.service.map(({ name }) => name);
-    case "fileDescriptorResponse":
-      return messageResponse.value.fileDescriptorProto;
-    case "errorResponse":
-      return messageResponse.value.errorCode;
-    default:
-      throw new Error(`not expected: ${messageResponse.case}`);
-  }
-}
-
-Deno.test("reflection lists the services and gives their files, and can be switched off", async () => {
-  await using relay = await startTestRelay();
-  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
-  const { grpcPort } = relay.edge;
-  assertEquals(await ask(http.fetch, grpcPort, { case: "listServices", value: "" }), [
-    "static.relay.v1.Relay",
-    "grpc.health.v1.Health",
-    "grpc.reflection.v1.ServerReflection",
-  ]);
-  const symbol = "static.relay.v1.Relay.SendMessage";
-  const files = await ask(http.fetch, grpcPort, { case: "fileContainingSymbol", value: symbol });
-  const [file] = Array.isArray(files) ? files : [];
-  assert(file instanceof Uint8Array);
-  assertEquals(fromBinary(FileDescriptorProtoSchema, file).name, "relay.proto");
-  assertEquals(await ask(http.fetch, grpcPort, { case: "fileByFilename", value: "/etc/passwd" }), Code.NotFound);
-
-  const certificate = await createCertificate();
-  const silent = await openTestRelay({ certificate, reflection: false });
-  using other = connectTransport(silent.grpcPort, certificate.cert);
-  const answer = await other.fetch(
-    `https://localhost:${silent.grpcPort}/${ServerReflection.typeName}/ServerReflectionInfo`,
-    {
-      method: "POST",
-      headers: { "content-type": "application/grpc" },
-    },
-  );
-  assertEquals([answer.status, await answer.text()], [404, ""]);
-  await silent.close();
 });
