@@ -128,12 +128,20 @@ export const campaigns: readonly Campaign[] = [
     what: "kill -9 at every step: nothing is lost, doubled or used twice",
     paths: [
       "sdk/platform/directory_store_test.ts",
-      "sdk/store/forgetting_test.ts",
       "tests/formats/format_change_test.ts",
       "tests/project/start_test.ts",
       "tests/relay/engine_kill_test.ts",
       "tests/relay/exchange_test.ts",
       "tests/sdk/request_crash_test.ts",
+    ],
+  },
+  {
+    name: "forgetting",
+    what: "copies of directories under load, in Deno and Node: nothing that was read a minute before opens",
+    paths: [
+      "sdk/store/forgetting_test.ts",
+      "tests/faults/period_kill_test.ts",
+      "tests/sdk/forgotten_messages_campaign.ts",
     ],
   },
   {

@@ -2,10 +2,12 @@
  * A thief that has copied an agent's directory and recorded what the relay delivered. From every version of a record that the copy
  * opens it makes groups, one of each epoch, secret tree and chain, and tries each message with all of them.
  */
-import type { ChannelId } from "../../../proto/mod.ts";
+import { type ChannelId, readPrivateMessageHeader } from "../../../proto/mod.ts";
 import { atOnce, createSignatures, DurableGroup, openIdentity, type RecordStore } from "../../../sdk/testing/agents.ts";
 import { platform } from "../../../sdk/platform/deno.ts";
 import { openAll, type OpenedVersion, stealStore } from "../stolen_store.ts";
+
+const nothing = new Uint8Array(0);
 
 interface Wanted {
   readonly channelId: ChannelId;
@@ -23,25 +25,31 @@ export async function openWith(
   const versions = opened.toSorted((a, b) => a.generation - b.generation);
   const of = (pattern: RegExp): OpenedVersion[] => versions.filter(({ id }) => pattern.test(id));
   const always = ["entry", "owners", "parent"].flatMap((id) => of(new RegExp(`^${id}$`)).slice(-1));
-  const found = new Set<number>();
   const deps = await memberDeps(opened, identity);
+  const currents = new Map<number, OpenedVersion>();
+  for (const current of of(/^epoch$/)) {
+    const epoch = await DurableGroup.storedEpoch(channelId, { get: () => Promise.resolve(current.value) });
+    if (epoch !== undefined) currents.set(epoch, current);
+  }
+  const epochs = messages.map((message) => readPrivateMessageHeader(message).epoch);
+  const found = new Set<number>();
   for (const frontier of of(/^frontier\//)) {
-    const epoch = frontier.id.split("/")[1] ?? "";
+    const epoch = Number(frontier.id.split("/")[1]);
     const past = of(new RegExp(`^past/${epoch}$`)).slice(-1);
-    for (const current of of(/^epoch$/)) {
-      // Without a chain: of a sender that has not spoken yet when this tree was written.
-      for (const chain of [undefined, ...of(new RegExp(`^ratchet/${epoch}/`))]) {
-        if (found.size === messages.length) return found;
-        const records = [current, ...always, ...past, frontier, ...(chain === undefined ? [] : [chain])];
-        const group = await load(records, channelId, deps);
-        for (const [at, message] of messages.entries()) {
-          if (group === undefined || found.has(at)) continue;
-          const outcome = await group.receive(message, () => undefined).then(
-            (got) => got.outcome.kind,
-            () => "refused",
-          );
-          if (outcome === "message") found.add(at);
-        }
+    const current = currents.get(epoch) ?? (past.length > 0 ? [...currents.values()].at(-1) : undefined);
+    if (current === undefined) continue;
+    // Without a chain: of a sender that has not spoken yet when this tree was written.
+    for (const chain of [undefined, ...of(new RegExp(`^ratchet/${epoch}/`))]) {
+      const left = messages.keys().filter((at) => epochs[at] === epoch && !found.has(at)).toArray();
+      if (left.length === 0) break;
+      const records = [current, ...always, ...past, frontier, ...(chain === undefined ? [] : [chain])];
+      const group = await load(records, channelId, deps);
+      for (const at of left) {
+        const outcome = await group?.receive(messages[at] ?? nothing, () => undefined).then(
+          (got) => got.outcome.kind,
+          () => "refused",
+        );
+        if (outcome === "message") found.add(at);
       }
     }
   }
