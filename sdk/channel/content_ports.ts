@@ -32,10 +32,10 @@ export function createPorts(
     send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
     // With the position and what replies before have changed: one write for a request instead of two.
     writeAlong: (changes) =>
-      translating("Cannot note the request", async () => {
-        void progress().note(changes);
+      translating("Cannot note the request", () => {
+        progress().note(changes);
         // A requester waits for its handler.
-        await progress().written({ isUrgent: true });
+        return progress().written({ isUrgent: true });
       }),
     isMember: (each) => membership.memberOf(each) !== undefined,
     catchUp: async (timeoutMs) => {

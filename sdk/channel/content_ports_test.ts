@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { parseChannelId } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { createPorts } from "./content_ports.ts";
+import { ChannelQueue } from "./runner/channel_queue.ts";
 import { PositionRunner } from "./runner/position_runner.ts";
 
 const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
@@ -17,14 +18,14 @@ Deno.test("a request is noted at once, in one write with what waits to be writte
     onDurable: () => Promise.resolve(),
     onFault: () => {},
     // Nothing ends a rest but somebody that waits.
-    after: () => () => {},
+    queue: new ChannelQueue(() => () => {}, () => {}),
   });
   // cast: of all of them, only these parts are used here
   const given = { membership: { channelId }, health: {}, progress: () => progress } as unknown as Parameters<
     typeof createPorts
   >[0];
   const { writeAlong } = createPorts(given, { store } as unknown as Parameters<typeof createPorts>[1]); // cast: as above
-  void progress.note([change("reply before")]);
+  progress.note([change("reply before")]);
   await writeAlong([change("attempt")]);
   assertEquals(writes.map((each) => each.map(({ id }) => id)), [["reply before", "attempt", channelId]]);
 });

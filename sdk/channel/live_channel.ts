@@ -164,7 +164,7 @@ export class LiveChannel {
       discard: !parts.receive,
     });
     this.#reader = this.#createReader(parts);
-    this.#progress = this.#createProgress(parts.position?.sequence ?? 0);
+    this.#progress = this.#createProgress(parts.position?.sequence ?? 0, queue);
     this.#caretaker = new DutyRunner({ membership, commits, health, ages, queue }, deps);
     this.#recovery = this.#createRecovery(parts);
     this.#kept = new KeptCommits(membership, deps);
@@ -186,21 +186,21 @@ export class LiveChannel {
       stop: () => this.#recovery.stopsAt,
       foreign: () => this.#recovery.foreignGeneration,
       durable: () => this.#progress.durable,
-      onDone: (changes) => void this.#progress.note(changes),
+      onDone: (changes) => this.#progress.note(changes),
       judgeFounding: (founding) => judgeFounding(founding, this.#recovery.stopped, membership, this.#deps),
       enter: (founding, verdict) => this.#recovery.founded(founding, verdict),
       onFinding: (finding) => this.#hasRead(finding),
     });
   }
 
-  #createProgress(position: number): PositionRunner {
+  #createProgress(position: number, queue: ChannelQueue): PositionRunner {
     return new PositionRunner(position, {
       channelId: this.channelId,
       store: this.#deps.store,
       position: () => this.#reader.position,
       onDurable: () => this.#durable(),
       onFault: (fault) => this.die(fault),
-      after: (ms, run) => this.#deps.runtime.after(ms, run),
+      queue,
     });
   }
 
@@ -848,12 +848,12 @@ export class LiveChannel {
   }
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
-    const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
+    this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
     if (this.#recovery.place === "stopped") this.#recovery.push({ type: "all_shown" });
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
       this.#entries.run(() => Promise.resolve(this.#refill())).catch((fault) => this.die(fault));
     }
-    return written;
+    return this.#progress.nearer;
   }
 
   async #durable(): Promise<void> {

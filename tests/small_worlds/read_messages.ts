@@ -10,6 +10,7 @@ import {
   type PositionState,
   restorePosition,
   stepPosition,
+  timersOf,
 } from "../../sdk/channel/testing/messages.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { textOf } from "./plain_state.ts";
@@ -128,9 +129,7 @@ class Acting {
     const world = this.#world;
     const effects = this.#step(world.machine, event, { position: world.position });
     for (const effect of effects) this.#perform(effect);
-    const { writing, later } = world.machine;
-    const pace = "pace" in writing && writing.pace.is === "paced" ? writing.pace.timer : undefined;
-    const held = [later?.timer, "timer" in writing ? writing.timer : undefined, pace];
+    const held = timersOf(world.machine);
     world.timers = world.timers.filter((timer) => held.includes(timer));
   }
 
@@ -164,8 +163,6 @@ class Acting {
         world.asked = asked;
         return;
       }
-      case "rested":
-        return;
     }
   }
 

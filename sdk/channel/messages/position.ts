@@ -45,7 +45,7 @@ export function isFarAhead({ ahead }: PositionState): boolean {
   return ahead > maxAhead;
 }
 
-export function hasNews({ changes, durable }: PositionState, { position }: PositionFacts): boolean {
+function hasNews({ changes, durable }: PositionState, { position }: PositionFacts): boolean {
   return changes > 0 || position > durable;
 }
 
@@ -65,8 +65,6 @@ function happen(run: Run, event: PositionEvent): void {
     case "asked":
       state.waiting = [...state.waiting, event.operation];
       return event.isUrgent || !pace(run) ? hurry(run) : undefined;
-    case "hurry":
-      return hurry(run);
     case "gathered":
       return gathered(run, event.turn);
     case "time":
@@ -224,6 +222,5 @@ function rest(run: Run): void {
   const isLost = end === "failed" || (end === "stopped" && (ahead > 0 || changes > 0));
   for (const operation of state.waiting) effects.push({ type: "settle", operation, isLost });
   state.waiting = nobody;
-  effects.push({ type: "rested" });
   if (hasNews(state, facts)) writeLater(run);
 }

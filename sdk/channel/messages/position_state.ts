@@ -71,8 +71,6 @@ export type PositionEvent =
   | { readonly type: "noted"; readonly changes: number; readonly messages: number }
   /** Somebody waits for what was noted so far. `isUrgent`: without a rest. */
   | { readonly type: "asked"; readonly operation: number; readonly isUrgent: boolean }
-  /** Everything is to be written now. */
-  | { readonly type: "hurry" }
   | { readonly type: "gathered"; readonly turn: number }
   | { readonly type: "time"; readonly timer: number }
   | { readonly type: "written"; readonly call: number }
@@ -93,9 +91,7 @@ export type PositionEffect =
   | { readonly type: "write"; readonly call: number; readonly hasPosition: boolean }
   | { readonly type: "tell"; readonly call: number; readonly position: number }
   /** `isLost`: it will not be on disk. */
-  | { readonly type: "settle"; readonly operation: number; readonly isLost: boolean }
-  /** No write is under way any more. */
-  | { readonly type: "rested" };
+  | { readonly type: "settle"; readonly operation: number; readonly isLost: boolean };
 
 export const resting: Writing = Object.freeze({ at: "resting" });
 export const free: Pace = Object.freeze({ is: "free" });
@@ -114,6 +110,13 @@ export function restorePosition(position: number): PositionState {
     end: "none",
     numbers: 0,
   };
+}
+
+/** Those that the state waits for. */
+export function timersOf({ writing, later, end }: PositionState): readonly (number | undefined)[] {
+  if (end !== "none") return nobody;
+  const pace = "pace" in writing && writing.pace.is === "paced" ? writing.pace.timer : undefined;
+  return [later?.timer, "timer" in writing ? writing.timer : undefined, pace];
 }
 
 /** Without everything that is in memory alone: `restorePosition` must make the same of the position on disk. */

@@ -3,20 +3,21 @@
  * application's progress are here alone.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createError } from "../../base/errors.ts";
-import type { Runtime } from "../../base/runtime.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { LogPosition } from "../reading/log_place.ts";
-import { hasNews, isFarAhead, stepPosition } from "../messages/position.ts";
+import { isFarAhead, stepPosition } from "../messages/position.ts";
 import {
   type PositionEffect,
   type PositionEvent,
   type PositionFacts,
   type PositionState,
   restorePosition,
+  timersOf,
 } from "../messages/position_state.ts";
 import { type ChannelStore, putPosition } from "../records.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Steps } from "./channel_queue.ts";
 
 const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
@@ -31,19 +32,17 @@ export interface PositionParts {
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
-  readonly after: Runtime["after"];
+  readonly queue: ChannelQueue;
 }
 
 export class PositionRunner {
   readonly #parts: PositionParts;
   readonly #state: PositionState;
   readonly #facts: PositionFacts;
-  readonly #timers = new Map<number, () => void>();
-  readonly #operations = new Map<number, Deferred<void>>();
-  #changes: Noted[] = [];
-  /** For those that wait until no write is under way. */
-  #rested: Deferred<void> | undefined;
-  #numbers = 0;
+  readonly #steps: Steps<PositionEvent, PositionEffect>;
+  readonly #waiting = new Calls();
+  /** For the next write, whatever stands in the queue before it: the position of that moment is behind them. */
+  readonly #changes: Noted[] = [];
 
   constructor(position: number, parts: PositionParts) {
     this.#parts = parts;
@@ -53,6 +52,11 @@ export class PositionRunner {
         return parts.position().sequence;
       },
     };
+    this.#steps = parts.queue.add({
+      step: (event) => ({ effects: stepPosition(this.#state, event, this.#facts) }),
+      perform: (effect) => this.#perform(effect),
+      timers: () => timersOf(this.#state),
+    });
   }
 
   /** Never delivered again. */
@@ -70,130 +74,85 @@ export class PositionRunner {
     return this.#state.ahead;
   }
 
-  /**
-   * The application is done with something, or the log moved on past entries that are not for it. One that is far ahead of the disk
-   * waits for the promise.
-   */
-  note(changes: readonly Noted[] = [], messages = 0): Promise<void> | undefined {
+  /** For a reader that is far ahead of the disk: it waits for this. */
+  get nearer(): Promise<void> | undefined {
+    return isFarAhead(this.#state) ? this.flush() : undefined;
+  }
+
+  /** The application is done with something, or the log moved on past entries that are not for it. */
+  note(changes: readonly Noted[] = [], messages = 0): void {
     for (const change of changes) this.#changes.push(change);
-    this.#step({ type: "noted", changes: changes.length, messages });
-    return isFarAhead(this.#state) && this.#isBusy ? this.#rest() : undefined;
+    this.#steps.push({ type: "noted", changes: changes.length, messages });
   }
 
   /** Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not be. Urgent: without a rest. */
   written({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<void> {
-    const waiting = createDeferred<void>();
-    const operation = ++this.#numbers;
-    this.#operations.set(operation, waiting);
-    this.#step({ type: "asked", operation, isUrgent });
-    return waiting.promise;
+    return this.#waiting.begin((operation) => this.#steps.push({ type: "asked", operation, isUrgent }));
   }
 
-  /** Resolves when everything noted is on disk. */
-  async flush(): Promise<void> {
-    while (this.#isBusy || (this.#state.end === "none" && hasNews(this.#state, this.#facts))) {
-      this.#step({ type: "hurry" });
-      if (this.#isBusy) await this.#rest();
-    }
+  /** Resolves when what was noted so far is on disk, or will not be. */
+  flush(): Promise<void> {
+    return this.written({ isUrgent: true }).catch(() => {});
   }
 
   /** The relay's log goes on behind this entry, which may be before the place where we were. The place is written again. */
-  async lose(position: number): Promise<void> {
-    await this.flush();
-    this.#step({ type: "lost", position });
+  lose(position: number): Promise<void> {
+    return this.flush().then(() => this.#steps.push({ type: "lost", position }));
   }
 
   /** The position is void, because it belongs to another log. Pending writes do not count for this one. */
   forget(): void {
-    this.#step({ type: "forgotten" });
+    this.#steps.push({ type: "forgotten" });
   }
 
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
-    this.#changes = [];
-    this.#step({ type: "entered", position });
+    this.#changes.length = 0;
+    this.#steps.push({ type: "entered", position });
   }
 
   stop(): void {
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.#step({ type: "stop" });
-  }
-
-  get #isBusy(): boolean {
-    return this.#state.writing.at !== "resting";
-  }
-
-  #rest(): Promise<void> {
-    return (this.#rested ??= createDeferred<void>()).promise;
-  }
-
-  #step(event: PositionEvent): void {
-    for (const effect of stepPosition(this.#state, event, this.#facts)) this.#perform(effect);
+    this.#steps.push({ type: "stop" });
   }
 
   #perform(effect: PositionEffect): void {
     switch (effect.type) {
       case "gather": {
         const { turn } = effect;
-        return queueMicrotask(() => this.#step({ type: "gathered", turn }));
+        return queueMicrotask(() => this.#steps.push({ type: "gathered", turn }));
       }
       case "wake":
-        return this.#wakeAfter(effect.afterMs, effect.timer);
+        return this.#steps.wake(effect.timer, effect.afterMs);
       case "write":
         return this.#write(effect.call, effect.hasPosition);
       case "tell":
-        this.#parts.onDurable(effect.position).then(
-          () => this.#step({ type: "told", call: effect.call }),
-          (fault) => this.#fail(effect.call, fault),
-        );
-        return;
-      case "settle": {
-        const waiting = this.#operations.get(effect.operation);
-        this.#operations.delete(effect.operation);
-        return effect.isLost ? waiting?.reject(createError("transport_error", notWritten)) : waiting?.resolve();
-      }
-      case "rested":
-        this.#rested?.resolve();
-        this.#rested = undefined;
+        return this.#tell(effect.call, effect.position);
+      case "settle":
+        if (!effect.isLost) return this.#waiting.settle(effect.operation, undefined);
+        return this.#waiting.fail(effect.operation, createError("transport_error", notWritten));
     }
   }
 
-  #wakeAfter(ms: number, timer: number): void {
-    const cancel = this.#parts.after(ms, () => {
-      this.#timers.delete(timer);
-      this.#step({ type: "time", timer });
-    });
-    this.#timers.set(timer, cancel);
-  }
-
+  /** The queue goes on meanwhile: no message waits for the disk. */
   #write(call: number, hasPosition: boolean): void {
-    // Those of the moment before are over.
-    this.#forgetTimers();
-    this.#batch(hasPosition).then(
-      () => this.#step({ type: "written", call }),
+    const { channelId, store, position } = this.#parts;
+    const changes = this.#changes.splice(0).map((change) => typeof change === "function" ? change() : change);
+    if (hasPosition) changes.push(putPosition(channelId, position()));
+    store.batch(changes).then(
+      () => this.#steps.push({ type: "written", call }),
       (fault) => this.#fail(call, fault),
     );
   }
 
-  async #batch(hasPosition: boolean): Promise<void> {
-    const { channelId, store, position } = this.#parts;
-    const changes = this.#changes.map((change) => typeof change === "function" ? change() : change);
-    this.#changes = [];
-    if (hasPosition) changes.push(putPosition(channelId, position()));
-    await store.batch(changes);
-  }
-
-  #forgetTimers(): void {
-    for (const [timer, cancel] of this.#timers) {
-      if (timer === this.#state.later?.timer) continue;
-      cancel();
-      this.#timers.delete(timer);
-    }
+  #tell(call: number, position: number): void {
+    this.#parts.onDurable(position).then(
+      () => this.#steps.push({ type: "told", call }),
+      (fault) => this.#fail(call, fault),
+    );
   }
 
   #fail(call: number, fault: unknown): void {
-    this.#step({ type: "failed", call });
+    this.#steps.push({ type: "failed", call });
     this.#parts.onFault(fault);
   }
 }

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../base/errors.ts";
 import { parseChannelId } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
+import { ChannelQueue } from "./channel_queue.ts";
 import { PositionRunner } from "./position_runner.ts";
 
 interface Bench {
@@ -48,12 +49,12 @@ function createBench(): Bench {
       return Promise.resolve();
     },
     onFault: (fault) => bench.faults.push(fault),
-    after: (ms, run) => {
+    queue: new ChannelQueue((ms, run) => {
       bench.rests.push(ms);
       if (bench.awake) resting.push({ ms, run });
       else queueMicrotask(run);
       return () => {};
-    },
+    }, (fault) => bench.faults.push(fault)),
   });
   return Object.assign(bench, { progress });
 }
@@ -102,7 +103,8 @@ Deno.test("who runs far ahead of the disk has to wait for it", async () => {
   const bench = createBench();
   const waits = Array.from({ length: 80 }, (_, i) => {
     bench.position++;
-    return bench.progress.note([change(`${i}`)], 1);
+    bench.progress.note([change(`${i}`)], 1);
+    return bench.progress.nearer;
   });
   assertEquals(waits[0], undefined);
   assertEquals(waits.at(-1) instanceof Promise, true);

@@ -23,6 +23,7 @@ export {
   type PositionFacts,
   type PositionState,
   restorePosition,
+  timersOf,
 } from "../messages/position_state.ts";
 export { isFullInbox, isNearlyEmptyInbox, stepInbox } from "../messages/inbox.ts";
 export {
