@@ -143,7 +143,7 @@ export class LiveChannel {
     const onFault = (fault: unknown): void => this.die(fault);
     const queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
-    this.commits = this.#createCommits(parts);
+    this.commits = this.#createCommits(parts, queue);
     const { commits } = this;
     this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, queue }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
@@ -299,7 +299,7 @@ export class LiveChannel {
     if (permit !== undefined) this.#goOn(permit);
   }
 
-  #createCommits({ candidate, given }: Pick<LiveChannelParts, "candidate" | "given">): CommitRunner {
+  #createCommits({ candidate, given }: LiveChannelParts, queue: ChannelQueue): CommitRunner {
     return new CommitRunner({
       membership: this.membership,
       health: this.health,
@@ -313,6 +313,7 @@ export class LiveChannel {
       lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
       onDiscarded: (prepared) => this.#storeAge.discarded(prepared),
       onOutside: (reason, named) => this.#recovery.push({ type: "out_of_step", reason, isNamed: named }),
+      queue,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }

@@ -172,13 +172,6 @@ export class Inside {
     this.#live.commits.look();
   }
 
-  /** From now on `act` decides what becomes of it when the time of an open commit has come. */
-  replaceResume(act: (resume: () => Promise<void>) => Promise<void>): void {
-    const { commits } = this.#live;
-    const wake = commits.wake.bind(commits);
-    commits.wake = (timer) => void act(() => Promise.resolve(wake(timer)));
-  }
-
   /** From now on our commits are made by `act`. */
   replacePrepare(act: (change: Change, prepare: (change: Change) => PreparedCommit) => PreparedCommit): void {
     const { group } = this;

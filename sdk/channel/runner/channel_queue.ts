@@ -23,7 +23,12 @@ export interface Room<Event, Effect> {
   readonly perform: (effect: Effect) => void;
   /** Those that the state holds; the others are cancelled. */
   readonly timers?: () => readonly (number | undefined)[];
+  /** Behind the effects of each step. */
+  readonly stepped?: () => void;
 }
+
+/** `isCaused`: comes before what waits. */
+type Push<Event> = (event: Event | TimeOver, isCaused: boolean) => void;
 
 /** A step that waits for its turn. */
 interface Waiting {
@@ -37,7 +42,7 @@ export class ChannelQueue {
   readonly #onFault: (fault: unknown) => void;
   readonly #waiting: Waiting[] = [];
   #at: "rest" | "step" | "write" = "rest";
-  /** Of those that wait, the first that the present step has brought about. */
+  /** So many of those that wait come from the present step. */
   #caused = 0;
 
   constructor(after: Runtime["after"], onFault: (fault: unknown) => void) {
@@ -47,16 +52,18 @@ export class ChannelQueue {
 
   /** A room steps here from now on. */
   add<Event, Effect>(room: Room<Event, Effect>): Steps<Event, Effect> {
-    const push = (event: Event | TimeOver): void => this.#push(steps, event);
+    const push: Push<Event> = (event, isCaused) => this.#push(steps, event, isCaused);
     const steps = new Steps(room, push, this.#after);
     return steps;
   }
 
-  #push<Event, Effect>(to: Steps<Event, Effect>, event: Event | TimeOver): void {
+  #push<Event, Effect>(to: Steps<Event, Effect>, event: Event | TimeOver, isCaused: boolean): void {
     // cast: an event goes back to the room that it came with
     const steps = to as Steps<unknown, unknown>;
-    if (this.#at === "step") return void this.#waiting.splice(this.#caused++, 0, { steps, event });
-    if (this.#at === "write") return void this.#waiting.push({ steps, event });
+    if (this.#at !== "rest") {
+      const at = this.#at === "step" || isCaused ? this.#caused++ : this.#waiting.length;
+      return void this.#waiting.splice(at, 0, { steps, event });
+    }
     try {
       if (this.#take(steps, event)) this.#run();
     } catch (fault) {
@@ -73,7 +80,8 @@ export class ChannelQueue {
 
   /** Returns whether the next step may be made. */
   #take(steps: Steps<unknown, unknown>, event: unknown): boolean {
-    this.#begin();
+    this.#at = "step";
+    this.#caused = 0;
     const { effects, written } = steps.step(event);
     if (written === undefined) {
       steps.perform(effects);
@@ -81,21 +89,16 @@ export class ChannelQueue {
     }
     this.#at = "write";
     written.then((others) => {
-      this.#begin();
+      this.#at = "step";
       steps.perform(others ?? effects);
       this.#run();
     }).catch((fault) => this.#fail(fault));
     return false;
   }
 
-  #begin(): void {
-    this.#at = "step";
-    this.#caused = 0;
-  }
-
   /** Steps that are left are made: they tell those that wait. */
   #fail(fault: unknown): void {
-    this.#begin();
+    this.#at = "step";
     try {
       this.#onFault(fault);
       this.#run();
@@ -108,26 +111,31 @@ export class ChannelQueue {
 /** The place of one room in the queue, with its timers. */
 export class Steps<Event, Effect> {
   readonly #room: Room<Event, Effect>;
-  readonly #push: (event: Event | TimeOver) => void;
+  readonly #push: Push<Event>;
   readonly #after: Runtime["after"];
   readonly #timers = new Map<number, () => void>();
   #isOver = false;
 
-  constructor(room: Room<Event, Effect>, push: (event: Event | TimeOver) => void, after: Runtime["after"]) {
+  constructor(room: Room<Event, Effect>, push: Push<Event>, after: Runtime["after"]) {
     this.#room = room;
     this.#push = push;
     this.#after = after;
   }
 
   push(event: Event): void {
-    if (!this.#isOver) this.#push(event);
+    if (!this.#isOver) this.#push(event, false);
+  }
+
+  /** The group has moved: nothing that waits is to be looked at as if it had not. */
+  pushFirst(event: Event): void {
+    if (!this.#isOver) this.#push(event, true);
   }
 
   /** An effect of the room. */
   wake(timer: number, afterMs: number): void {
     const run = (): void => {
       this.#timers.delete(timer);
-      this.#push({ type: "time", timer });
+      this.#push({ type: "time", timer }, false);
     };
     this.#timers.set(timer, this.#after(afterMs, run));
   }
@@ -152,6 +160,7 @@ export class Steps<Event, Effect> {
   perform(effects: readonly Effect[]): void {
     for (const effect of effects) if (!this.#isOver) this.#room.perform(effect);
     if (this.#timers.size > 0) this.#forgetTimers();
+    if (!this.#isOver) this.#room.stepped?.();
   }
 
   #forgetTimers(): void {

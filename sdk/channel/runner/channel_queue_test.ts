@@ -69,6 +69,18 @@ Deno.test("what effects bring about comes in their order, with all that it cause
   assertEquals(house.said, ["a step", "a 1", "a 2", ...caused("1"), ...caused("2"), "c step", "c x"]);
 });
 
+Deno.test("what is so already comes before what waits, in its order", async () => {
+  const house = new House();
+  const [first, second] = [house.room("a"), house.room("b")];
+  first.push({ effects: ["1"], writes: true });
+  second.push({ effects: ["x"] });
+  first.pushFirst({ effects: ["2"] });
+  second.pushFirst({ effects: ["3"] });
+  house.writes[0]?.resolve();
+  await house.clock.settle();
+  assertEquals(house.said, ["a step", "a 1", "a step", "a 2", "b step", "b 3", "b step", "b x"]);
+});
+
 Deno.test("a write holds up its effects, and the steps of every room", async () => {
   const house = new House();
   const [first, second] = [house.room("a"), house.room("b")];

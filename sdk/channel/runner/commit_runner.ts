@@ -1,10 +1,9 @@
 /**
- * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its next events. One step is over,
- * and durable, before the next begins. Promises of our own commits are here alone.
+ * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its next events. Promises of our own
+ * commits are here alone.
  * Long because each effect, and the end of each, is here.
  */
 import { type AgentId, generationOf } from "../../../proto/mod.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { isCode, StaticError, UnavailableError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
@@ -17,7 +16,6 @@ import {
   type CommitEvent,
   type CommitFacts,
   type CommitsState,
-  type CommitStep,
   type CommitWrite,
   oursOf,
   type Refused,
@@ -33,10 +31,13 @@ import { channelFull, type LastHeard } from "../last_heard.ts";
 import type { Membership, Moved } from "../membership.ts";
 import { type Plan, type Planned, withLeavers } from "../plan.ts";
 import type { LeaveProof } from "../records.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import { KeptOwnCommits, type Made, type OwnCommitParts, type Written } from "./kept_own_commits.ts";
 
 type Event = CommitEvent<Plan>;
 type Effect = CommitEffect<Plan>;
+type Change = Extract<Event, { type: "change" }>;
 /** To an entry that waited. */
 export type Explained = Extract<Effect, { type: "explained" }>["as"];
 
@@ -65,12 +66,13 @@ export interface CommitRunnerParts extends OwnCommitParts {
   readonly lastHeard: LastHeard;
   /** Our group is of no use any more. `named`: an answer to all let this agent in with wrong keys. */
   readonly onOutside: (reason: string, named: boolean) => void;
+  readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
-interface Operation extends Deferred<Committed | undefined> {
-  readonly plan: Plan;
-  readonly isOfDeparture: boolean;
+/** With its bytes and its request. */
+interface Prepared extends Extract<Event, { type: "prepared" }> {
+  readonly kept: Made;
 }
 
 export class CommitRunner {
@@ -78,16 +80,15 @@ export class CommitRunner {
   readonly #deps: ChannelDeps;
   readonly #facts: CommitFacts<Plan>;
   readonly #state: CommitsState<Plan>;
-  readonly #queue: Event[] = [];
-  readonly #timers = new Map<number, () => void>();
-  readonly #operations = new Map<number, Operation>();
-  readonly #entries = new Map<number, (as: Explained) => void>();
-  readonly #fates = new Map<number, Deferred<void>>();
+  readonly #steps: Steps<Event | Prepared, Effect>;
+  readonly #operations = new Calls<Committed | undefined>();
+  /** Of the calls that wait: in another group each is asked for anew. */
+  readonly #changes = new Map<number, Change>();
+  readonly #entries = new Calls<Explained>();
+  readonly #fates = new Calls();
   readonly #kept: KeptOwnCommits;
   /** As the machine was told: keys are at work for exactly that. */
   #planned = new WeakMap<Plan, Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }>();
-  #numbers = 0;
-  #isStepping = false;
   /** Its write is under way. */
   #entering: { readonly made: Made; readonly isOfBefore: boolean } | undefined;
   #generation: number;
@@ -99,12 +100,20 @@ export class CommitRunner {
     this.#deps = deps;
     const { membership } = parts;
     this.#kept = new KeptOwnCommits(parts, deps);
-    for (const prepared of candidate === undefined ? given : [candidate, ...given]) this.#kept.keep(prepared);
+    for (const prepared of candidate === undefined ? given : [candidate, ...given]) {
+      this.#kept.keep(this.#kept.make(prepared));
+    }
     this.#state = restoreCommits({
       candidate: candidate && shownOf(candidate),
       given: given.map((each) => shownOf(each)),
     });
     this.#facts = this.#createFacts();
+    this.#steps = parts.queue.add({
+      step: (event) => this.#step(event),
+      perform: (effect) => this.#perform(effect),
+      timers: () => this.#timers,
+      stepped: () => this.#kept.forgetOthers(oursOf(this.#state)),
+    });
     this.#generation = generationOf(membership.epoch);
     membership.onMoved((moved) => this.#moved(moved));
   }
@@ -180,21 +189,17 @@ export class CommitRunner {
    */
   commit(plan: Plan, { isOfDeparture = false } = {}): Promise<Committed | undefined> {
     if (this.#over !== undefined) return Promise.reject(this.#over);
-    const operation = ++this.#numbers;
-    const waiting = createDeferred<Committed | undefined>();
-    this.#operations.set(operation, { ...waiting, plan, isOfDeparture });
-    this.#push({ type: "change", operation, plan, isOfDeparture });
-    return waiting.promise;
+    return this.#operations.begin((operation) => {
+      const change: Change = { type: "change", operation, plan, isOfDeparture };
+      this.#changes.set(operation, change);
+      this.#steps.push(change);
+    });
   }
 
   /** An entry cannot be read, and a commit of ours may be why. */
   explain(): Promise<Explained> {
     if (this.#over !== undefined) return Promise.resolve("unknown");
-    const { promise, resolve } = createDeferred<Explained>();
-    const reading = ++this.#numbers;
-    this.#entries.set(reading, resolve);
-    this.#push({ type: "entry", reading });
-    return promise;
+    return this.#entries.begin((reading) => this.#steps.push({ type: "entry", reading }));
   }
 
   /** Whether a commit of ours that may be taken adds this agent. */
@@ -205,19 +210,15 @@ export class CommitRunner {
   /** Resolves when the relay has said what became of our commits, or one is under way. Throws `StaticError` when it does not say. */
   fate(): Promise<void> {
     if (this.#over !== undefined) return Promise.resolve();
-    const waiting = createDeferred<void>();
-    const call = ++this.#numbers;
-    this.#fates.set(call, waiting);
-    this.#push({ type: "fate", call });
-    return waiting.promise;
+    return this.#fates.begin((call) => this.#steps.push({ type: "fate", call }));
   }
 
   /** The permit, the place, the departure, or something that plans are about has changed. */
   look(): void {
-    this.#push({ type: "look" });
+    this.#steps.push({ type: "look" });
     // No connection comes any more, and nobody waits for one.
     if (!this.#isClosed) return;
-    for (const { timer } of [...this.#state.plans]) if (timer !== undefined) this.wake(timer);
+    for (const { timer } of this.#state.plans) if (timer !== undefined) this.#steps.push({ type: "time", timer });
   }
 
   get #isClosed(): boolean {
@@ -226,94 +227,56 @@ export class CommitRunner {
 
   /** A member has said that it leaves. */
   left(): void {
-    this.#push({ type: "left" });
+    this.#steps.push({ type: "left" });
   }
 
   /** This agent was let in anew, and the membership before is over. */
   replaced(): void {
     this.#generation = generationOf(this.#parts.membership.epoch);
-    this.#push({ type: "moved", by: "membership" });
+    this.#steps.push({ type: "moved", by: "membership" });
   }
 
   /** Nothing is stepped any more, and all that waits is told at once, also behind a step that is being written. */
   end(error: StaticError): void {
     if (this.#over !== undefined) return;
     this.#over = error;
-    this.#queue.length = 0;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    for (const { reject } of this.#operations.values()) reject(error);
-    this.#operations.clear();
-    for (const tell of this.#entries.values()) tell("unknown");
-    this.#entries.clear();
-    for (const { resolve } of this.#fates.values()) resolve();
-    this.#fates.clear();
+    this.#steps.end();
+    this.#operations.failAll(error);
+    this.#entries.settleAll("unknown");
+    this.#fates.settleAll();
   }
 
   // Steps
 
-  /** Our group has moved: everything that waits is looked at in the new epoch, also when it came first. */
   #moved({ committer }: Pick<Moved, "committer">): void {
     const generation = generationOf(this.#parts.membership.epoch);
     const isNew = generation !== this.#generation;
     this.#generation = generation;
-    if (isNew) this.#push({ type: "moved", by: "generation" });
+    if (isNew) this.#steps.pushFirst({ type: "moved", by: "generation" });
     // Of our own the write tells.
-    else if (committer !== this.#deps.agentId) this.#push({ type: "moved", by: "commit" });
+    else if (committer !== this.#deps.agentId) this.#steps.pushFirst({ type: "moved", by: "commit" });
   }
 
-  #push(event: Event): void {
-    if (this.#over !== undefined) return;
-    const first = event.type === "moved" ? this.#queue.findIndex(({ type }) => type !== "moved") : -1;
-    this.#queue.splice(first < 0 ? this.#queue.length : first, 0, event);
-    if (!this.#isStepping) this.#run();
+  #step(event: Event | Prepared): Stepped<Effect> {
+    if ("kept" in event) this.#kept.keep(event.kept);
+    const { write, effects } = stepCommits(this.#state, event, this.#facts);
+    return write === undefined ? { effects } : { effects, written: this.#carryOut(write, effects) };
   }
 
-  /** At once, as long as nothing has to be written. A fault ends the channel. */
-  #run(): void {
-    this.#isStepping = true;
+  /** Resolves with the effects: they are others when the group had moved. */
+  async #carryOut(write: CommitWrite, effects: readonly Effect[]): Promise<readonly Effect[]> {
     try {
-      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-        const { write, effects } = stepCommits(this.#state, event, this.#facts);
-        if (write !== undefined) {
-          return void this.#carryOut({ write, effects }).then(() => this.#run(), (fault) => this.#fail(fault));
-        }
-        for (const effect of effects) this.#perform(effect);
-      }
-      this.#isStepping = false;
-      this.#forget();
+      const written = await this.#write(write, effects);
+      return written === "done" ? effects : this.#notEntered(written, effects);
     } catch (fault) {
-      this.#fail(fault);
+      this.#operations.failAll(toStaticError(fault, "Cannot change the channel"));
+      throw fault;
     }
   }
 
-  #fail(fault: unknown): void {
-    const why = toStaticError(fault, "Cannot change the channel");
-    for (const { reject } of this.#operations.values()) reject(why);
-    this.#operations.clear();
-    this.#parts.onFault(fault);
-  }
-
-  async #carryOut({ write, effects }: Required<CommitStep<Plan>>): Promise<void> {
-    const written = write === undefined ? "done" : await this.#write(write, effects);
-    for (const effect of written === "done" ? effects : this.#notEntered(written, effects)) this.#perform(effect);
-  }
-
-  /** Timers that no state holds any more, and bytes of commits that have ended. */
-  #forget(): void {
+  get #timers(): readonly (number | undefined)[] {
     const { commit, again, rest, plans } = this.#state;
-    const timers = [
-      again,
-      rest?.timer,
-      "timer" in commit ? commit.timer : undefined,
-      ...plans.map(({ timer }) => timer),
-    ];
-    for (const [timer, cancel] of this.#timers) {
-      if (timers.includes(timer)) continue;
-      cancel();
-      this.#timers.delete(timer);
-    }
-    this.#kept.forgetOthers(oursOf(this.#state));
+    return [again, rest?.timer, "timer" in commit ? commit.timer : undefined, ...plans.map(({ timer }) => timer)];
   }
 
   async #write(write: CommitWrite, effects: readonly Effect[]): Promise<Written> {
@@ -334,9 +297,8 @@ export class CommitRunner {
     return effects.flatMap((effect): Effect[] => {
       if (effect.type === "settle" && effect.result.is === "made") {
         if (written === "moved") return [{ ...effect, result: { is: "failed", why: { by: "forked" } } }];
-        const { operation } = effect;
-        const { plan, isOfDeparture } = this.#operations.get(operation) ?? {};
-        if (plan !== undefined) this.#push({ type: "change", operation, plan, isOfDeparture: isOfDeparture === true });
+        const change = this.#changes.get(effect.operation);
+        if (change !== undefined) this.#steps.push(change);
         return [];
       }
       if (effect.type !== "finding" || effect.finding.is !== "entered") return [effect];
@@ -348,7 +310,6 @@ export class CommitRunner {
   // Effects
 
   #perform(effect: Effect): void {
-    if (this.#over !== undefined) return;
     const { membership, health, onOutside } = this.#parts;
     switch (effect.type) {
       case "prepare":
@@ -357,57 +318,46 @@ export class CommitRunner {
         return this.#send(effect.call, effect.candidate);
       case "find":
         membership.findCommit(effect.epoch).then(
-          (found) => this.#push({ type: "found", call: effect.call, found }),
+          (found) => this.#steps.push({ type: "found", call: effect.call, found }),
           (error) => this.#refused(effect.call, error),
         );
         return;
       case "wake":
-        return this.#wakeAfter(this.#isClosed ? 0 : effect.afterMs, effect.timer);
+        return this.#steps.wake(effect.timer, this.#isClosed ? 0 : effect.afterMs);
       case "settle":
         return this.#settle(effect.operation, effect.result);
       case "explained":
-        this.#entries.get(effect.reading)?.(effect.as);
-        return void this.#entries.delete(effect.reading);
+        return this.#entries.settle(effect.reading, effect.as);
       case "fate_told": {
-        const waiting = this.#fates.get(effect.call);
-        this.#fates.delete(effect.call);
-        return effect.why === undefined ? waiting?.resolve() : waiting?.reject(effect.why.error ?? unreachable());
+        const { call, why } = effect;
+        return why === undefined ? this.#fates.settle(call) : this.#fates.fail(call, why.error ?? unreachable());
       }
       case "report":
         return health.report("relay_lied", effect.what === "took_two" ? tookTwo : conflictWithItself);
       case "finding": {
         const { finding } = effect;
-        if (finding.is === "entered") return this.#push({ type: "moved", by: "own" });
+        if (finding.is === "entered") return this.#steps.push({ type: "moved", by: "own" });
         const isKeys = finding.why === "other_keys";
         return onOutside(isKeys ? this.#otherKeys : tookTwo, isKeys);
       }
     }
   }
 
-  #wakeAfter(ms: number, timer: number): void {
-    this.#timers.set(timer, this.#deps.runtime.after(ms, () => this.wake(timer)));
-  }
-
-  /** The time of this timer has come. */
-  wake(timer: number): void {
-    this.#timers.delete(timer);
-    this.#push({ type: "time", timer });
-  }
-
   #settle(operation: number, result: Settled): void {
-    const waiting = this.#operations.get(operation);
-    this.#operations.delete(operation);
+    this.#changes.delete(operation);
     switch (result.is) {
-      case "made":
-        return waiting?.resolve({ prepared: this.#kept.of(result.candidate).prepared, sequence: result.sequence });
+      case "made": {
+        const { candidate, sequence } = result;
+        return this.#operations.settle(operation, { prepared: this.#kept.of(candidate).prepared, sequence });
+      }
       case "nothing":
-        return waiting?.resolve(undefined);
+        return this.#operations.settle(operation, undefined);
       case "refused":
-        return waiting?.reject(result.why.error ?? unreachable());
+        return this.#operations.fail(operation, result.why.error ?? unreachable());
       case "failed": {
         const { membership: { name, epoch }, stopped } = this.#parts;
         const scene = { name, epoch, stopped: stopped(), isClosed: this.#isClosed };
-        return waiting?.reject(failureOf(result.why, scene));
+        return this.#operations.fail(operation, failureOf(result.why, scene));
       }
     }
   }
@@ -439,11 +389,11 @@ export class CommitRunner {
       if (prepared === undefined || prepared.epoch !== membership.epoch || durable.isRetired) return;
       const why = trust.judge(prepared.summary.added, group.self);
       if (why !== undefined) throw mayNotAdd(why);
-      this.#kept.keep(prepared, answers);
-      this.#push({ type: "prepared", job, made: shownOf(prepared, removesLeavers) });
+      const kept = this.#kept.make(prepared, answers);
+      this.#steps.push({ type: "prepared", job, made: shownOf(prepared, removesLeavers), kept });
     } catch (fault) {
       const error = toStaticError(fault, "Cannot change the channel");
-      this.#push({ type: "prepared", job, made: refusalOf(error) });
+      this.#steps.push({ type: "prepared", job, made: refusalOf(error) });
     }
   }
 
@@ -451,11 +401,11 @@ export class CommitRunner {
   #send(call: number, candidate: Candidate): void {
     const { membership: { epoch }, work } = this.#parts;
     if (epoch !== candidate.epoch) {
-      return this.#push({ type: "refused", call, why: { code: "epoch_conflict", epoch } });
+      return this.#steps.push({ type: "refused", call, why: { code: "epoch_conflict", epoch } });
     }
-    if (work() === undefined) return this.#push({ type: "refused", call, why: refusalOf(unreachable()) });
+    if (work() === undefined) return this.#steps.push({ type: "refused", call, why: refusalOf(unreachable()) });
     this.#deps.session.call("SendCommit", this.#kept.of(candidate).request).then(
-      ({ sequence }) => this.#push({ type: "taken", call, sequence }),
+      ({ sequence }) => this.#steps.push({ type: "taken", call, sequence }),
       (error) => this.#refused(call, error),
     );
   }
@@ -467,7 +417,7 @@ export class CommitRunner {
     const nowMs = this.#deps.runtime.nowMs();
     const isFull = isCode(error, "member_limit_reached");
     const shown = isFull ? channelFull(error, membership, { lastHeard, nowMs }) : error;
-    this.#push({ type: "refused", call, why: { ...refusalOf(error), error: shown } });
+    this.#steps.push({ type: "refused", call, why: { ...refusalOf(error), error: shown } });
   }
 }
 

@@ -157,7 +157,7 @@ export class ConfirmationRunner implements Carriable {
 
   #enter(by: Mover | undefined): void {
     const { epoch, group } = this.#parts.membership;
-    this.#steps.push({ type: "entered", epoch, state: stateOf(group.current), by });
+    this.#steps.pushFirst({ type: "entered", epoch, state: stateOf(group.current), by });
   }
 
   /** It signed its KeyPackage, which may have waited at the relay since. */

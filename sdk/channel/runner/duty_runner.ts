@@ -60,7 +60,7 @@ export class DutyRunner {
       perform: (effect) => this.#perform(effect),
       timers: () => "timer" in this.#state.work ? [this.#state.work.timer] : [],
     });
-    membership.onMoved(({ added, removed }) => this.#steps.push({ type: "moved", added, removed }));
+    membership.onMoved(({ added, removed }) => this.#steps.pushFirst({ type: "moved", added, removed }));
   }
 
   /** Each is of the moment in which it is read. */

@@ -37,10 +37,13 @@ export class KeptOwnCommits {
     this.#deps = deps;
   }
 
-  /** Called in the epoch that the commit ends, in which its request is made. */
-  keep(prepared: PreparedCommit, answers: Planned["answers"] = []): void {
-    const request = requestOf(prepared, answers, this.#parts.membership, this.#deps);
-    this.#made.set(bytesToHex(prepared.hash), { prepared, request });
+  /** Called in the epoch that the commit ends. */
+  make(prepared: PreparedCommit, answers: Planned["answers"] = []): Made {
+    return { prepared, request: requestOf(prepared, answers, this.#parts.membership, this.#deps) };
+  }
+
+  keep(made: Made): void {
+    this.#made.set(bytesToHex(made.prepared.hash), made);
   }
 
   of({ hash }: Pick<Candidate, "hash">): Made {

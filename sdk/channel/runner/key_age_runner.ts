@@ -141,7 +141,7 @@ export class KeyAgeRunner {
     const isNewGeneration = generation !== this.#generation;
     this.#generation = generation;
     const { isOfBefore } = this.#parts.commits;
-    this.#steps.push({ type: "moved", committer, added, removed, isNewGeneration, isOfBefore });
+    this.#steps.pushFirst({ type: "moved", committer, added, removed, isNewGeneration, isOfBefore });
   }
 
   *#leavesOf(members: ReadonlySet<AgentId> | "all"): Iterable<readonly [AgentId, string]> {
