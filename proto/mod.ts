@@ -154,6 +154,7 @@ export {
 } from "./join_link.ts";
 export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./pem.ts";
 export { limits } from "./limits.ts";
+export { knownFeatures, sessionFeatures } from "./features.ts";
 export {
   bundleBytesOf,
   bundledHeadBytes,

@@ -46,7 +46,7 @@ const generation = uint();
 const sequence = uint();
 /** Milliseconds since 1970 by the relay's clock. */
 const timeMs = uint();
-/** Additions that both sides must know before one uses them; unknown numbers are ignored. */
+/** Those of `features.ts`; unknown numbers are ignored. */
 const features = list(uint32, limits.featuresPerSession);
 const token = text(limits.tokenBytes, 1);
 const errorCode = text(limits.errorCodeBytes, 1);
@@ -83,8 +83,6 @@ const relayLimits = struct({
   joinRequestMs: [10, uint32],
   lapseAgeMs: [11, uint()],
   lapseCommits: [12, uint32],
-  /** Messages that it charges one by one when they come as one; without it, none. */
-  bundledMessages: [13, optional(uint32)],
 });
 
 const channelSummary = struct({

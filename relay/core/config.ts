@@ -2,7 +2,7 @@
  * Settings of the core for the operator, with their defaults. Wire limits above these are ceilings; see
  * `proto/limits.ts`.
  */
-import { limits, maxBundledMessages, type RelayLimits } from "../../proto/mod.ts";
+import { knownFeatures, limits, type RelayLimits } from "../../proto/mod.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -13,6 +13,8 @@ export interface CoreConfig {
   readonly cellBytes: number;
   /** Limits that clients are told; listeners enforce `idleTimeoutMs` too. */
   readonly limits: RelayLimits;
+  /** Sessions have those of them that their clients know. */
+  readonly features: readonly number[];
   /** Sessions at once, and those that have not authenticated yet. */
   readonly maxSessions: number;
   readonly maxUnauthenticated: number;
@@ -89,7 +91,6 @@ export const defaultCoreConfig: CoreConfig = {
   cellBytes: limits.cellBytes,
   limits: {
     payloadBytes: limits.payloadBytes,
-    bundledMessages: maxBundledMessages,
     keyPackageBytes: limits.keyPackageBytes,
     commitBytes: limits.commitBytes,
     welcomeBytes: limits.welcomeBytes,
@@ -102,6 +103,7 @@ export const defaultCoreConfig: CoreConfig = {
     lapseAgeMs: 30 * dayMs,
     lapseCommits: 10_000,
   },
+  features: knownFeatures,
   maxSessions: 10_000,
   maxUnauthenticated: 1_000,
   authenticationMs: 15_000,

@@ -8,6 +8,7 @@ import {
   parseChannelName,
   protocolVersion,
   type ReplyBody,
+  sessionFeatures,
 } from "../../proto/mod.ts";
 import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor, channelName, commitRequest, messageRequest } from "./testing/actors.ts";
@@ -56,6 +57,17 @@ worldTest("a challenge expires, and one of another session is worth nothing", as
   await third.call("GetChallenge", { versions: [protocolVersion], features: [] });
   await world.time.advance(15_001);
   assertEquals([inTime.expiresInMs, third.ended?.code], [30_000, "auth_failed"]);
+});
+
+worldTest("a session has the features that both sides know", async (world) => {
+  const unknown = 4_000_000_000;
+  const of = async (offered: readonly number[]): Promise<readonly number[]> => {
+    const { features } = await world.connect().call("GetChallenge", { versions: [protocolVersion], features: offered });
+    return features;
+  };
+  assertEquals(await of([unknown, sessionFeatures.bundles]), [sessionFeatures.bundles]);
+  assertEquals(await of([unknown]), []);
+  assertEquals(await of([]), []);
 });
 
 worldTest("cover that was asked for before authentication begins with it, and strangers get none", async (world) => {

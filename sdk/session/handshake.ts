@@ -2,7 +2,7 @@
  * From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed statement. From there on
  * everything travels under the session's cover.
  */
-import { agentIdOf, authenticationStatement, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
+import { agentIdOf, authenticationStatement, knownFeatures, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
@@ -18,6 +18,7 @@ export interface Credentials extends Pick<SessionOptions, "identity" | "publicKe
 
 export interface Authenticated {
   readonly cellBytes: number;
+  readonly features: readonly number[];
   readonly reply: ReplyBody<"Authenticate">;
   /** The local clock when the relay read its own, as good as the round trip tells. */
   readonly localTimeMs: number;
@@ -30,9 +31,9 @@ export async function authenticate(
   nowMs: () => number,
   onAuthenticated: (authenticated: Authenticated) => void,
 ): Promise<void> {
-  const { version, nonce: relayNonce, cellBytes } = await connection.request("GetChallenge", {
+  const { version, nonce: relayNonce, cellBytes, features } = await connection.request("GetChallenge", {
     versions: [protocolVersion],
-    features: [],
+    features: knownFeatures,
   });
   if (version !== protocolVersion) {
     const text = `The relay speaks protocol version ${version}, this SDK ${protocolVersion}: update the older one`;
@@ -62,7 +63,7 @@ export async function authenticate(
           "The relay took this agent for another; it is broken or not what it claims",
         );
       }
-      onAuthenticated({ cellBytes, reply, localTimeMs: (sentMs + nowMs()) / 2 });
+      onAuthenticated({ cellBytes, features, reply, localTimeMs: (sentMs + nowMs()) / 2 });
     },
   });
 }

@@ -215,7 +215,7 @@ class ReconnectingSession implements RelaySession {
     const { keyPackages, hasLastResort, relayTimeMs } = online.reply;
     const limits = withinProtocol(online.reply.limits);
     const clockOffsetMs = Math.round(relayTimeMs - online.localTimeMs);
-    const { cellBytes, transport } = online;
+    const { cellBytes, features, transport } = online;
     this.#connection = online.connection;
     this.#token = online.token;
     this.#clockOffsetMs = clockOffsetMs;
@@ -228,7 +228,7 @@ class ReconnectingSession implements RelaySession {
       random: this.#random,
       onRenewed: (token) => this.#token = token,
     });
-    const connection = { limits, cellBytes, keyPackages, hasLastResort, clockOffsetMs, transport };
+    const connection = { limits, features, cellBytes, keyPackages, hasLastResort, clockOffsetMs, transport };
     this.#state = { kind: "online", connection };
     const fault = this.#tell(connection);
     if (fault !== undefined) throw fault;

@@ -33,7 +33,6 @@ Deno.test("docs/protocol.md names no code that does not exist", () => {
     "session_token",
     "joined_sequence",
     "window_bytes",
-    "bundled_messages",
   ]);
   assertEquals(named.filter((code) => !isErrorCode(code) && !proto.has(code)), []);
 });

@@ -10,7 +10,6 @@ import {
   readPrivateMessageHeader,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { type Channel, QuotaExceededError, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
@@ -240,8 +239,7 @@ Deno.test("a member that does not read bundles gets every message by itself", as
 });
 
 Deno.test("a relay that does not know bundles gets every message by itself", async () => {
-  const { bundledMessages: _, ...older } = defaultCoreConfig.limits;
-  await using stage = await Stage.open({ config: { limits: older } });
+  await using stage = await Stage.open({ config: { features: [] } });
   const { alice, bob } = await stage.pair();
   const sent = watch(alice);
   await Promise.all(sendAll(alice, texts(20)));

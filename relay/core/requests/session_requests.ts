@@ -32,7 +32,7 @@ const notAuthenticated: EndReason = {
 
 export function getChallenge(
   { core, session }: Asker,
-  { versions }: RequestBody<"GetChallenge">,
+  { versions, features }: RequestBody<"GetChallenge">,
 ): ReplyBody<"GetChallenge"> {
   if (!versions.includes(protocolVersion)) {
     const spoken = `This relay speaks version ${protocolVersion} of its protocol, the client ${versions.join(", ")}`;
@@ -49,7 +49,7 @@ export function getChallenge(
     expiresInMs: limits.challengeMs,
     relayTimeMs: nowMs,
     cellBytes: core.config.cellBytes,
-    features: [],
+    features: core.config.features.filter((feature) => features.includes(feature)),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   encodeClientNotice,
   encodeRequest,
   type ErrorBody,
+  knownFeatures,
   type Lane,
   type NoticeBody,
   type NoticeEnvelope,
@@ -185,9 +186,14 @@ export class TestClient implements Link {
     }
   }
 
-  async authenticate(agent: TestAgent, token: string): Promise<ReplyBody<"Authenticate">> {
-    const { nonce } = await this.call("GetChallenge", { versions: [protocolVersion], features: [] });
-    return await this.call("Authenticate", this.answer(agent, token, nonce));
+  /** Returns the features of the session too. */
+  async authenticate(
+    agent: TestAgent,
+    token: string,
+  ): Promise<ReplyBody<"Authenticate"> & Pick<ReplyBody<"GetChallenge">, "features">> {
+    const asked = { versions: [protocolVersion], features: knownFeatures };
+    const { nonce, features } = await this.call("GetChallenge", asked);
+    return { ...await this.call("Authenticate", this.answer(agent, token, nonce)), features };
   }
 
   answer(agent: TestAgent, token: string, relayNonce: Uint8Array): RequestBody<"Authenticate"> {

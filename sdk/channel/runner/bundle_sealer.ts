@@ -7,6 +7,7 @@ import {
   encodeBundle,
   encodeMessageAad,
   maxBundleBytes,
+  sessionFeatures,
 } from "../../../proto/mod.ts";
 import type { Epoch } from "../../mls/epoch.ts";
 import type { Sealing } from "../../mls/durable_group.ts";
@@ -43,7 +44,7 @@ export class BundleSealer {
   /** Whether the relay takes bundles. True without a connection. */
   get doesRelayBundle(): boolean {
     const { state } = this.#deps.session;
-    return state.kind !== "online" || state.connection.limits.bundledMessages !== undefined;
+    return state.kind !== "online" || state.connection.features.includes(sessionFeatures.bundles);
   }
 
   /** Whether every member of the present epoch knows what a bundle is. */

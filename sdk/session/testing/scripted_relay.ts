@@ -15,6 +15,7 @@ import {
   encodeNotice,
   encodeReply,
   errorCodeOfClose,
+  knownFeatures,
   type Lane,
   limits,
   type NoticeBody,
@@ -245,7 +246,7 @@ export class RelayLink {
       expiresInMs: limits.challengeMs,
       relayTimeMs: nowMs(),
       cellBytes,
-      features: [],
+      features: knownFeatures,
     });
     this.cellBytes = cellBytes;
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });

@@ -110,10 +110,11 @@ export class MemorySession implements RelaySession {
     const reply = await client.authenticate(this.#agent, token);
     // It was closed meanwhile: a process that is gone must not come back.
     if (this.#state.kind === "ended") return client.close();
-    const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
+    const { limits, features, keyPackages, hasLastResort, relayTimeMs } = reply;
     const clockOffsetMs = relayTimeMs - this.#runtime.nowMs();
     const connection = {
       limits,
+      features,
       cellBytes: 4096,
       keyPackages,
       hasLastResort,
