@@ -3,8 +3,9 @@
  * errors of a damaged store refer to these functions.
  */
 import { platform } from "#platform";
+import { factsKind } from "./channel/channel_kinds.ts";
 import { translating } from "./channel/faults.ts";
-import { listChannels } from "./channel/records.ts";
+import { listChannels } from "./channel/runner/entrances.ts";
 import { decodeFields, type RecordStore, StoreError, storeMigrations, type StoreOptions } from "./store/mod.ts";
 import { identityText } from "./base/identity_text.ts";
 
@@ -33,7 +34,7 @@ export interface StoreReport {
 }
 
 /** Kinds whose damage is named. */
-const kinds = ["identity", "channels", "trust", "positions", "counters", "landmarks", "creating", "joining", "passes"];
+const kinds = ["identity", "channels", "creating", "joining", "passes"];
 
 /**
  * Reads everything in an agent's data directory and writes nothing: what is intact, and what is left of a damaged one. Rejects
@@ -77,20 +78,21 @@ async function within<T>(
 }
 
 async function report(store: RecordStore): Promise<StoreReport> {
-  const { records, damaged } = await store.verify(kinds);
   const faults = store.faults.map(({ message }) => message);
   const identity = await readable(async () => {
     const stored = await store.get("identity", "self");
     return stored && identityText(decodeFields(stored, "identity").bytes(0));
   });
-  const channels = await readable(async () => (await listChannels(store)).map(({ name }) => name));
+  const channels = await readable(() => listChannels(store)) ?? [];
+  const ofChannels = channels.map(({ channelId }) => factsKind(channelId));
+  const { records, damaged } = await store.verify([...kinds, ...ofChannels]);
   return {
     intact: damaged.length === 0 && faults.length === 0,
     records,
     damaged: damaged.map(({ kind, message }) => ({ kind: kind ?? "unknown", text: message })),
     faults,
     identity,
-    channels: channels ?? [],
+    channels: channels.map(({ name }) => name),
   };
 }
 

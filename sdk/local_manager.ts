@@ -15,7 +15,7 @@ import { rightsOf } from "./mls/policy_rules.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
-import { listChannels } from "./channel/records.ts";
+import { listChannels } from "./channel/runner/entrances.ts";
 import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook } from "./invites/invite_book.ts";
 import type { InviteOptions, InviteState } from "./invites/invite_state.ts";

@@ -4,8 +4,8 @@
  */
 import { type ChannelId, equalBytes } from "../../proto/mod.ts";
 import type { PreparedCommit } from "../mls/group.ts";
-import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import { anchors, type ChannelStore } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { type ChannelRecords, fieldsOf, putRecord } from "./channel_kinds.ts";
 
 export interface Anchor {
   /** The entry that added us; undefined until the relay was first asked. */
@@ -40,15 +40,13 @@ export function isDiscarded({ discarded }: Anchor, hash: Uint8Array): boolean {
 export function putAnchor(channelId: ChannelId, anchor: Anchor): RecordChange {
   const { joinedSequence, discarded, cameBackMs, formerEpoch } = anchor;
   const rows = discarded.map(({ epoch, hash }) => [epoch, hash]);
-  const value = encodeFields([joinedSequence ?? null, rows, [...cameBackMs], formerEpoch]);
-  return { type: "put", kind: anchors, id: channelId, value };
+  return putRecord(channelId, "anchor", [joinedSequence ?? null, rows, [...cameBackMs], formerEpoch]);
 }
 
 /** Before the first membership there is none. */
-export async function readAnchor(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Anchor> {
-  const record = await store.get(anchors, channelId);
-  if (record === undefined) return newAnchor(undefined);
-  const fields = decodeFields(record, anchors);
+export function anchorOf(records: ChannelRecords): Anchor {
+  const fields = fieldsOf(records, "anchor");
+  if (fields === undefined) return newAnchor(undefined);
   return {
     joinedSequence: fields.optionalNumber(0),
     discarded: fields.rows(1).map((row) => ({ epoch: row.number(0), hash: row.bytes(1) })),

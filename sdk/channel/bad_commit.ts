@@ -9,8 +9,8 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { MemberCredential } from "../mls/leaf.ts";
-import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import { type ChannelStore, returned, stopped } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { type ChannelRecords, deleteRecord, fieldsOf, putRecord } from "./channel_kinds.ts";
 import { signedBytesOf, type SignedCommit } from "./signed_commit.ts";
 
 export interface BadCommit extends SignedCommit {
@@ -57,24 +57,19 @@ export function putBadCommit(bad: BadCommit): RecordChange {
   const { declared, signature, sequence, sender, reason, sinceMs } = bad;
   const { channelId, generation, epoch, commitHash, added, removed, owners, state, nextState } = declared;
   const lists = [[...added], [...removed], owners === undefined ? null : [...owners]];
-  const value = encodeFields([
+  return putRecord(channelId, "stopped", [
     ...[generation, epoch, commitHash, ...lists, state, nextState],
     ...[signature, sequence, sender.signatureKey, sender.identity, reason, sinceMs],
   ]);
-  return { type: "put", kind: stopped, id: channelId, value };
 }
 
 export function deleteBadCommit(channelId: ChannelId): RecordChange {
-  return { type: "delete", kind: stopped, id: channelId };
+  return deleteRecord(channelId, "stopped");
 }
 
-export async function readBadCommit(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<BadCommit | undefined> {
-  const record = await store.get(stopped, channelId);
-  if (record === undefined) return undefined;
-  const fields = decodeFields(record, stopped);
+export function badCommitOf(channelId: ChannelId, records: ChannelRecords): BadCommit | undefined {
+  const fields = fieldsOf(records, "stopped");
+  if (fields === undefined) return undefined;
   const agents = (at: number): AgentId[] => fields.list(at).map((agentId) => parseAgentId(String(agentId)));
   return {
     declared: {
@@ -98,18 +93,14 @@ export async function readBadCommit(
 
 /** This agent is let in again after it was stopped. */
 export function putReturn(channelId: ChannelId, atMs: number): RecordChange {
-  return { type: "put", kind: returned, id: channelId, value: encodeFields([atMs]) };
+  return putRecord(channelId, "returned", [atMs]);
 }
 
 export function deleteReturn(channelId: ChannelId): RecordChange {
-  return { type: "delete", kind: returned, id: channelId };
+  return deleteRecord(channelId, "returned");
 }
 
 /** When it last was, by its own clock. */
-export async function readReturn(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<number | undefined> {
-  const record = await store.get(returned, channelId);
-  return record && decodeFields(record, returned).number(0);
+export function returnOf(records: ChannelRecords): number | undefined {
+  return fieldsOf(records, "returned")?.number(0);
 }

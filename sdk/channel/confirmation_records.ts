@@ -3,8 +3,8 @@
  * statements of others, which are written from time to time.
  */
 import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
-import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import { type ChannelStore, confirmedKind, heardKind, liarsKind, statesKind } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { type ChannelRecords, deleteRecord, fieldsOf, fieldsUnder, putRecord } from "./channel_kinds.ts";
 import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
 import type { Heard, Said } from "./upkeep/fork_watch.ts";
 
@@ -16,35 +16,30 @@ export const nothingConfirmed: ConfirmationRecords = {
 };
 
 export function putConfirmed(channelId: ChannelId, { epoch, state }: Said): RecordChange {
-  return { type: "put", kind: confirmedKind, id: channelId, value: encodeFields([epoch, state]) };
+  return putRecord(channelId, "confirmed", [epoch, state]);
 }
 
 export function putState(channelId: ChannelId, epoch: number, state: Uint8Array): RecordChange {
-  return { type: "put", kind: statesKind(channelId), id: String(epoch), value: encodeFields([state]) };
+  return putRecord(channelId, `state/${epoch}`, [state]);
 }
 
 export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
-  return { type: "delete", kind: statesKind(channelId), id: String(epoch) };
+  return deleteRecord(channelId, `state/${epoch}`);
 }
 
 /** We joined anew: of the group before no state is kept, because it may have been another one. */
-export async function replaceStates(
-  store: Pick<ChannelStore, "list">,
-  channelId: ChannelId,
-  { epoch, state }: Said,
-): Promise<RecordChange[]> {
-  const before = (await store.list(statesKind(channelId))).map(({ id }) => Number(id));
+export function replaceStates(channelId: ChannelId, records: ChannelRecords, { epoch, state }: Said): RecordChange[] {
+  const before = fieldsUnder(records, "state").map(([name]) => Number(name));
   const over = before.filter((known) => known !== epoch).map((known) => deleteState(channelId, known));
   return [...over, putState(channelId, epoch, state)];
 }
 
 export function putLiars(channelId: ChannelId, liars: ReadonlySet<AgentId>): RecordChange {
-  return { type: "put", kind: liarsKind, id: channelId, value: encodeFields([[...liars]]) };
+  return putRecord(channelId, "liars", [[...liars]]);
 }
 
-async function readLiars(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Set<AgentId>> {
-  const record = await store.get(liarsKind, channelId);
-  const liars = record === undefined ? [] : decodeFields(record, liarsKind).list(0);
+function liarsOf(records: ChannelRecords): Set<AgentId> {
+  const liars = fieldsOf(records, "liars")?.list(0) ?? [];
   return new Set(liars.map((agentId) => parseAgentId(String(agentId))));
 }
 
@@ -57,12 +52,11 @@ export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard
     said?.state ?? null,
     heardMs === undefined ? null : Math.round(heardMs),
   ]);
-  return { type: "put", kind: heardKind, id: channelId, value: encodeFields([rows]) };
+  return putRecord(channelId, "heard", [rows]);
 }
 
-async function readHeard(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Map<AgentId, Heard>> {
-  const record = await store.get(heardKind, channelId);
-  const rows = record === undefined ? [] : decodeFields(record, heardKind).rows(0);
+function heardOf(records: ChannelRecords): Map<AgentId, Heard> {
+  const rows = fieldsOf(records, "heard")?.rows(0) ?? [];
   return new Map(rows.map((row) => {
     const [epoch, atMs, saidEpoch] = [row.optionalNumber(1), row.optionalNumber(2), row.optionalNumber(3)];
     const confirmed = epoch === undefined || atMs === undefined ? undefined : { epoch, atMs };
@@ -72,19 +66,10 @@ async function readHeard(store: Pick<ChannelStore, "get">, channelId: ChannelId)
 }
 
 /** States from before this membership are of another group, perhaps. */
-export async function readConfirmations(
-  store: Pick<ChannelStore, "get" | "list">,
-  channelId: ChannelId,
-  joinedEpoch: number,
-): Promise<ConfirmationRecords> {
-  const kind = statesKind(channelId);
-  const stored = (await store.list(kind)).map(({ id, value }): [number, Uint8Array] => [
-    Number(id),
-    decodeFields(value, kind).bytes(0),
-  ]);
-  const record = await store.get(confirmedKind, channelId);
-  const fields = record && decodeFields(record, confirmedKind);
+export function confirmationsOf(records: ChannelRecords, joinedEpoch: number): ConfirmationRecords {
+  const stored = fieldsUnder(records, "state").map(([name, fields]) => [Number(name), fields.bytes(0)] as const);
+  const fields = fieldsOf(records, "confirmed");
   const own = fields && { epoch: fields.number(0), state: fields.bytes(1) };
   const states = new Map(stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b));
-  return { own, states, heard: await readHeard(store, channelId), liars: await readLiars(store, channelId) };
+  return { own, states, heard: heardOf(records), liars: liarsOf(records) };
 }

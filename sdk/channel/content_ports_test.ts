@@ -27,5 +27,5 @@ Deno.test("a request is noted at once, in one write with what waits to be writte
   const { writeAlong } = createPorts(given, { store } as unknown as Parameters<typeof createPorts>[1]); // cast: as above
   progress.note([change("reply before")]);
   await writeAlong([change("attempt")]);
-  assertEquals(writes.map((each) => each.map(({ id }) => id)), [["reply before", "attempt", channelId]]);
+  assertEquals(writes.map((each) => each.map(({ id }) => id)), [["reply before", "attempt", "position"]]);
 });

@@ -1,32 +1,28 @@
-/** The three ways into a channel: made by us, joined by a Welcome, opened again from disk. Each is durable when it resolves. */
+/** A membership that begins, or goes on: with everything that its channel needs. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, type ChannelId, type ChannelName } from "../../proto/mod.ts";
+import type { AgentId, ChannelId, ChannelName } from "../../proto/mod.ts";
 import { channelIdOf } from "../mls/channel_extensions.ts";
 import { defaultSuiteId, type SuiteId } from "../mls/crypto/suite.ts";
-import { DurableGroup } from "../mls/durable_group.ts";
+import type { DurableGroup } from "../mls/durable_group.ts";
 import { stateOf } from "../mls/epoch.ts";
-import { Group, type PreparedCommit } from "../mls/group.ts";
+import type { Group, PreparedCommit } from "../mls/group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
-import { kindOf } from "../mls/stored_group.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
-import { nothingConfirmed, readConfirmations, replaceStates } from "./confirmation_records.ts";
-import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
-import { endErasing } from "./erasing.ts";
-import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
-import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
-import type { LogPosition } from "./reading/log_place.ts";
+import { type Anchor, anchorOf, newAnchor, putAnchor } from "./anchor.ts";
+import { deleteBadCommit } from "./bad_commit.ts";
+import { type ChannelRecords, noRecords } from "./channel_kinds.ts";
+import { replaceStates } from "./confirmation_records.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { deleteForeign } from "./foreign_generation.ts";
+import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import {
   type ChannelRecord,
-  type CounterRecord,
   deletePosition,
+  endErasing,
   forgetSenders,
   type KnownBefore,
-  type Landmarks,
-  listSenders,
   newChannelRecord,
   noCounters,
   noLandmarks,
@@ -35,65 +31,21 @@ import {
   putLandmarks,
   putPosition,
   putTrust,
-  readChannel,
-  readCounters,
-  readLandmarks,
-  readLog,
-  readPosition,
-  readTrust,
-  type SenderRecord,
 } from "./records.ts";
-import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
-import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
+import { decodeChannel, type StoredChannel } from "./stored_channel.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A channel as it is entered, with what goes on from there. */
-export interface EnteredChannel {
+export interface EnteredChannel extends StoredChannel {
   readonly durable: DurableGroup;
   readonly record: ChannelRecord;
-  readonly trust: ChannelTrust;
-  readonly anchor: Anchor;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
   /** Those that were given up in this epoch, and that the relay may take yet. */
   readonly given: readonly PreparedCommit[];
   /** Generations of ours that the relay may have taken. */
   readonly foundings: readonly FoundingCandidate[];
-  /** The commit at which it is stopped. */
-  readonly bad: BadCommit | undefined;
-  /** When it was last let in again after it was stopped. */
-  readonly returnedMs: number | undefined;
-  /** A later generation that it does not follow. */
-  readonly foreign: ForeignGeneration | undefined;
-  /** Undefined when the relay knows better: just joined. */
-  readonly position: LogPosition | undefined;
-  /** The log that the position is of; undefined when it has just joined. */
-  readonly log: Uint8Array | undefined;
-  readonly landmarks: Landmarks;
-  readonly counters: CounterRecord;
-  readonly senders: ReadonlyMap<AgentId, SenderRecord>;
-  readonly confirmations: ConfirmationRecords;
-  readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
-}
-
-/** A membership that is not on disk yet. */
-export interface PreparedChannel {
-  readonly channelId: ChannelId;
-  /** The KeyPackage that goes with it; undefined when none does. */
-  readonly key: string | undefined;
-  /** In one write with these changes. */
-  readonly enter: (alongside: readonly RecordChange[]) => Promise<EnteredChannel>;
-}
-
-/** A group of one, of which we are the owner. */
-export function prepareCreated(channelId: ChannelId, name: ChannelName, deps: ChannelDeps): PreparedChannel {
-  const own = createOwnLeaf(deps);
-  const trust = new ChannelTrust([]);
-  const group = Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
-  const enter: PreparedChannel["enter"] = async (used) =>
-    partsOf(await writeEntered(group, { name, trust, position: 0, used }, deps), trust, 0);
-  return { channelId, key: undefined, enter };
 }
 
 /** The leaf of somebody that begins a group. */
@@ -119,72 +71,17 @@ export interface ExpectedChannel {
   readonly formerly?: number;
 }
 
-/** Throws `MlsFault` for a Welcome that does not verify or leads elsewhere. */
-export async function prepareJoined(
-  welcome: Uint8Array,
-  expected: ExpectedChannel,
-  deps: ChannelDeps,
-): Promise<PreparedChannel> {
-  const own = await deps.keyPackages.findFor(welcome);
-  const trust = expected.channelId === undefined
-    ? new ChannelTrust([])
-    : await readTrust(deps.store, expected.channelId);
-  const memberDeps = memberDepsOf(deps, trust.policy);
-  const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
-  const [spent] = await deps.keyPackages.used(own, group.identifiers);
-  const channelId = channelIdOf(group.current.context);
-  // A record that is damaged is found before anything is given up for this.
-  await Promise.all([deps.store.list(kindOf(channelId)), changesOfEntering(channelId, group, deps)]);
-  // Of a membership in whose place the new one comes: it may be erased before the write, or go on until then.
-  const before = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
-  const { name } = expected;
-  const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
-  const enter: PreparedChannel["enter"] = async (alongside) => {
-    const used = [...await deps.keyPackages.usedNow(own, group.identifiers), ...alongside];
-    const formerly = Math.max(before, await latestEpoch(channelId, deps));
-    const entrance = { name, trust, position: undefined, used, byOwner, formerly };
-    return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
-  };
-  return { channelId, key: spent?.type === "delete" ? spent.id : undefined, enter };
-}
-
-/** The last epoch of a channel that this agent was in, as far as its store knows. */
-export async function latestEpoch(channelId: ChannelId, { store }: Pick<ChannelDeps, "store">): Promise<number> {
-  const { formerEpoch } = await readAnchor(store, channelId);
-  return Math.max(formerEpoch, await DurableGroup.storedEpoch(channelId, store) ?? 0);
-}
-
-/** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
-export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
-  const record = await readChannel(deps.store, channelId);
-  const trust = await readTrust(deps.store, channelId);
-  const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
-  if (record === undefined || loaded === undefined) return undefined;
-  return {
-    ...loaded,
-    bad: await readBadCommit(deps.store, channelId),
-    returnedMs: await readReturn(deps.store, channelId),
-    foreign: await readForeign(deps.store, channelId),
-    record,
-    trust,
-    anchor: await readAnchor(deps.store, channelId),
-    position: await readPosition(deps.store, channelId),
-    log: await readLog(deps.store, channelId),
-    landmarks: await readLandmarks(deps.store, channelId),
-    counters: await readCounters(deps.store, channelId),
-    senders: await listSenders(deps.store, channelId),
-    confirmations: await readConfirmations(deps.store, channelId, record.joinedEpoch),
-    keyAges: await readKeyAges(deps.store, channelId),
-  };
-}
-
-/** A membership that has begun, with everything that goes with it on disk. */
-export interface Entered {
-  readonly durable: DurableGroup;
+/** A membership that begins. */
+export interface Beginning {
   readonly record: ChannelRecord;
   readonly anchor: Anchor;
   /** Identities that were known under another key. */
   readonly changed: ChangedKeys;
+}
+
+/** The same, with everything that goes with it on disk. */
+export interface Entered extends Beginning {
+  readonly durable: DurableGroup;
 }
 
 export interface Entrance {
@@ -211,24 +108,23 @@ export interface Entrance {
   readonly known?: KnownBefore;
 }
 
-/** In one write: after a crash there is all of the new membership, or the one before it as it was. */
-export async function writeEntered(
+/** Returns it, and what is to be written in one with its group. `before` is what its channel has left on disk. */
+export function beginMembership(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], foundings = [], known }:
-    Entrance,
-  { store }: Pick<ChannelDeps, "store">,
-): Promise<Entered> {
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], known }: Entrance,
+  before: ChannelRecords,
+): Beginning & { readonly changes: readonly RecordChange[] } {
   const channelId = channelIdOf(group.current.context);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
   const changed = trust.enter(members, { byOwner });
   const { tree, ownLeaf } = group.current;
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const { epoch } = group;
-  const before = { removed, ...(known !== undefined && { known }) };
-  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, ...before });
-  const { cameBackMs, formerEpoch } = await readAnchor(store, channelId);
+  const knownBefore = { removed, ...(known !== undefined && { known }) };
+  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, ...knownBefore });
+  const { cameBackMs, formerEpoch } = anchorOf(before);
   const anchor = newAnchor(position, { cameBackMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
-  const durable = await DurableGroup.save(group, store, [
+  const changes = [
     putChannel(record),
     putAnchor(channelId, anchor),
     putTrust(channelId, trust),
@@ -239,36 +135,17 @@ export async function writeEntered(
     deleteForeign(channelId),
     // Of an earlier membership whose erasure failed: the next start must not erase this one.
     endErasing(channelId),
-    ...await changesOfEntering(channelId, group, { store }),
+    ...forgetSenders(channelId, before),
+    ...replaceStates(channelId, before, { epoch, state: stateOf(group.current) }),
     ...used,
-  ], foundings);
-  return { durable, record, anchor, changed };
+  ];
+  return { record, anchor, changed, changes };
 }
 
-/** Of records that an earlier membership has left. */
-async function changesOfEntering(
-  channelId: ChannelId,
-  { epoch, current }: Pick<Group, "epoch" | "current">,
-  { store }: Pick<ChannelDeps, "store">,
-): Promise<readonly RecordChange[]> {
-  const states = await replaceStates(store, channelId, { epoch, state: stateOf(current) });
-  return [...await forgetSenders(store, channelId), ...states];
-}
-
-function partsOf(entered: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
-  const { durable, record, anchor } = entered;
-  const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
-  const rest = {
-    position: start,
-    log: undefined,
-    landmarks: noLandmarks,
-    counters: noCounters,
-    senders: new Map(),
-    confirmations: nothingConfirmed,
-    keyAges: new Map(),
-    bad: undefined,
-    returnedMs: undefined,
-    foreign: undefined,
-  };
-  return { durable, candidate: undefined, given: [], foundings: [], record, trust, anchor, ...rest };
+/** A channel whose membership has just begun. */
+export function enteredNow({ durable, record, anchor }: Entered, trust: ChannelTrust): EnteredChannel {
+  const { joinedSequence: sequence } = anchor;
+  const position = sequence === undefined ? undefined : { sequence, epoch: durable.group.epoch };
+  const nothing = decodeChannel(record, noRecords);
+  return { ...nothing, durable, record, trust, anchor, position, candidate: undefined, given: [], foundings: [] };
 }

@@ -1,7 +1,7 @@
 /** A generation of the channel that this agent does not follow, because it does not follow from what it knows. Durable. */
 import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
-import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import { type ChannelStore, foreign } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { type ChannelRecords, deleteRecord, fieldsOf, putRecord } from "./channel_kinds.ts";
 
 export interface ForeignGeneration {
   readonly generation: number;
@@ -11,19 +11,14 @@ export interface ForeignGeneration {
 }
 
 export function putForeign(channelId: ChannelId, { generation, founder, reason }: ForeignGeneration): RecordChange {
-  return { type: "put", kind: foreign, id: channelId, value: encodeFields([generation, founder, reason]) };
+  return putRecord(channelId, "foreign", [generation, founder, reason]);
 }
 
 export function deleteForeign(channelId: ChannelId): RecordChange {
-  return { type: "delete", kind: foreign, id: channelId };
+  return deleteRecord(channelId, "foreign");
 }
 
-export async function readForeign(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<ForeignGeneration | undefined> {
-  const record = await store.get(foreign, channelId);
-  if (record === undefined) return undefined;
-  const fields = decodeFields(record, foreign);
-  return { generation: fields.number(0), founder: parseAgentId(fields.text(1)), reason: fields.text(2) };
+export function foreignOf(records: ChannelRecords): ForeignGeneration | undefined {
+  const fields = fieldsOf(records, "foreign");
+  return fields && { generation: fields.number(0), founder: parseAgentId(fields.text(1)), reason: fields.text(2) };
 }

@@ -10,7 +10,7 @@ import type { RecordChange } from "../store/mod.ts";
 import type { PutBack } from "./connection/link_state.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
-import { commitsKind } from "./records.ts";
+import { commitsKind } from "./channel_kinds.ts";
 import type { KeptCommit } from "./signed_commit.ts";
 
 /** More are lost only with a backup that is older than this many changes of the channel. */

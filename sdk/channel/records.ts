@@ -4,42 +4,27 @@
  */
 import {
   type AgentId,
-  binaryIdToBytes,
   type ChannelId,
   type ChannelName,
   type MemberProof,
   parseAgentId,
-  parseChannelId,
   parseChannelName,
 } from "../../proto/mod.ts";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore, type StoredFields } from "../store/mod.ts";
+import {
+  type ChannelRecords,
+  channels,
+  deleteRecord,
+  erasing,
+  factsKind,
+  fieldsOf,
+  fieldsUnder,
+  putRecord,
+} from "./channel_kinds.ts";
 import type { Ending } from "./reading/endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import { type Came, type Lineage, noLineage } from "./lineage.ts";
 import type { LogPosition, OwnCommit } from "./reading/log_place.ts";
-
-const [channels, trust, positions, logs, counters, landmarks] = [
-  "channels",
-  "trust",
-  "positions",
-  "logs",
-  "counters",
-  "landmarks",
-] as const;
-/** See `anchor.ts`. */
-export const anchors = "anchors";
-/** See `confirmation_records.ts`. */
-export const [confirmedKind, heardKind, liarsKind] = ["confirmed", "heard", "liars"] as const;
-/** See `bad_commit.ts`. */
-export const [stopped, returned] = ["stopped", "returned"] as const;
-/** See `foreign_generation.ts`. */
-export const foreign = "foreign";
-/** See `erasing.ts`. */
-export const erasing = "erasing";
-
-/** In one write to the store. */
-const maxDeletions = 1000;
 
 /** The signed statement of a member that leaves. */
 export interface LeaveProof extends MemberProof {
@@ -99,7 +84,7 @@ export function newChannelRecord({ removed = [], known, ...beginning }: Beginnin
   };
 }
 
-export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "failed">;
+export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "clear" | "failed">;
 
 export function putChannel(record: ChannelRecord): RecordChange {
   const value = encodeFields([
@@ -121,19 +106,8 @@ export function putChannel(record: ChannelRecord): RecordChange {
   return { type: "put", kind: channels, id: record.channelId, value };
 }
 
-export async function listChannels(store: Pick<ChannelStore, "list">): Promise<ChannelRecord[]> {
-  return (await store.list(channels)).map(({ id, value }) => channelOf(parseChannelId(id), value));
-}
-
-export async function readChannel(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<ChannelRecord | undefined> {
-  const value = await store.get(channels, channelId);
-  return value && channelOf(channelId, value);
-}
-
-function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
+/** Of a record of kind `channels`. */
+export function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
   const fields = decodeFields(value, channels);
   const leavers = fields.rows(3).map((row): LeaveProof => ({
     agentId: parseAgentId(row.text(0)),
@@ -168,45 +142,38 @@ export function putTrust(
   { keys, doubtful }: Pick<ChannelTrust, "keys" | "doubtful">,
 ): RecordChange {
   const rows = Array.from(keys, ({ identity, signatureKey }) => [identity, signatureKey]);
-  return { type: "put", kind: trust, id: channelId, value: encodeFields([rows, [...doubtful]]) };
+  return putRecord(channelId, "trust", [rows, [...doubtful]]);
 }
 
-export async function readTrust(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<ChannelTrust> {
-  const record = await store.get(trust, channelId);
-  if (record === undefined) return new ChannelTrust([]);
-  const fields = decodeFields(record, trust);
+export function trustOf(records: ChannelRecords): ChannelTrust {
+  const fields = fieldsOf(records, "trust");
+  if (fields === undefined) return new ChannelTrust([]);
   const keys = fields.rows(0).map((row) => ({ identity: row.bytes(0), signatureKey: row.bytes(1) }));
   return new ChannelTrust(keys, fields.list(1).map((agentId) => parseAgentId(String(agentId))));
 }
 
 /** The last entry of the log that the application is done with, and the log's epoch behind it. */
 export function putPosition(channelId: ChannelId, { sequence, epoch }: LogPosition): RecordChange {
-  return { type: "put", kind: positions, id: channelId, value: encodeFields([sequence, epoch ?? null]) };
+  return putRecord(channelId, "position", [sequence, epoch ?? null]);
 }
 
 export function deletePosition(channelId: ChannelId): RecordChange {
-  return { type: "delete", kind: positions, id: channelId };
+  return deleteRecord(channelId, "position");
 }
 
-export async function readPosition(
-  store: Pick<ChannelStore, "get">,
-  channelId: ChannelId,
-): Promise<LogPosition | undefined> {
-  const record = await store.get(positions, channelId);
-  if (record === undefined) return undefined;
-  const fields = decodeFields(record, positions);
-  return { sequence: fields.number(0), epoch: fields.optionalNumber(1) };
+export function positionOf(records: ChannelRecords): LogPosition | undefined {
+  const fields = fieldsOf(records, "position");
+  return fields && { sequence: fields.number(0), epoch: fields.optionalNumber(1) };
 }
 
 /** Which log the position is of; see `relay/core/log_id.ts`. To be written in one with it. */
 export function putLog(channelId: ChannelId, log: Uint8Array): RecordChange {
-  return { type: "put", kind: logs, id: channelId, value: encodeFields([log]) };
+  return putRecord(channelId, "log", [log]);
 }
 
 /** Undefined until the relay was first asked. */
-export async function readLog(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Uint8Array | undefined> {
-  const record = await store.get(logs, channelId);
-  return record === undefined ? undefined : decodeFields(record, logs).bytes(0);
+export function logOf(records: ChannelRecords): Uint8Array | undefined {
+  return fieldsOf(records, "log")?.bytes(0);
 }
 
 /** Facts about commits that are needed to read the log again; see `reading/`. */
@@ -218,17 +185,15 @@ export interface Landmarks {
 export const noLandmarks: Landmarks = { ownCommits: [], endings: [] };
 
 export function putLandmarks(channelId: ChannelId, { ownCommits, endings }: Landmarks): RecordChange {
-  const value = encodeFields([
+  return putRecord(channelId, "landmarks", [
     ownCommits.map(({ sequence, epoch, hash }) => [sequence, epoch, hash]),
     endings.map(({ agentId, epoch, sequence, last }) => [agentId, epoch, sequence, last ?? null]),
   ]);
-  return { type: "put", kind: landmarks, id: channelId, value };
 }
 
-export async function readLandmarks(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Landmarks> {
-  const record = await store.get(landmarks, channelId);
-  if (record === undefined) return noLandmarks;
-  const fields = decodeFields(record, landmarks);
+export function landmarksOf(records: ChannelRecords): Landmarks {
+  const fields = fieldsOf(records, "landmarks");
+  if (fields === undefined) return noLandmarks;
   return {
     ownCommits: fields.rows(0).map((row) => ({ sequence: row.number(0), epoch: row.number(1), hash: row.bytes(2) })),
     endings: fields.rows(1).map((row) => ({
@@ -251,14 +216,12 @@ export interface CounterRecord {
 export const noCounters: CounterRecord = { reserved: 0, known: 0 };
 
 export function putCounters(channelId: ChannelId, { reserved, known }: CounterRecord): RecordChange {
-  return { type: "put", kind: counters, id: channelId, value: encodeFields([reserved, known]) };
+  return putRecord(channelId, "counters", [reserved, known]);
 }
 
-export async function readCounters(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<CounterRecord> {
-  const record = await store.get(counters, channelId);
-  if (record === undefined) return noCounters;
-  const fields = decodeFields(record, counters);
-  return { reserved: fields.number(0), known: fields.number(1) };
+export function countersOf(records: ChannelRecords): CounterRecord {
+  const fields = fieldsOf(records, "counters");
+  return fields === undefined ? noCounters : { reserved: fields.number(0), known: fields.number(1) };
 }
 
 /** Messages that arrived from a sender; see `senders.ts`. */
@@ -271,111 +234,38 @@ export interface SenderRecord {
 
 /** How to write what arrived of a sender. Made once for a channel: it happens with every message. */
 export function senderWriter(channelId: ChannelId): (agentId: AgentId, record: SenderRecord) => RecordChange {
-  const kind = sendersKind(channelId);
-  return (id, { since, highest, missing }) => {
+  const kind = factsKind(channelId);
+  return (agentId, { since, highest, missing }) => {
     const value = encodeFields([highest, missing.map(({ first, last }) => [first, last]), since]);
-    return { type: "put", kind, id, value };
+    return { type: "put", kind, id: `from/${agentId}`, value };
   };
 }
 
-export async function listSenders(
-  store: Pick<ChannelStore, "list">,
-  channelId: ChannelId,
-): Promise<Map<AgentId, SenderRecord>> {
-  const kind = sendersKind(channelId);
-  return new Map((await store.list(kind)).map(({ id, value }) => {
-    const fields = decodeFields(value, kind);
-    const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
-    return [parseAgentId(id), { since: fields.number(2), highest: fields.number(0), missing }];
-  }));
+export function sendersOf(records: ChannelRecords): Map<AgentId, SenderRecord> {
+  return new Map(
+    fieldsUnder(records, "from").map(([name, fields]) => {
+      const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
+      return [parseAgentId(name), { since: fields.number(2), highest: fields.number(0), missing }];
+    }),
+  );
 }
 
 /** We joined anew: what arrived before says nothing about what comes. */
-export async function forgetSenders(store: Pick<ChannelStore, "list">, channelId: ChannelId): Promise<RecordChange[]> {
-  const kind = sendersKind(channelId);
-  return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
+export function forgetSenders(channelId: ChannelId, records: ChannelRecords): RecordChange[] {
+  return fieldsUnder(records, "from").map(([name]) => deleteRecord(channelId, `from/${name}`));
 }
 
 /** Of somebody that is gone: should it come back, it counts anew. */
 export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChange {
-  return { type: "delete", kind: sendersKind(channelId), id: agentId };
-}
-
-/**
- * Deletes everything of a channel but its MLS state, which erases itself. An agent that comes back later makes new
- * invites. Its record goes last, with the note that it is being erased: as long as one is there, so is the other.
- */
-export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
-  const ofChannel = (kind: string): RecordChange => ({ type: "delete", kind, id: channelId });
-  const senders = await forgetSenders(store, channelId);
-  const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
-  const own = [trust, heardKind, liarsKind, ...states].map(ofChannel);
-  const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind, keysKind];
-  const lists = listed.map(async (kindOf) => {
-    const kind = kindOf(channelId);
-    return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
-  });
-  const all = [...own, ...(await Promise.all(lists)).flat(), ...senders];
-  await deleteAll(store, all);
-  await store.batch(deleteChannel(channelId));
+  return deleteRecord(channelId, `from/${agentId}`);
 }
 
 /** The record of the channel itself, and the note that it is being erased. */
 export function deleteChannel(channelId: ChannelId): RecordChange[] {
-  return [channels, erasing].map((kind) => ({ type: "delete", kind, id: channelId }));
+  return [{ type: "delete", kind: channels, id: channelId }, endErasing(channelId)];
 }
 
-/** In several writes, when they are many. */
-export async function deleteAll(
-  store: Pick<ChannelStore, "batch">,
-  deletions: readonly RecordChange[],
-): Promise<void> {
-  for (let at = 0; at < deletions.length; at += maxDeletions) await store.batch(deletions.slice(at, at + maxDeletions));
-}
-
-/** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
-function sendersKind(channelId: ChannelId): string {
-  return `from-${inBase36(channelId)}`;
-}
-
-/** Commits that can be put back; see `kept_commits.ts`. */
-export function commitsKind(channelId: ChannelId): string {
-  return `commit-${inBase36(channelId)}`;
-}
-
-/** The invites that we gave out for a channel; see `invites/invite_book.ts`. */
-export function invitesKind(channelId: ChannelId): string {
-  return `inv-${inBase36(channelId)}`;
-}
-
-/** Requests of ours that have a key, replies to them, and requests to us that were begun; see `request_records.ts`. */
-export function askedKind(channelId: ChannelId): string {
-  return `asked-${inBase36(channelId)}`;
-}
-
-export function repliesKind(channelId: ChannelId): string {
-  return `reply-${inBase36(channelId)}`;
-}
-
-export function attemptsKind(channelId: ChannelId): string {
-  return `run-${inBase36(channelId)}`;
-}
-
-/** Durable readers of a host, by name; see `driver/reader_records.ts`. */
-export function readersKind(channelId: ChannelId): string {
-  return `read-${inBase36(channelId)}`;
-}
-
-/** Our states of the last epochs; see `confirmation_records.ts`. */
-export function statesKind(channelId: ChannelId): string {
-  return `state-${inBase36(channelId)}`;
-}
-
-/** Since when members have their keys; see `key_ages.ts`. */
-export function keysKind(channelId: ChannelId): string {
-  return `keys-${inBase36(channelId)}`;
-}
-
-function inBase36(channelId: ChannelId): string {
-  return BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36);
+/** Withdraws the note. */
+export function endErasing(channelId: ChannelId): RecordChange {
+  return { type: "delete", kind: erasing, id: channelId };
 }

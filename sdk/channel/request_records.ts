@@ -17,7 +17,8 @@ import type { Asked, Attempts, RequestRecords } from "../content/ports.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
-import { askedKind, attemptsKind, type ChannelStore, repliesKind } from "./records.ts";
+import { askedKind, attemptsKind, repliesKind } from "./channel_kinds.ts";
+import type { ChannelStore } from "./records.ts";
 
 export function createRequestRecords(
   channelId: ChannelId,

@@ -5,7 +5,8 @@ import { commitStatement, parseChannelId } from "../../proto/mod.ts";
 import { portableSignatures } from "../mls/crypto/signatures.ts";
 import { createMemoryDisk, openMemory } from "../store/memory.ts";
 import { RecordStore } from "../store/mod.ts";
-import { newAnchor, readAnchor } from "./anchor.ts";
+import { newAnchor } from "./anchor.ts";
+import { storedChannel } from "./testing/stored_channel.ts";
 import { type OwnEntry, StoreAge, type StoreAgeDeps } from "./store_age.ts";
 
 const channelId = parseChannelId("A".repeat(22));
@@ -30,7 +31,7 @@ Deno.test("a commit that is given up does not undo what was written of the membe
   // The group is busy; meanwhile the relay says where the membership began, which is written at once.
   await store.batch([age.noted({ ...age.anchor, joinedSequence: 5 })]);
   await store.batch([change()]);
-  assertEquals(await readAnchor(store, channelId), { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
+  assertEquals((await storedChannel(store, channelId)).anchor, { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
   await store.close();
 });
 

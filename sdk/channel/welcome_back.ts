@@ -18,11 +18,12 @@ import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
 import { rightsOf } from "../mls/policy_rules.ts";
 import { StoreError } from "../store/mod.ts";
-import { readAnchor } from "./anchor.ts";
+import { anchorOf } from "./anchor.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import { readRecords } from "./runner/entrances.ts";
 import type { Welcome } from "./welcomes.ts";
 
 export interface OpenedWelcome {
@@ -74,7 +75,7 @@ async function knownMembers(
   stopped: BadCommit | undefined,
   { store, agentId }: ChannelDeps,
 ): Promise<KnownMembers> {
-  const { formerEpoch } = await readAnchor(store, channelId);
+  const { formerEpoch } = anchorOf(await readRecords(store, channelId));
   return {
     self: agentId,
     entry: group.entry,

@@ -1,7 +1,7 @@
 /** Durable readers of a channel, in the agent's encrypted store. */
 import type { ChannelId } from "../../proto/mod.ts";
 import { createError, invalidArgument } from "../base/errors.ts";
-import { readersKind } from "../channel/records.ts";
+import { readersKind } from "../channel/channel_kinds.ts";
 import { decodeFields, encodeFields, type RecordStore, type StoredFields } from "../store/mod.ts";
 import { type Place, type PositionState, ReaderPosition } from "./reader_position.ts";
 

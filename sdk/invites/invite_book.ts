@@ -19,7 +19,7 @@ import {
   parseBinaryId,
   parseChannelName,
 } from "../../proto/mod.ts";
-import { invitesKind } from "../channel/records.ts";
+import { invitesKind } from "../channel/channel_kinds.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";

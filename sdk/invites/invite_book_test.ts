@@ -14,7 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import { invitesKind } from "../channel/records.ts";
+import { invitesKind } from "../channel/channel_kinds.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteScene, type MadeInvite } from "./invite_book.ts";
 import type { Pass } from "./pass_notes.ts";

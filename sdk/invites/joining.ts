@@ -16,7 +16,7 @@ import {
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import { latestEpoch } from "../channel/entering.ts";
+import { latestEpoch } from "../channel/runner/entrances.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";

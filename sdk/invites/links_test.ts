@@ -16,7 +16,7 @@ import {
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
-import { invitesKind } from "../channel/records.ts";
+import { invitesKind } from "../channel/channel_kinds.ts";
 import type { AgentService } from "../session/service.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteBookDeps } from "./invite_book.ts";

@@ -85,7 +85,12 @@ export class DurableGroup {
 
   /** The group as it was last written, and a commit whose fate is unknown: compare its hash with the log. */
   static async load(channelId: ChannelId, records: Records, deps: MemberDeps): Promise<LoadedGroup | undefined> {
-    const loaded = RecordedGroup.load(await records.list(kindOf(channelId)), records, deps);
+    return DurableGroup.restore(await records.list(kindOf(channelId)), records, deps);
+  }
+
+  /** Of the records of its kind. */
+  static restore(stored: readonly StoredRecord[], records: Records, deps: MemberDeps): LoadedGroup | undefined {
+    const loaded = RecordedGroup.load(stored, records, deps);
     if (loaded === undefined) return undefined;
     const { recorded, ...rest } = loaded;
     return { durable: new DurableGroup(recorded, records), ...rest };

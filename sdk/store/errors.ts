@@ -30,3 +30,9 @@ export class StoreError extends Error {
     this.kind = options.kind;
   }
 }
+
+/** Throws whatever is none. */
+export function damageOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  throw error;
+}

@@ -105,7 +105,7 @@ Deno.test("when its period has ended, nothing opens what was overwritten or dele
   const scene = new Scene();
   let store = await scene.open();
   await store.batch([put("chain", "old"), put("gone", "deleted"), put("idle", "stays")]);
-  await store.put("positions", "a", utf8("plain"));
+  await store.put("channels", "a", utf8("plain"));
   for (const value of ["new", "newer"]) {
     await store.batch([put("chain", value), { type: "delete", kind: "mls-a", id: "gone" }]);
     assertEquals(scene.timers.map(({ ms }) => ms), [periodMs]);
@@ -122,7 +122,7 @@ Deno.test("when its period has ended, nothing opens what was overwritten or dele
     "newer",
     "stays",
   ]);
-  assertEquals(await store.get("positions", "a"), utf8("plain"));
+  assertEquals(await store.get("channels", "a"), utf8("plain"));
   assertEquals(await store.verify(), { records: 3, damaged: [] });
   await store.close();
 });
@@ -154,7 +154,7 @@ Deno.test("several changes to one record in a batch all count", async () => {
 Deno.test("changes of plain kinds alone end no period", async () => {
   const scene = new Scene();
   const store = await scene.open();
-  for (let i = 0; i < 2 * changesInPeriod; i++) await store.put("positions", "a", utf8(String(i)));
+  for (let i = 0; i < 2 * changesInPeriod; i++) await store.put("channels", "a", utf8(String(i)));
   const before = scene.disk.period?.slice();
   await store.close();
   assertEquals([scene.timers, scene.disk.period], [[], before]);

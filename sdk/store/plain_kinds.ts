@@ -9,10 +9,8 @@
 const plainFamilies: ReadonlySet<string> = new Set([
   // Never overwritten, and what a repaired store must still know of itself.
   ...["identity", "service"],
-  // Of a channel: members, places in its log, counts.
-  ...["channels", "trust", "positions", "logs", "counters", "landmarks", "from", "read", "run", "erasing"],
-  // Signed statements, and hashes of states.
-  ...["anchors", "confirmed", "heard", "liars", "state", "stopped", "returned", "foreign", "keys"],
+  // Of a channel: members, places in its log, counts, signed statements, hashes of states.
+  ...["channels", "facts", "read", "run", "erasing"],
   // As it was sent to the relay.
   "commit",
   // Names and references of what is being made.

@@ -135,3 +135,10 @@ function openOrThrow(
     throw cause;
   }
 }
+
+/** One change a record: the generation must name one version of it, or a damaged database could answer the wrong one. */
+export function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
+  const last = new Map<string, RecordChange>();
+  for (const change of changes) last.set(`${change.kind} ${change.id}`, change);
+  return [...last.values()];
+}

@@ -25,7 +25,8 @@ interface Entry {
 
 export class RecordIndex {
   readonly #gcm: Aes256Gcm;
-  readonly #entries: Map<string, Entry> = new Map();
+  /** By kind, so that listing one looks at no other. */
+  readonly #kinds: Map<string, Map<string, Entry>> = new Map();
   readonly #digest: Uint8Array<ArrayBuffer> = new Uint8Array(digestBytes);
   #newest = 0;
 
@@ -35,33 +36,44 @@ export class RecordIndex {
   }
 
   get(name: Uint8Array): number | undefined {
-    return this.#entries.get(textOf(name))?.generation;
+    return this.generationOf(textOf(name));
+  }
+
+  /** Of a name as `textOf` writes it. */
+  generationOf(text: string): number | undefined {
+    return this.#kinds.get(kindOf(text))?.get(text)?.generation;
   }
 
   set(name: Uint8Array, generation: number, isSecret = false): void {
     const text = textOf(name);
     const hash = this.#hash(name, generation);
-    this.#toggle(this.#entries.get(text));
-    this.#entries.set(text, { generation, hash, isSecret });
+    const entries = this.#kinds.get(kindOf(text)) ?? new Map<string, Entry>();
+    this.#toggle(entries.get(text));
+    this.#kinds.set(kindOf(text), entries.set(text, { generation, hash, isSecret }));
     this.#toggle({ hash });
     this.#newest = Math.max(this.#newest, generation);
   }
 
   delete(name: Uint8Array): void {
     const text = textOf(name);
-    this.#toggle(this.#entries.get(text));
-    this.#entries.delete(text);
+    const entries = this.#kinds.get(kindOf(text));
+    this.#toggle(entries?.get(text));
+    entries?.delete(text);
+    if (entries?.size === 0) this.#kinds.delete(kindOf(text));
   }
 
-  /** Names with this prefix. */
-  names(prefix: Uint8Array): Uint8Array<ArrayBuffer>[] {
+  /** The texts of names with the prefix of a kind, or with the one of all records. */
+  texts(prefix: Uint8Array): string[] {
     const start = textOf(prefix);
-    return [...this.#entries.keys()].filter((name) => name.startsWith(start)).map(bytesOf);
+    const kinds = start.length === kindPrefixBytes ? [start] : this.#kinds.keys();
+    return Array.from(kinds, (kind) => [...this.#kinds.get(kind)?.keys() ?? []]).flat();
   }
 
   /** The texts of names, and the generations, of all records that are sealed under keys of their own. */
   *secrets(): Iterable<readonly [text: string, generation: number]> {
-    for (const [text, { generation, isSecret }] of this.#entries) if (isSecret) yield [text, generation];
+    for (const entries of this.#kinds.values()) {
+      for (const [text, { generation, isSecret }] of entries) if (isSecret) yield [text, generation];
+    }
   }
 
   digest(): Uint8Array<ArrayBuffer> {
@@ -84,6 +96,10 @@ export class RecordIndex {
     if (entry === undefined) return;
     for (let i = 0; i < digestBytes; i++) this.#digest[i] = (this.#digest[i] ?? 0) ^ (entry.hash[i] ?? 0);
   }
+}
+
+function kindOf(text: string): string {
+  return text.slice(0, kindPrefixBytes);
 }
 
 /** One character a byte: the cheapest key that a `Map` compares by content. */

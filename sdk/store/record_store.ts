@@ -1,10 +1,10 @@
 /**
- * The encrypted store: get, put, delete, atomic batches, and the list of one kind. Every acknowledged batch is durable
+ * The encrypted store: get, put, delete, atomic batches, the list of one kind, and its end. Every acknowledged batch is durable
  * and complete. After any damage by a disk, a crash or a person, a read returns what was written or throws.
  */
 import { keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
-import { StoreError } from "./errors.ts";
+import { damageOf, StoreError } from "./errors.ts";
 import { Forgetting } from "./forgetting.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
@@ -21,12 +21,14 @@ import {
   createRecordScratch,
   decodeRecord,
   encodeRecord,
+  lastOfEach,
   maxValueBytes,
   type RecordChange,
   type RecordContent,
   type RecordScratch,
   type StoredRecord,
 } from "./record.ts";
+import { bytesOf, textOf } from "./record_index.ts";
 
 export interface Verification {
   readonly records: number;
@@ -41,6 +43,8 @@ interface Expected {
 }
 
 const maxChanges = 10_000;
+/** Deletions in one write. */
+const maxCleared = 1000;
 const maxBatchBytes = 64 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -129,17 +133,19 @@ export class RecordStore {
       this.#checkWritable(changes);
       const generation = this.#generation + 1;
       const blobs = lastOfEach(changes).map((change) => this.#encode(change, generation));
-      this.#generation = generation;
-      for (const blob of blobs) {
-        this.#periods?.period.drop(blob.key);
-        if (blob.type === "put") this.#opened.index.set(blob.key, generation, claimsSecret(blob.value));
-        else this.#opened.index.delete(blob.key);
-      }
-      const written = this.#commits.add(blobs);
-      this.#forgetting?.noted(changes.reduce((sum, { kind }) => sum + (isPlain(kind) ? 0 : 1), 0));
-      return written;
+      return this.#write(blobs, { generation, secrets: changes.filter(({ kind }) => !isPlain(kind)).length });
     } catch (error) {
       return Promise.reject(error);
+    }
+  }
+
+  /** Deletes every record of a kind, in several writes when they are many. Reads none: one that is damaged goes like the others. */
+  async clear(kind: string): Promise<void> {
+    this.#checkWritable([]);
+    const texts = this.#opened.index.texts(this.#names.kindPrefix(kind));
+    for (let at = 0; at < texts.length; at += maxCleared) {
+      const blobs = texts.slice(at, at + maxCleared).map((text): BlobChange => ({ type: "del", key: bytesOf(text) }));
+      await this.#write(blobs, { generation: this.#generation + 1, secrets: isPlain(kind) ? 0 : blobs.length });
     }
   }
 
@@ -248,6 +254,19 @@ export class RecordStore {
     return list;
   }
 
+  /** The index knows them at once; the promise resolves when they are durable. */
+  #write(blobs: readonly BlobChange[], of: { readonly generation: number; readonly secrets: number }): Promise<void> {
+    this.#generation = of.generation;
+    for (const blob of blobs) {
+      this.#periods?.period.drop(blob.key);
+      if (blob.type === "put") this.#opened.index.set(blob.key, of.generation, claimsSecret(blob.value));
+      else this.#opened.index.delete(blob.key);
+    }
+    const written = this.#commits.add(blobs);
+    this.#forgetting?.noted(of.secrets);
+    return written;
+  }
+
   /** Writes a group of batches with the head that counts them, then tells the witness. */
   async #commit(changes: BlobChange[]): Promise<void> {
     const { tools, index } = this.#opened;
@@ -285,19 +304,21 @@ export class RecordStore {
     kindOf: (name: Uint8Array) => string,
   ): AsyncIterable<RecordContent | StoreError> {
     const { index } = this.#opened;
-    const left = new Map(index.names(prefix).map((name) => [name.join(), name]));
+    const left = new Set(index.texts(prefix));
     if (left.size === 0) return;
     try {
       for await (const { key: name, value } of this.#parts.blobs.list(prefix)) {
-        const expected = index.get(name);
+        const text = textOf(name);
+        const expected = index.generationOf(text);
         if (expected === undefined || claimedGeneration(value) !== expected) continue;
-        left.delete(name.join());
+        left.delete(text);
         yield this.#decodeOrDamage(value, { name, kind: kindOf(name), expected });
       }
     } catch (error) {
       damageOf(error); // whatever the scan has not shown is read below
     }
-    for (const name of left.values()) {
+    for (const text of left) {
+      const name = bytesOf(text);
       const record = await this.#read(name, kindOf(name)).catch(damageOf);
       if (record !== undefined) yield record;
     }
@@ -374,17 +395,4 @@ export class RecordStore {
   #checkOpen(): void {
     if (this.#closed) throw new StoreError("transport_error", "The client was closed; connect again");
   }
-}
-
-/** One change a record: the generation must name one version of it, or a damaged database could answer the wrong one. */
-function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
-  const last = new Map<string, RecordChange>();
-  for (const change of changes) last.set(`${change.kind} ${change.id}`, change);
-  return [...last.values()];
-}
-
-/** Throws whatever is none. */
-function damageOf(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  throw error;
 }

@@ -339,3 +339,30 @@ Deno.test("a second store on the same disk is refused until the first is closed"
   await store.close();
   await (await openOn(disk)).close();
 });
+
+Deno.test("clear() deletes a kind and no other, in several writes, also what is damaged, and for good", async () => {
+  const disk = await diskWith(2500);
+  for (const [, { value }] of recordsOn(disk).slice(0, 2)) value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+  const store = await openOn(disk);
+  await store.put("identity", "a", utf8("1"));
+  await assertFails("store_corrupt", () => store.list("channel"), "channel");
+  await store.clear("channel");
+  assertEquals(recordsOn(disk).length, 1);
+  await store.clear("channel");
+  await store.close();
+  const again = await openOn(disk);
+  assertEquals([await again.list("channel"), await again.verify()], [[], { records: 1, damaged: [] }]);
+  await again.close();
+});
+
+Deno.test("clear() is refused where a write is", async () => {
+  const disk = await diskWith(2);
+  const [name] = recordsOn(disk)[0] ?? [];
+  disk.blobs.delete(name ?? "");
+  const damaged = await openOn(disk, { damaged: "read" });
+  await assertFails("store_corrupt", () => damaged.clear("channel"));
+  await damaged.close();
+  const store = await openOn(createMemoryDisk());
+  await store.close();
+  await assertFails("transport_error", () => store.clear("channel"));
+});

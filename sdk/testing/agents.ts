@@ -1,12 +1,14 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
-export { putAnchor, readAnchor } from "../channel/anchor.ts";
+export { putAnchor } from "../channel/anchor.ts";
 export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export { createPace } from "../channel/upkeep/healing_pace.ts";
 export { Inside } from "./inside.ts";
-export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
+export type { BadCommit } from "../channel/bad_commit.ts";
 export type { Came } from "../channel/lineage.ts";
-export { newChannelRecord, putChannel, putLandmarks, readPosition, statesKind } from "../channel/records.ts";
+export { factsKind } from "../channel/channel_kinds.ts";
+export { newChannelRecord, putChannel, putLandmarks } from "../channel/records.ts";
+export { storedChannel } from "../channel/testing/stored_channel.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";

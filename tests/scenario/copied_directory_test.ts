@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { decodeMessageAad, readPrivateMessageHeader, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
+import { factsKind } from "../../sdk/testing/agents.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
@@ -96,10 +97,13 @@ Deno.test("nor does it blame the relay, when a place that the relay once made up
   const { alice, bob } = await stage.pair();
   const channel = await bob.channel();
   const { store } = bob.agent.parts;
-  const place = await store.get("positions", channel.id);
+  const place = await store.get(factsKind(channel.id), "position");
   const body = { channelId: channel.id, firstSequence: 2, lastSequence: 3, messages: 1, reason: "age" as const };
   bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
-  await until("it is believed", async () => String(await store.get("positions", channel.id)) !== String(place));
+  await until(
+    "it is believed",
+    async () => String(await store.get(factsKind(channel.id), "position")) !== String(place),
+  );
   const thief = await new Actor(stage, bob.label, 1, bob.copyDisk()).start();
   await thief.manager.send(name, "one");
   await (await thief.inside()).commit();

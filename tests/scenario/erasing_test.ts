@@ -1,7 +1,7 @@
 /** A channel that is over is erased in several writes; on a slow disk much happens in between. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { formatJoinLink, parseInviteToken } from "../../proto/mod.ts";
-import { Agent, createError, kindOf, openMemory, RecordStore } from "../../sdk/testing/agents.ts";
+import { Agent, createError, factsKind, kindOf, openMemory, RecordStore } from "../../sdk/testing/agents.ts";
 import { type Channel, StaticError } from "../../sdk/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -216,7 +216,7 @@ Deno.test("a channel whose keys are lost keeps no other from its work, and a new
   await alice.client.closeChannel(name);
   const created = await alice.client.createChannel(name);
   await alice.change((store) => {
-    assertEquals([store.has("channels", id), store.has("trust", id)], [false, true]);
+    assertEquals([store.has("channels", id), store.has(factsKind(id), "trust")], [false, true]);
     return Promise.resolve();
   });
   assertEquals((await alice.channel()).id, created.id);

@@ -5,7 +5,7 @@ import { StaticError } from "../../sdk/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
-import { createError, type MemoryDisk, putState, statesKind } from "../../sdk/testing/agents.ts";
+import { createError, type MemoryDisk, putState, storedChannel } from "../../sdk/testing/agents.ts";
 import {
   allStopped,
   deafen,
@@ -235,7 +235,8 @@ Deno.test("states of epochs are kept of the last 256, also across a founding", a
   await alice.change((store) => store.batch(earlier));
   const inside = await alice.inside();
   for (let i = 0; i < 3; i++) await inside.commit();
-  const kept = (await alice.agent.parts.store.list(statesKind(channelId))).map(({ id }) => Number(id));
+  const { confirmations } = await storedChannel(alice.agent.parts.store, channelId);
+  const kept = [...confirmations.states.keys()];
   assertEquals([kept.length, kept.includes(10), kept.includes(inside.epoch)], [256, false, true]);
 });
 

@@ -12,7 +12,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { errorFromRelay, Inside, putConfirmed, stateOf, statesKind } from "../../sdk/testing/agents.ts";
+import { errorFromRelay, factsKind, Inside, putConfirmed, stateOf, storedChannel } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { Actor, name } from "../support/scenario/stage.ts";
@@ -376,7 +376,7 @@ function diesOnceBack(actor: Actor): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   store.batch = async (changes) => {
     await batch(changes);
-    if (!["channels", "anchors"].every((kind) => changes.some((change) => change.kind === kind))) return;
+    if (!["channels", "anchor"].every((each) => changes.some(({ kind, id }) => kind === each || id === each))) return;
     void actor.diesAfter(0);
     resolve();
   };
@@ -443,8 +443,8 @@ Deno.test("an agent that dies once it is in another group says nothing about epo
   const { channelId } = inside;
   await halves.until("alice confirms again", () => epochs.length > 0);
   assert(epochs.every((each) => each > epoch), `${epochs} after ${epoch}`);
-  const states = await alice.agent.parts.store.list(statesKind(channelId));
-  assertEquals(states.length, inside.epoch - epoch + 1);
+  const { confirmations: { states } } = await storedChannel(alice.agent.parts.store, channelId);
+  assertEquals(states.size, inside.epoch - epoch + 1);
 });
 
 Deno.test("a word that the relay has lost is given again within five minutes", async () => {
@@ -517,7 +517,7 @@ Deno.test("an agent has its word on disk before anybody hears it, and gives the 
   const stored: (Uint8Array | undefined)[] = [];
   const confirm = (body: RequestBody<"Confirm">): RequestBody<"Confirm"> => {
     said.push(body);
-    void bob.agent.parts.store.get("confirmed", body.channelId).then((record) => stored.push(record));
+    void bob.agent.parts.store.get(factsKind(body.channelId), "confirmed").then((record) => stored.push(record));
     return body;
   };
   bob.session.tampering = { confirm };

@@ -19,8 +19,8 @@ import {
   createKeyPackage,
   decodeKeyPackageMessage,
   type KeyPackageChange,
-  readBadCommit,
   signedAnew,
+  storedChannel,
 } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { changeNext, flipped, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
@@ -528,7 +528,7 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
 
 async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
   const { channelId } = await actor.inside();
-  const badCommit = await readBadCommit(actor.agent.parts.store, channelId);
+  const { bad: badCommit } = await storedChannel(actor.agent.parts.store, channelId);
   if (badCommit === undefined) throw new Error(`${actor.label} is not stopped`);
   return { channelId, badCommit };
 }

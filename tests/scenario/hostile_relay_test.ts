@@ -18,6 +18,7 @@ import {
   createKeyPackage,
   decodeKeyPackageMessage,
   errorFromRelay,
+  factsKind,
   Group,
   type OwnKeyPackage,
   portableSignatures,
@@ -552,9 +553,12 @@ Deno.test("a commit that the relay made a reader pass over is found out with the
   const channel = await bob.channel();
   const body = { channelId: channel.id, firstSequence: 3, lastSequence: 4, messages: 1, reason: "age" as const };
   const { store } = bob.agent.parts;
-  const place = await store.get("positions", channel.id);
+  const place = await store.get(factsKind(channel.id), "position");
   bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
-  await until("it is believed", async () => String(await store.get("positions", channel.id)) !== String(place));
+  await until(
+    "it is believed",
+    async () => String(await store.get(factsKind(channel.id), "position")) !== String(place),
+  );
   const { epoch } = channel.health();
   for (const actor of [alice, carol]) {
     await (await actor.channel()).addMember(await (await stage.actor(`by ${actor.label}`)).client.generateKeyPackage());

@@ -1,7 +1,7 @@
 /** Foundings that leave out members beside the sender of the bad commit: made by hand, as an owner may make them. */
 import { assertEquals } from "@std/assert";
 import { type AgentId, foundingEpoch, foundingStatement, type NoticeBody, type RequestBody } from "../../proto/mod.ts";
-import { type BadCommit, readBadCommit } from "../../sdk/testing/agents.ts";
+import { type BadCommit, storedChannel } from "../../sdk/testing/agents.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import {
   allStopped,
@@ -17,7 +17,7 @@ import { type Actor, allAgree, name, Stage, until } from "../support/scenario/st
 type Founding = RequestBody<"FoundGeneration">;
 
 async function stoppedAt(actor: Actor): Promise<BadCommit> {
-  const bad = await readBadCommit(actor.agent.parts.store, (await actor.inside()).channelId);
+  const { bad } = await storedChannel(actor.agent.parts.store, (await actor.inside()).channelId);
   if (bad === undefined) throw new Error(`${actor.label} is not stopped`);
   return bad;
 }

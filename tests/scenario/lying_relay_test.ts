@@ -18,7 +18,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createError, Inside, putAnchor, readAnchor } from "../../sdk/testing/agents.ts";
+import { createError, Inside, putAnchor, storedChannel } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
@@ -139,7 +139,7 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
     const { alice, bob } = await stage.pair();
     const { channelId } = await bob.inside();
     await bob.change(async (store) => {
-      const [anchor, nowMs] = [await readAnchor(store, channelId), stage.world.time.nowMs()];
+      const [{ anchor }, nowMs] = [await storedChannel(store, channelId), stage.world.time.nowMs()];
       await store.batch([putAnchor(channelId, { ...anchor, cameBackMs: new Array(12).fill(nowMs) })]);
     });
     await bob.channel();

@@ -3,13 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
-import {
-  createError,
-  decodeKeyPackageMessage,
-  keyPackageReference,
-  readAnchor,
-  readPosition,
-} from "../../sdk/testing/agents.ts";
+import { createError, decodeKeyPackageMessage, keyPackageReference, storedChannel } from "../../sdk/testing/agents.ts";
 import { answerWrongly, withholdCommits } from "../support/scenario/hostile.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import { deafen } from "../support/scenario/recovery.ts";
@@ -232,7 +226,7 @@ Deno.test("an agent that cannot know its leaf says so, keeps its place when it c
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
   // Whatever epoch it came into, it remembers how far it had seen members come and go.
-  assertEquals((await readAnchor(bob.agent.parts.store, channelId)).formerEpoch, epoch);
+  assertEquals((await storedChannel(bob.agent.parts.store, channelId)).anchor.formerEpoch, epoch);
 });
 
 Deno.test("such an agent gives up its place for an invite only while somebody is there to let it in", async () => {
@@ -324,7 +318,7 @@ Deno.test("what was read before a crash is acknowledged after it, though nothing
   assertEquals(await read(await bob.channel(), 1), ["read before the crash"]);
   const inside = await bob.inside();
   await until("it is on disk", async () => {
-    const { sequence = 0 } = await readPosition(bob.agent.parts.store, inside.channelId) ?? {};
+    const { sequence = 0 } = (await storedChannel(bob.agent.parts.store, inside.channelId)).position ?? {};
     return sequence > 0 && inside.unread === 0 && (await bob.channel()).health().unread === 0;
   });
   await bob.crash();
@@ -338,7 +332,7 @@ Deno.test("a way back whose last write fails ends in words, and goes on after a 
   const batch = store.batch.bind(store);
   let isFull = true;
   store.batch = (changes) => {
-    const isEntrance = changes.some(({ kind, type }) => kind === "anchors" && type === "put") && changes.length > 5;
+    const isEntrance = changes.some(({ id, type }) => id === "anchor" && type === "put") && changes.length > 5;
     return isFull && isEntrance ? Promise.reject(new Error("The disk is full")) : batch(changes);
   };
   withholdCommits(bob, () => !isFull);

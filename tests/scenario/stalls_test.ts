@@ -8,6 +8,7 @@ import {
   createError,
   createMemoryDisk,
   createSignatures,
+  factsKind,
   kindOf,
   newChannelRecord,
   openIdentity,
@@ -190,7 +191,7 @@ Deno.test("a manager that cannot begin leaves the data directory free", async ()
     ),
   ]);
   await store.put(kindOf(channelId), "epoch", new Uint8Array([9]));
-  await store.put("trust", channelId, new Uint8Array([9, 9]));
+  await store.put(factsKind(channelId), "trust", new Uint8Array([9, 9]));
   const identity = await openIdentity(store, new TextEncoder().encode("zoe"), runtime);
   await using stage = await Stage.open();
   const { session } = await stage.actor("alice");

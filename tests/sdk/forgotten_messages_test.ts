@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { ChannelManager, StaticClient } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
-import { type Agent, connectAgent, readPosition } from "../../sdk/testing/agents.ts";
+import { type Agent, connectAgent, storedChannel } from "../../sdk/testing/agents.ts";
 import { copyRunning } from "../support/stolen_store.ts";
 import { eventually } from "../support/eventually.ts";
 import { openWith } from "../support/scenario/reading_thief.ts";
@@ -61,7 +61,7 @@ Deno.test("a copy of a running agent's directory opens every message that it has
     assertEquals(await read(channel, 1), [`secret ${i}`]);
   }
   await eventually({ what: "the last message is acknowledged" }, async () => {
-    return (await readPosition(bob.agent.parts.store, channel.id))?.sequence ?? 0;
+    return (await storedChannel(bob.agent.parts.store, channel.id)).position?.sequence ?? 0;
   }, (position) => position >= last);
   const steal = async (copy: string): Promise<number> => {
     await copyRunning(`${folder}/bob`, `${folder}/${copy}`);

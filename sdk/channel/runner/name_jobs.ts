@@ -4,19 +4,12 @@ import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../end_errors.ts";
-import {
-  type EnteredChannel,
-  type ExpectedChannel,
-  openChannel,
-  prepareCreated,
-  type PreparedChannel,
-  prepareJoined,
-} from "../entering.ts";
-import { eraseKeys, noteErasing } from "../erasing.ts";
+import type { EnteredChannel } from "../entering.ts";
 import type { LiveChannel } from "../live_channel.ts";
 import type { Job, JobResult } from "../names/names_state.ts";
-import { forgetChannel } from "../records.ts";
 import { checkWelcome } from "../welcomes.ts";
+import { type ExpectedChannel, openChannel, prepareCreated, type PreparedChannel, prepareJoined } from "./entrances.ts";
+import { eraseKeys, forgetChannel, noteErasing } from "./erasing.ts";
 
 /** A Welcome, and the channel for which the relay delivered it, if it did. */
 export interface Offered {

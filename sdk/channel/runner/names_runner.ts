@@ -11,8 +11,7 @@ import { isCode, type StaticError } from "../../base/errors.ts";
 import type { RecordStore } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../end_errors.ts";
-import type { EnteredChannel, PreparedChannel } from "../entering.ts";
-import { hasKeys, isErasing } from "../erasing.ts";
+import type { EnteredChannel } from "../entering.ts";
 import { toStaticError } from "../faults.ts";
 import { LiveChannel } from "../live_channel.ts";
 import { copyNames, type KeptNames, restoreNames } from "../names/kept_names.ts";
@@ -31,7 +30,9 @@ import type {
   Settled,
 } from "../names/names_state.ts";
 import { askOfNames, putNonce, readNonces } from "../names_at_relay.ts";
-import { deleteChannel, listChannels } from "../records.ts";
+import { deleteChannel } from "../records.ts";
+import { listChannels, type PreparedChannel } from "./entrances.ts";
+import { hasKeys, isErasing } from "./erasing.ts";
 import { doJob, type Entry } from "./name_jobs.ts";
 import { refusalError } from "./name_refusals.ts";
 

@@ -1,0 +1,63 @@
+/** A channel as its records tell it, besides its MLS state. Decoded without a wait: one scan of the disk has shown them all. */
+import type { AgentId, ChannelId } from "../../proto/mod.ts";
+import { type Anchor, anchorOf } from "./anchor.ts";
+import { type BadCommit, badCommitOf, returnOf } from "./bad_commit.ts";
+import type { ChannelRecords } from "./channel_kinds.ts";
+import { confirmationsOf } from "./confirmation_records.ts";
+import { type ForeignGeneration, foreignOf } from "./foreign_generation.ts";
+import { keyAgesOf, type SeenLeaf } from "./key_age_records.ts";
+import type { ChannelTrust } from "./key_changes.ts";
+import type { LogPosition } from "./reading/log_place.ts";
+import {
+  type CounterRecord,
+  countersOf,
+  type Landmarks,
+  landmarksOf,
+  logOf,
+  positionOf,
+  type SenderRecord,
+  sendersOf,
+  trustOf,
+} from "./records.ts";
+import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
+
+export interface StoredChannel {
+  readonly trust: ChannelTrust;
+  readonly anchor: Anchor;
+  /** The commit at which it is stopped. */
+  readonly bad: BadCommit | undefined;
+  /** When it was last let in again after it was stopped. */
+  readonly returnedMs: number | undefined;
+  /** A later generation that it does not follow. */
+  readonly foreign: ForeignGeneration | undefined;
+  /** Undefined when the relay knows better: just joined. */
+  readonly position: LogPosition | undefined;
+  /** The log that the position is of; undefined when it has just joined. */
+  readonly log: Uint8Array | undefined;
+  readonly landmarks: Landmarks;
+  readonly counters: CounterRecord;
+  readonly senders: ReadonlyMap<AgentId, SenderRecord>;
+  readonly confirmations: ConfirmationRecords;
+  readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
+}
+
+/** Throws `StoreError` for a record of another shape. */
+export function decodeChannel(
+  { channelId, joinedEpoch }: { readonly channelId: ChannelId; readonly joinedEpoch: number },
+  records: ChannelRecords,
+): StoredChannel {
+  return {
+    trust: trustOf(records),
+    anchor: anchorOf(records),
+    bad: badCommitOf(channelId, records),
+    returnedMs: returnOf(records),
+    foreign: foreignOf(records),
+    position: positionOf(records),
+    log: logOf(records),
+    landmarks: landmarksOf(records),
+    counters: countersOf(records),
+    senders: sendersOf(records),
+    confirmations: confirmationsOf(records, joinedEpoch),
+    keyAges: keyAgesOf(records),
+  };
+}
