@@ -150,7 +150,7 @@ export class LiveChannel {
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, queue, onFault };
     this.confirmations = new ConfirmationRunner(said, deps);
     const { ages } = this;
-    this.outbox = this.#createOutbox(parts);
+    this.outbox = this.#createOutbox(parts, queue);
     const [maxAgeMs, progress] = [(): number => this.#maxAgeMs, (): PositionRunner => this.#progress];
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs, progress }, deps);
     this.requester = new Requester(ports);
@@ -318,10 +318,10 @@ export class LiveChannel {
     }, this.#deps);
   }
 
-  #createOutbox({ counters }: Pick<LiveChannelParts, "counters">): OutboxRunner {
+  #createOutbox({ counters }: Pick<LiveChannelParts, "counters">, queue: ChannelQueue): OutboxRunner {
     const { membership, health, confirmations } = this;
     return new OutboxRunner({
-      ...{ counters, membership, health, confirmations },
+      ...{ counters, membership, health, confirmations, queue },
       work: () => this.#link.work,
       onFault: (fault) => this.die(fault),
     }, this.#deps);

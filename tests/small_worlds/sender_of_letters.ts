@@ -12,6 +12,7 @@ import {
   type OutboxState,
   type OutboxStep,
   type Rejection,
+  reserveFor,
   restoreOutbox,
   type SealedBundle,
   type SendGroup,
@@ -157,8 +158,13 @@ export class Sending {
   push(event: OutboxEvent<string>): void {
     const { sender } = this.#world;
     const { write, effects } = this.#rules.step(sender.outbox, event, this.#facts);
-    if (write !== undefined) sender.disk = Object.freeze({ ...sender.disk, counters: Object.freeze(write) });
+    if (write !== undefined) this.#write(write);
     for (const effect of effects) this.#perform(effect);
+  }
+
+  #write(counters: CounterRecord): void {
+    const { sender } = this.#world;
+    sender.disk = Object.freeze({ ...sender.disk, counters: Object.freeze(counters) });
   }
 
   send({ letter, isQueued = false, isKnown = false, group }: Letter): void {
@@ -186,7 +192,10 @@ export class Sending {
       case "gather":
       case "seal":
       case "wake":
+      case "settle":
         return;
+      case "note":
+        return this.#write(effect.record);
       case "ask":
         return void calls.push({ call: effect.call, sent: undefined, id: effect.id, run: 0, reply: undefined });
       case "send": {
@@ -238,7 +247,8 @@ export class Sending {
     const { job, bundle } = next;
     if (sender.usedKeys >= sender.disk.keys || needsReservation(sender.outbox, bundle)) {
       const { disk } = sender;
-      this.push({ type: "reserving", job });
+      const counters = reserveFor(sender.outbox, job, this.#facts);
+      if (counters !== undefined) this.#write(counters);
       const keys = Object.freeze({ ...sender.disk, keys: sender.usedKeys + reservedKeys });
       sender.disk = this.#rules.diskBeforeDeed ? keys : disk;
     }
@@ -276,7 +286,7 @@ export class Sending {
     const { sender } = this.#world;
     Object.assign(sender, { epoch, usedKeys: 0, membership: sender.membership + 1 });
     sender.disk = Object.freeze({ ...sender.disk, keys: 0 });
-    this.push({ type: "entered" });
+    this.push({ type: "entered", operation: 0 });
   }
 
   /** Everything that was under way is answered at once, and may come to the relay yet. */

@@ -1,8 +1,9 @@
 /** The next bundle: taken from the queue, asked for, sealed, and given to the relay, if nothing holds it up. */
+import type { CounterRecord } from "../records.ts";
 import { type Bundle, isAbandoned, type SealedBundle } from "./bundles.ts";
 import { goneBefore, reserveCounters, takeCounters } from "./counters.ts";
 import { forget, giveUp, numberOf, type Run, scatter, setApart, wake } from "./outbox_run.ts";
-import { full, gathering, nothing, type OutboxState, unheld } from "./outbox_state.ts";
+import { full, gathering, nothing, type OutboxFacts, type OutboxState, unheld } from "./outbox_state.ts";
 import { countQueued, isEmptyQueue, putBack, takeBundle } from "./send_queue.ts";
 
 /** For a commit of another member. */
@@ -107,11 +108,14 @@ export function needsReservation<M>({ counters }: OutboxState<M>, { made, messag
   return made !== undefined && made.life === counters.life && made.first + messages.length - 1 > counters.reserved;
 }
 
-export function reserve<M>(run: Run<M>, job: number): void {
-  const { state: { next, counters, queue }, facts } = run;
-  if (next.at !== "sealing" || next.job !== job) return;
-  const waiting = facts.doAllReadBundles ? undefined : Math.min(countQueued(queue), maxUnderWay);
-  run.write = reserveCounters(counters, waiting);
+/** The keys of this job are about to be reserved: what this returns goes with them, in one write. It is no step, and has no effects. */
+export function reserveFor<M>(
+  { next, counters, queue }: OutboxState<M>,
+  job: number,
+  { doAllReadBundles }: Pick<OutboxFacts, "doAllReadBundles">,
+): CounterRecord | undefined {
+  if (next.at !== "sealing" || next.job !== job) return undefined;
+  return reserveCounters(counters, doAllReadBundles ? undefined : Math.min(countQueued(queue), maxUnderWay));
 }
 
 export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {

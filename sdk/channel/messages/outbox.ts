@@ -6,7 +6,7 @@
  */
 import { type Bundle, countersOf, isAbandoned, type Message, unsent } from "./bundles.ts";
 import { acceptCounters, closeCounters, giveUpCounters, noteCounters, restartCounters } from "./counters.ts";
-import { endHold, goOn, hasSealed, reserve } from "./next_bundle.ts";
+import { endHold, goOn, hasSealed } from "./next_bundle.ts";
 import { isNoRoom, type Obstacle, obstacleOf, type Refused } from "./obstacles.ts";
 import {
   forget,
@@ -22,6 +22,8 @@ import {
 } from "./outbox_run.ts";
 import {
   allMessages,
+  isEmptyOutbox,
+  nobody,
   nothing,
   type OutboxEvent,
   type OutboxFacts,
@@ -37,11 +39,14 @@ const [maxWaiting, maxWaitingBytes] = [4096, 32 * 1024 * 1024];
 
 export function stepOutbox<M>(state: OutboxState<M>, event: OutboxEvent<M>, facts: OutboxFacts): OutboxStep<M> {
   const run: Run<M> = { state, facts, mayWork: facts.work !== undefined, effects: [], write: undefined };
-  if (state.next.at === "over") return run;
-  const isTurn = happen(run, event);
-  rest(run);
-  goOn(run, isTurn);
-  note(run);
+  if (state.next.at === "over") settle(run, event);
+  else {
+    const isTurn = happen(run, event);
+    rest(run);
+    goOn(run, isTurn);
+    note(run);
+  }
+  if (state.emptying.length > 0 && isEmptyOutbox(state)) emptied(run);
   return run;
 }
 
@@ -62,9 +67,6 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
     case "gathered":
       if (state.next.at === "gathering") state.next = nothing;
       return true;
-    case "reserving":
-      reserve(run, event.job);
-      return false;
     case "sealed":
       hasSealed(run, event.job, event.sealed);
       return true;
@@ -82,14 +84,28 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
       return false;
     case "entered":
       run.write = restartCounters(state.counters);
+      settle(run, event);
       return false;
     case "closing":
       run.write = closeCounters(state.counters);
+      settle(run, event);
+      return false;
+    case "empties":
+      state.emptying = [...state.emptying, event.operation];
       return false;
     case "over":
       over(run);
       return false;
   }
+}
+
+function settle<M>({ effects }: Run<M>, event: OutboxEvent<M>): void {
+  if ("operation" in event) effects.push({ type: "settle", operation: event.operation });
+}
+
+function emptied<M>({ state, effects }: Run<M>): void {
+  for (const operation of state.emptying) effects.push({ type: "settle", operation });
+  state.emptying = nobody;
 }
 
 /** Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is not the next one's. */
@@ -160,7 +176,7 @@ function time<M>(run: Run<M>, timer: number): boolean {
   const { hold } = state;
   if (state.noting?.timer === timer) {
     state.noting = undefined;
-    run.write = noteCounters(state.counters);
+    run.effects.push({ type: "note", record: noteCounters(state.counters) });
     return false;
   }
   if (!("timer" in hold) || hold.timer !== timer) return false;

@@ -9,7 +9,7 @@ import type { CounterRecord } from "../records.ts";
 import type { Bundle, Bundling, Message, SealedBundle, SendGroup } from "./bundles.ts";
 import { counterRecord, type Counters, restoreCounters } from "./counters.ts";
 import type { Obstacle, Refused } from "./obstacles.ts";
-import { countQueued, newSendQueue, type SendQueue } from "./send_queue.ts";
+import { countQueued, isEmptyQueue, newSendQueue, type SendQueue } from "./send_queue.ts";
 
 /** The bundle that goes next. */
 export type Next<M> =
@@ -46,6 +46,8 @@ export interface OutboxState<M> {
   noting: { readonly timer: number } | undefined;
   /** There was no permission to work when it was looked at last, and those that are queued were told. */
   isResting: boolean;
+  /** They wait until nothing waits here and nothing is under way. */
+  emptying: readonly number[];
   /** The last number that was given to a call, a job or a timer. */
   numbers: number;
 }
@@ -71,8 +73,6 @@ export type OutboxEvent<M> =
   /** Its time is over. */
   | { readonly type: "expired"; readonly order: number }
   | { readonly type: "gathered" }
-  /** The keys of this job are about to be reserved: its write goes with them. */
-  | { readonly type: "reserving"; readonly job: number }
   /** Its keys and its counters are durable. */
   | { readonly type: "sealed"; readonly job: number; readonly sealed: SealedBundle }
   | { readonly type: "taken"; readonly call: number; readonly isDuplicate: boolean }
@@ -84,9 +84,11 @@ export type OutboxEvent<M> =
   /** The permit, the place or our epoch has changed. */
   | { readonly type: "look" }
   /** Another membership: counters begin anew, for us and for those who count. */
-  | { readonly type: "entered" }
+  | { readonly type: "entered"; readonly operation: number }
   /** The channel is closed here. */
-  | { readonly type: "closing" }
+  | { readonly type: "closing"; readonly operation: number }
+  /** Somebody waits until all that was given has left. */
+  | { readonly type: "empties"; readonly operation: number }
   | { readonly type: "over" };
 
 export type Rejection =
@@ -107,6 +109,9 @@ export type OutboxEffect<M> =
   /** The relay lets nothing of a run overtake what it refused of it: what is sent from here on is of another one. */
   | { readonly type: "begin_run" }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  /** To be written beside all others: nobody waits, and nothing rests on it. */
+  | { readonly type: "note"; readonly record: CounterRecord }
+  | { readonly type: "settle"; readonly operation: number }
   /** The relay has them. */
   | { readonly type: "accepted"; readonly messages: readonly Message<M>[] }
   /** Its caller need not wait: it is sent later. */
@@ -118,7 +123,6 @@ export type OutboxEffect<M> =
   | { readonly type: "false_duplicate" };
 
 export interface OutboxStep<M> {
-  /** A step that has one has no effects that wait for it. */
   readonly write: CounterRecord | undefined;
   readonly effects: readonly OutboxEffect<M>[];
 }
@@ -133,6 +137,7 @@ export function restoreOutbox<M>(counters: CounterRecord): OutboxState<M> {
     counters: restoreCounters(counters),
     noting: undefined,
     isResting: true,
+    emptying: nobody,
     numbers: 0,
   };
 }
@@ -142,6 +147,7 @@ export function forgetOutbox<M>({ counters }: OutboxState<M>): OutboxState<M> {
   return restoreOutbox(counterRecord(counters));
 }
 
+export const nobody: readonly number[] = Object.freeze([]);
 export const nothing: Next<never> = Object.freeze({ at: "none" });
 export const full: Next<never> = Object.freeze({ at: "full" });
 export const gathering: Next<never> = Object.freeze({ at: "gathering" });
@@ -153,6 +159,15 @@ export function* allMessages<M>({ underWay, next, queue }: OutboxState<M>): Gene
   if ("bundle" in next) yield* next.bundle.messages;
   for (const { messages } of queue.bundles) yield* messages;
   yield* queue.messages;
+}
+
+export function isEmptyOutbox<M>({ underWay, next, queue }: OutboxState<M>): boolean {
+  return underWay.length === 0 && !("bundle" in next) && isEmptyQueue(queue);
+}
+
+/** Those that the state waits for. */
+export function timersOf<M>({ hold, noting }: OutboxState<M>): readonly (number | undefined)[] {
+  return ["timer" in hold ? hold.timer : undefined, noting?.timer];
 }
 
 export function outboxSize<M>(

@@ -1,8 +1,10 @@
 /** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
 import { assertEquals } from "@std/assert";
 import { binaryIdFromBytes, type MessageId } from "../../../proto/mod.ts";
+import type { CounterRecord } from "../records.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import type { Bundle, Message, SendGroup } from "./bundles.ts";
+import { reserveFor } from "./next_bundle.ts";
 import type { Refused } from "./obstacles.ts";
 import { isFull, stepOutbox } from "./outbox.ts";
 import {
@@ -49,9 +51,14 @@ class Agent {
 
   step(event: OutboxEvent<string>): this {
     const { write, effects } = stepOutbox(this.state, event, this.facts);
-    if (write !== undefined) this.written.push(`${write.reserved} ${write.known}`);
+    this.#write(write);
+    for (const effect of effects) if (effect.type === "note") this.#write(effect.record);
     this.effects.push(...effects);
     return this;
+  }
+
+  #write(record: CounterRecord | undefined): void {
+    if (record !== undefined) this.written.push(`${record.reserved} ${record.known}`);
   }
 
   send(letter: string, given: Given = {}): this {
@@ -86,7 +93,8 @@ class Agent {
     const { next } = this.state;
     if (next.at !== "sealing") return this;
     const sealed = { epoch: this.facts.epoch, message: new Uint8Array(8) };
-    return this.step({ type: "reserving", job: next.job }).step({ type: "sealed", job: next.job, sealed });
+    this.#write(reserveFor(this.state, next.job, this.facts));
+    return this.step({ type: "sealed", job: next.job, sealed });
   }
 
   get #first(): number {
@@ -130,6 +138,10 @@ class Agent {
 
   count(type: OutboxEffect<string>["type"]): number {
     return this.effects.filter((effect) => effect.type === type).length;
+  }
+
+  get settled(): number[] {
+    return this.effects.flatMap((effect) => effect.type === "settle" ? [effect.operation] : []);
   }
 
   get counters(): (number | undefined)[] {
@@ -304,7 +316,8 @@ function callOf({ state: { underWay: [first] } }: Agent): number {
 }
 
 Deno.test("outbox: a new membership seals what waits anew, from the first counter", () => {
-  const agent = new Agent().send("a").turn().know(offline).refused("connection_error").step({ type: "entered" });
+  const agent = new Agent().send("a").turn().know(offline).refused("connection_error");
+  agent.step({ type: "entered", operation: 1 });
   agent.know({ work: calm.work, epoch: 5 }).turn();
   assertEquals([agent.sent, agent.counters, agent.written], [["a", "a"], [1], ["4097 0", "0 0", "4097 0"]]);
 });
@@ -315,7 +328,7 @@ Deno.test("outbox: settled counters are noted a second later, while it may send"
   assertEquals(agent.effects.at(-1), { type: "wake", timer: noting?.timer ?? 0, afterMs: 1_000 });
   agent.step({ type: "time", timer: noting?.timer ?? 0 });
   assertEquals([agent.written, agent.state.noting], [["4097 0", "4097 1"], undefined]);
-  assertEquals(agent.step({ type: "closing" }).written.at(-1), "1 1");
+  assertEquals(agent.step({ type: "closing", operation: 2 }).written.at(-1), "1 1");
 });
 
 Deno.test("outbox: an end rejects everything that waits, and an answer behind it changes nothing", () => {
@@ -329,8 +342,18 @@ Deno.test("outbox: an answer, a job or a timer of an earlier state changes nothi
   const before = structuredClone(agent.state);
   agent.step({ type: "taken", call: 99, isDuplicate: false }).step({ type: "refused", call: 99, why: { code: "x" } });
   agent.step({ type: "sealed", job: 99, sealed: { epoch: 3, message: new Uint8Array(1) } });
-  agent.step({ type: "reserving", job: 99 }).step({ type: "time", timer: 99 }).step({ type: "expired", order: 99 });
+  assertEquals(reserveFor(agent.state, 99, agent.facts), undefined);
+  agent.step({ type: "time", timer: 99 }).step({ type: "expired", order: 99 });
   assertEquals(structuredClone(agent.state), before);
+});
+
+Deno.test("outbox: those that wait until it is empty are told then, and those that wait behind the end at once", () => {
+  const agent = new Agent().step({ type: "empties", operation: 1 }).send("a").step({ type: "empties", operation: 2 });
+  assertEquals(agent.settled, [1]);
+  assertEquals(agent.turn().taken().settled, [1, 2]);
+  agent.send("b").step({ type: "empties", operation: 3 }).step({ type: "over" });
+  const over = agent.step({ type: "closing", operation: 4 }).step({ type: "empties", operation: 5 });
+  assertEquals(over.settled, [1, 2, 3, 4, 5]);
 });
 
 Deno.test("outbox: it holds 4,096 messages, and a process that starts has none", () => {

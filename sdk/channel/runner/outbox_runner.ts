@@ -1,7 +1,6 @@
 /**
- * Carries out what `stepOutbox` says: sealing, calls, timers and writes, whose ends are its next events. A step runs at once, and
- * nothing of it waits. Plaintext is in memory only. Promises of messages on their way out are here alone.
- * Long because each effect, and the end of each, is here.
+ * Carries out what `stepOutbox` says: sealing, calls, timers and writes, whose ends are its next events. Plaintext is in memory only.
+ * Promises of messages on their way out are here alone.
  */
 import { binaryIdFromBytes, limits, type MessageId } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
@@ -14,10 +13,9 @@ import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../membership.ts";
 import type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
-import { needsReservation } from "../messages/next_bundle.ts";
+import { needsReservation, reserveFor } from "../messages/next_bundle.ts";
 import { isFull, stepOutbox } from "../messages/outbox.ts";
 import {
-  allMessages,
   type OutboxEffect,
   type OutboxEvent,
   type OutboxFacts,
@@ -25,11 +23,14 @@ import {
   type OutboxState,
   type Rejection,
   restoreOutbox,
+  timersOf,
 } from "../messages/outbox_state.ts";
 import { type CounterRecord, putCounters } from "../records.ts";
 import type { PostOptions, Sent } from "../send_options.ts";
 import { standsInLog } from "../standing.ts";
 import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import { rejectionOf } from "./sending_words.ts";
 
 const defaultTimeoutMs = 30_000;
@@ -41,8 +42,8 @@ interface Given extends Sealable {
   readonly resolve: (sent: Sent) => void;
   readonly reject: (why: unknown) => void;
   readonly signal: AbortSignal | undefined;
-  cancel: (() => void) | undefined;
-  abort: (() => void) | undefined;
+  readonly cancel: (() => void) | undefined;
+  readonly abort: (() => void) | undefined;
 }
 
 export interface OutboxParts {
@@ -52,6 +53,7 @@ export interface OutboxParts {
   readonly confirmations: Pick<ConfirmationRunner, "carry">;
   /** Permission to work, of this moment. */
   readonly work: () => Permit | undefined;
+  readonly queue: ChannelQueue;
   /** Sending itself failed: a disk that does not write. The channel cannot go on either. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -62,11 +64,9 @@ export class OutboxRunner {
   readonly #facts: OutboxFacts;
   readonly #state: OutboxState<Given>;
   readonly #sealer: BundleSealer;
-  readonly #events: OutboxEvent<Given>[] = [];
-  readonly #timers = new Map<number, () => void>();
-  readonly #onSettled: (() => void)[] = [];
-  readonly #gathered = (): void => this.#push({ type: "gathered" });
-  #isStepping = false;
+  readonly #steps: Steps<OutboxEvent<Given>, OutboxEffect<Given>>;
+  readonly #calls = new Calls();
+  readonly #gathered = (): void => this.#steps.push({ type: "gathered" });
   #order = 0;
   #run: number;
   #over: StaticError | undefined;
@@ -78,6 +78,11 @@ export class OutboxRunner {
     this.#sealer = new BundleSealer(parts, deps);
     this.#facts = this.#createFacts();
     this.#run = deps.nextRun();
+    this.#steps = parts.queue.add({
+      step: (event) => this.#step(event),
+      perform: (effect) => this.#perform(effect),
+      timers: () => timersOf(this.#state),
+    });
     parts.membership.onMoved(() => this.look());
   }
 
@@ -134,11 +139,11 @@ export class OutboxRunner {
         resolve,
         reject,
         signal,
-        cancel: queue ? undefined : this.#deps.runtime.after(timeoutMs, () => this.#push({ type: "expired", order })),
+        cancel: queue ? undefined : this.#steps.pushLater({ type: "expired", order }, timeoutMs),
         abort: signal && (() => this.#abort(order, given)),
       };
       if (given.abort !== undefined) signal?.addEventListener("abort", given.abort);
-      this.#push({ type: "send", message: this.#messageOf(given, order, options) });
+      this.#steps.push({ type: "send", message: this.#messageOf(given, order, options) });
     });
   }
 
@@ -161,40 +166,29 @@ export class OutboxRunner {
 
   /** The permit or the place has changed. */
   look(): void {
-    this.#push({ type: "look" });
+    this.#steps.push({ type: "look" });
   }
 
   /** Resolves when nothing waits and nothing is under way any more. */
-  async idle(): Promise<void> {
-    while (!this.#isIdle) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
-  }
-
-  get #isIdle(): boolean {
-    return allMessages(this.#state).next().done === true;
+  idle(): Promise<void> {
+    return this.#calls.begin((operation) => this.#steps.push({ type: "empties", operation }));
   }
 
   /** We joined anew: counters begin anew, for us and for those who count. Messages on their way keep their ids. */
-  async restart(): Promise<void> {
-    await this.#writeOf({ type: "entered" });
+  restart(): Promise<void> {
+    return this.#calls.begin((operation) => this.#steps.push({ type: "entered", operation }));
   }
 
   /** Nothing more can be sent. */
   end(error: StaticError): void {
     if (this.#over !== undefined) return;
     this.#over = error;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.#push({ type: "over" });
+    this.#steps.push({ type: "over" });
   }
 
   /** The channel is closed here. Counters that were reserved and not used are given back, so that nobody wonders about them. */
-  async close(): Promise<void> {
-    await this.#writeOf({ type: "closing" });
-  }
-
-  async #writeOf(event: OutboxEvent<Given>): Promise<void> {
-    const changes = this.#stepToWrite(event);
-    if (changes.length > 0) await this.#deps.store.batch(changes);
+  close(): Promise<void> {
+    return this.#calls.begin((operation) => this.#steps.push({ type: "closing", operation }));
   }
 
   #newId(): MessageId {
@@ -224,53 +218,27 @@ export class OutboxRunner {
   #abort(order: number, given: Given): void {
     const { signal, reject } = given;
     forget(given);
-    this.#push({ type: "withdrawn", order });
+    this.#steps.push({ type: "withdrawn", order });
     reject(signal?.reason);
   }
 
-  // Steps
-
-  #push(event: OutboxEvent<Given>): void {
-    if (this.#isStepping) return void this.#events.push(event);
-    this.#isStepping = true;
-    try {
-      for (let next: OutboxEvent<Given> | undefined = event; next !== undefined; next = this.#events.shift()) {
-        const write = this.#step(next);
-        if (write !== undefined) this.#note(write);
-      }
-      this.#isStepping = false;
-    } catch (fault) {
-      // The channel ends, and that is stepped at once.
-      this.#isStepping = false;
-      this.#fail(fault);
-    }
-    if (this.#onSettled.length > 0 && this.#isIdle) { for (const tell of this.#onSettled.splice(0)) tell(); }
+  #step(event: OutboxEvent<Given>): Stepped<OutboxEffect<Given>> {
+    const step = stepOutbox(this.#state, event, this.#facts);
+    const { write, effects } = step;
+    if (write === undefined) return step;
+    const written = this.#write(write);
+    if ("operation" in event) written.catch((fault) => this.#calls.fail(event.operation, fault));
+    return { effects, written };
   }
 
-  #step(event: OutboxEvent<Given>): CounterRecord | undefined {
-    const { write, effects } = stepOutbox(this.#state, event, this.#facts);
-    for (const effect of effects) this.#perform(effect);
-    return write;
-  }
-
-  /** For a write that goes with others, or is waited for. */
-  #stepToWrite(event: OutboxEvent<Given>): RecordChange[] {
-    const write = this.#step(event);
-    return write === undefined ? [] : [putCounters(this.#parts.membership.channelId, write)];
-  }
-
-  /** Nobody waits for it. */
-  #note(record: CounterRecord): void {
-    const { membership: { channelId }, onFault } = this.#parts;
-    this.#deps.store.batch([putCounters(channelId, record)]).catch((fault) => onFault(fault));
+  #write(record: CounterRecord): Promise<void> {
+    return this.#deps.store.batch([putCounters(this.#parts.membership.channelId, record)]);
   }
 
   #fail(fault: unknown): void {
     this.end(toStaticError(fault, "Cannot send"));
     this.#parts.onFault(fault);
   }
-
-  // Effects
 
   #perform(effect: OutboxEffect<Given>): void {
     switch (effect.type) {
@@ -286,7 +254,11 @@ export class OutboxRunner {
         this.#run = this.#deps.nextRun();
         return;
       case "wake":
-        return this.#wakeAfter(effect.afterMs, effect.timer);
+        return this.#steps.wake(effect.timer, effect.afterMs);
+      case "note":
+        return void this.#write(effect.record).catch(this.#parts.onFault);
+      case "settle":
+        return this.#calls.settle(effect.operation);
       case "accepted":
         for (const message of effect.messages) if (message.caller === "waits") settle(message, true);
         return;
@@ -314,28 +286,24 @@ export class OutboxRunner {
     });
   }
 
-  #wakeAfter(ms: number, timer: number): void {
-    const cancel = this.#deps.runtime.after(ms, () => {
-      this.#timers.delete(timer);
-      this.#push({ type: "time", timer });
-    });
-    this.#timers.set(timer, cancel);
-  }
-
   #ask(call: number, id: MessageId): void {
     standsInLog(id, { membership: this.#parts.membership, session: this.#deps.session }).then(
-      (stands) => this.#push({ type: "asked", call, stands }),
-      (error) => this.#push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
+      (stands) => this.#steps.push({ type: "asked", call, stands }),
+      (error) => this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
     );
   }
 
   #seal(job: number, bundle: Bundle<Given>): void {
+    const { channelId } = this.#parts.membership;
     const reserving = {
       isNeeded: () => needsReservation(this.#state, bundle),
-      changes: () => this.#stepToWrite({ type: "reserving", job }),
+      changes: (): RecordChange[] => {
+        const record = reserveFor(this.#state, job, this.#facts);
+        return record === undefined ? [] : [putCounters(channelId, record)];
+      },
     };
     this.#sealer.seal(bundle, reserving).then(
-      (sealed) => this.#push({ type: "sealed", job, sealed }),
+      (sealed) => this.#steps.push({ type: "sealed", job, sealed }),
       (fault) => this.#fail(fault),
     );
   }
@@ -346,8 +314,8 @@ export class OutboxRunner {
     const request = { channelId, epoch, messageId: bundle.id, ciphertext: message };
     const { doesRelayBundle } = this.#sealer;
     this.#deps.session.call("SendMessage", doesRelayBundle ? { ...request, run: this.#run } : request).then(
-      ({ duplicate }) => this.#push({ type: "taken", call, isDuplicate: duplicate }),
-      (error) => this.#push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
+      ({ duplicate }) => this.#steps.push({ type: "taken", call, isDuplicate: duplicate }),
+      (error) => this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
     );
   }
 }

@@ -1,6 +1,6 @@
 /** The machine of a channel's messages, for tests that try every order of its events. */
 export { stepOutbox } from "../messages/outbox.ts";
-export { needsReservation } from "../messages/next_bundle.ts";
+export { needsReservation, reserveFor } from "../messages/next_bundle.ts";
 export {
   allMessages,
   forgetOutbox,
