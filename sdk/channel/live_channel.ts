@@ -118,6 +118,7 @@ export class LiveChannel {
   readonly #link: LinkRunner;
   readonly #kept: KeptCommits;
   readonly #storeAge: StoreAge;
+  readonly #queue: ChannelQueue;
   readonly #entries = new Serial();
   readonly #stop = new AbortController();
   /** Keys of epochs before this one are gone. */
@@ -141,7 +142,7 @@ export class LiveChannel {
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     const onFault = (fault: unknown): void => this.die(fault);
-    const queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
+    const queue = this.#queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     this.commits = this.#createCommits(parts, queue);
     const { commits } = this;
@@ -166,7 +167,7 @@ export class LiveChannel {
     this.#reader = this.#createReader(parts);
     this.#progress = this.#createProgress(parts.position?.sequence ?? 0, queue);
     this.#caretaker = new DutyRunner({ membership, commits, health, ages, queue }, deps);
-    this.#recovery = this.#createRecovery(parts);
+    this.#recovery = this.#createRecovery(parts, queue);
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink(parts.log);
     this.departure = this.#createDeparture(queue);
@@ -204,7 +205,7 @@ export class LiveChannel {
     });
   }
 
-  #createRecovery(parts: LiveChannelParts): RecoveryRunner {
+  #createRecovery(parts: LiveChannelParts, queue: ChannelQueue): RecoveryRunner {
     const { bad, returnedMs, foreign, foundings } = parts;
     return new RecoveryRunner({
       ...{ bad, returnedMs, foreign, foundings },
@@ -221,11 +222,13 @@ export class LiveChannel {
       allHere: () => this.#link.allHere(),
       onEntering: () => this.#storeAge.begunAnew(),
       onMembership: (entered, joinedSequence) => this.#rejoined(entered, joinedSequence),
+      writeMembership: () => this.outbox.restart(),
       onRejoined: () => this.#goOnRejoined(),
-      onGeneration: (begun, isOwn) => this.#begun(begun, isOwn),
+      onGeneration: (begun, isOwn) => void this.#begun(begun, isOwn).catch((fault) => this.die(fault)),
       onFinding: (finding) => this.#found(finding),
       onStepped: () => this.departure.look(),
       over: () => this.#over,
+      queue,
       onFault: (fault) => this.die(fault),
     }, this.#deps);
   }
@@ -634,6 +637,7 @@ export class LiveChannel {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
+    await this.#queue.idle();
     await this.#recovery.idle();
     await this.#entries.idle();
     await this.membership.durable.close();
@@ -768,8 +772,7 @@ export class LiveChannel {
     this.departure.entered();
   }
 
-  async #goOnRejoined(): Promise<void> {
-    await this.outbox.restart();
+  #goOnRejoined(): void {
     this.#lookAtDuties();
     this.connection(this.#deps.session.state.kind === "online");
   }

@@ -5,6 +5,7 @@
  * before those that waited: nothing comes between a finding and what it causes.
  */
 import type { Runtime } from "../../base/runtime.ts";
+import { Calls } from "./calls.ts";
 
 /** The time of this timer has come. */
 interface TimeOver {
@@ -45,9 +46,23 @@ export class ChannelQueue {
   /** So many of those that wait come from the present step. */
   #caused = 0;
 
+  readonly #idle = new Calls();
+  readonly #idling: Steps<{ readonly operation: number }, never>;
+
   constructor(after: Runtime["after"], onFault: (fault: unknown) => void) {
     this.#after = after;
     this.#onFault = onFault;
+    this.#idling = this.add({ step: (event) => this.#stepIdle(event), perform: () => {} });
+  }
+
+  #stepIdle(event: { readonly operation: number } | TimeOver): Stepped<never> {
+    if ("operation" in event) this.#idle.settle(event.operation, undefined);
+    return nothing;
+  }
+
+  /** Resolves when all that waits now is stepped, and written. */
+  idle(): Promise<void> {
+    return this.#idle.begin((operation) => this.#idling.push({ operation }));
   }
 
   /** A room steps here from now on. */

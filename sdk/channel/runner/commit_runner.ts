@@ -233,7 +233,7 @@ export class CommitRunner {
   /** This agent was let in anew, and the membership before is over. */
   replaced(): void {
     this.#generation = generationOf(this.#parts.membership.epoch);
-    this.#steps.push({ type: "moved", by: "membership" });
+    this.#steps.pushFirst({ type: "moved", by: "membership" });
   }
 
   /** Nothing is stepped any more, and all that waits is told at once, also behind a step that is being written. */

@@ -173,7 +173,7 @@ export class ConfirmationRunner implements Carriable {
    */
   restart(formerEpoch: number): void {
     const { epoch, group } = this.#parts.membership;
-    this.#steps.push({ type: "restarted", epoch, state: stateOf(group.current), formerEpoch });
+    this.#steps.pushFirst({ type: "restarted", epoch, state: stateOf(group.current), formerEpoch });
   }
 
   /** A message of a member opened, and may carry its word about another channel. */

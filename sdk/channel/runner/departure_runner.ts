@@ -47,8 +47,6 @@ export interface DepartureRunnerParts extends LeaveParts {
   readonly onFault: (fault: unknown) => void;
 }
 
-type Say = Extract<DepartureEffect, { type: "say" }>;
-
 export class DepartureRunner {
   readonly #parts: DepartureRunnerParts;
   readonly #deps: ChannelDeps;
@@ -126,7 +124,7 @@ export class DepartureRunner {
 
   /** Our leaf is another one. */
   entered(): void {
-    this.#steps.push({ type: "entered" });
+    this.#steps.pushFirst({ type: "entered" });
   }
 
   /** The log was asked for a founding of ours. With an error, it could not be. */
@@ -179,7 +177,7 @@ export class DepartureRunner {
       case "close":
         return this.#call(effect.call, () => this.#deps.session.call("CloseChannel", { channelId }));
       case "say":
-        return this.#call(effect.call, () => this.#say(effect));
+        return this.#call(effect.call, () => this.#say(effect.isNamed));
       case "wake":
         return this.#steps.wake(effect.timer, effect.afterMs);
       case "settle":
@@ -207,12 +205,9 @@ export class DepartureRunner {
     );
   }
 
-  /** Behind a write that may give us another leaf: when it did, the relay is not asked, and that was the next event. */
-  async #say({ call, isNamed }: Say): Promise<void> {
-    await this.#parts.recovery.idle();
-    const { departure } = this.#state;
-    const isHeld = departure.at === "going" && "call" in departure.going && departure.going.call === call;
-    if (isHeld) await this.#deps.session.call("LeaveChannel", leaveRequest(this.#parts, isNamed, this.#deps));
+  /** No write is under way that may give us another leaf. */
+  #say(isNamed: boolean): Promise<unknown> {
+    return this.#deps.session.call("LeaveChannel", leaveRequest(this.#parts, isNamed, this.#deps));
   }
 
   // Words

@@ -108,7 +108,7 @@ export class PositionRunner {
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
     this.#changes.length = 0;
-    this.#steps.push({ type: "entered", position });
+    this.#steps.pushFirst({ type: "entered", position });
   }
 
   stop(): void {

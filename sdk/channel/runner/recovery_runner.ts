@@ -1,12 +1,10 @@
 /**
- * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are its next events. One step is over, and durable,
- * before the next begins. Whatever may enter a group takes its turn with the entries of the log: nothing is entered beside a judgement
+ * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are its next events. Whatever may enter a group takes its turn with the entries of the log: nothing is entered beside a judgement
  * of the connection.
  * Long because every effect is carried out here, each in a few lines.
  */
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import type { Serial } from "../../base/serial.ts";
@@ -41,7 +39,6 @@ import type {
   RecoveryEvent,
   RecoveryFacts,
   RecoveryState,
-  RecoveryStep,
   Refusal,
   Report,
   Request,
@@ -54,6 +51,8 @@ import type { OwnEntry, StoreAge } from "../store_age.ts";
 import { type OwnPast, unjustRecovery } from "../unjust_recovery.ts";
 import { reportChanges } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import { writeEntered } from "./entrances.ts";
 import type { Waited } from "./link_runner.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
@@ -95,13 +94,15 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   readonly onEntering: () => RecordChange;
   /** A membership is on disk. At once, and nothing runs in between. */
   readonly onMembership: (entered: Entered, joinedSequence: number) => void;
-  /** Another membership, or generation, is in place: what else has to be done before anything goes on. */
-  readonly onRejoined: () => Promise<void>;
-  readonly onGeneration: (begun: Begun, isOwn: boolean) => Promise<void>;
+  /** The same: what else has to be on disk before anything goes on. */
+  readonly writeMembership: () => Promise<void>;
+  readonly onRejoined: () => void;
+  readonly onGeneration: (begun: Begun, isOwn: boolean) => void;
   readonly onFinding: (finding: ChannelFinding) => void;
   /** A step is carried out, and its write is durable. */
   readonly onStepped: () => void;
   readonly over: () => StaticError | undefined;
+  readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -115,9 +116,13 @@ interface Entering extends Pick<OpenedFounding, "next" | "changes"> {
   readonly isLate: boolean;
 }
 
-interface Waiting {
-  readonly event: RecoveryEvent;
-  readonly done: () => void;
+/** As they come: what is kept of them is known by a number from the step on. */
+type Heard = { readonly type: "heard"; readonly welcome: Welcome } | { readonly type: "told"; readonly leaf: ToldLeaf };
+
+/** `operation`: of somebody that waits for the step. */
+interface Given {
+  readonly event: RecoveryEvent | Heard;
+  readonly operation?: number;
 }
 
 export class RecoveryRunner {
@@ -129,17 +134,14 @@ export class RecoveryRunner {
   /** Of the step that is being written. */
   #writing: RecoveryState | undefined;
   readonly #facts: RecoveryFacts;
-  readonly #queue: Waiting[] = [];
-  readonly #timers = new Map<number, () => void>();
-  readonly #recovering = new Map<number, Deferred<void>>();
+  readonly #steps: Steps<Given, RecoveryEffect>;
+  readonly #recovering = new Calls();
+  readonly #telling = new Calls();
   /** Work with keys that is under way: it may write them. */
   readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
-  #isStepping = false;
-  /** Ends with the step under way. */
-  #carrying: Promise<void> = Promise.resolve();
+  /** Of the step under way. */
+  #told: number | undefined;
   #isOver = false;
-  #hasFailed = false;
-  #operations = 0;
   /** Of a founding: what is said of it when it was entered. */
   #begun: Pick<Entering, "founding" | "at"> | undefined;
   /** The Welcome of a founding is being opened. */
@@ -173,6 +175,12 @@ export class RecoveryRunner {
     });
     if (foundings.length > 0) this.#base = baseNameOf(membership.group.current);
     this.#facts = this.#createFacts();
+    this.#steps = parts.queue.add({
+      step: (given) => this.#step(given),
+      perform: (effect) => this.#perform(effect),
+      timers: () => this.#timers,
+      stepped: () => this.#stepped(),
+    });
     membership.onCommit(() => this.#foundingsLeft().map((hash) => membership.durable.forgetFounding(hash)));
   }
 
@@ -381,17 +389,14 @@ export class RecoveryRunner {
 
   // Events of the channel
 
-  push(event: RecoveryEvent): void {
-    void this.tell(event);
+  push(event: RecoveryEvent | Heard): void {
+    if (!this.#isOver) this.#steps.push({ event });
   }
 
   /** Resolves when the step is carried out. */
-  async tell(event: RecoveryEvent): Promise<void> {
-    if (this.#hasFailed || (this.#isOver && event.type !== "over")) return;
-    const { promise, resolve } = createDeferred<void>();
-    this.#queue.push({ event, done: resolve });
-    if (!this.#isStepping) this.#run();
-    await promise;
+  tell(event: RecoveryEvent): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    return this.#telling.begin((operation) => this.#steps.push({ event, operation }));
   }
 
   async stopAt(bad: BadCommit | undefined, reason: string): Promise<void> {
@@ -433,7 +438,7 @@ export class RecoveryRunner {
 
   leaf(told: ToldLeaf): void {
     const back = this.#asking;
-    if (back !== undefined && mayHear(back)) this.push({ type: "leaf", told: this.#bytes.told(told) });
+    if (back !== undefined && mayHear(back)) this.push({ type: "told", leaf: told });
   }
 
   asked(agentId: AgentId, generation: number): void {
@@ -445,9 +450,9 @@ export class RecoveryRunner {
     const from = this.#base;
     if (from !== undefined && this.hasFoundings) {
       this.#base = baseNameOf(this.#parts.membership.group.current);
-      if (from !== this.#base) this.push({ type: "moved", from });
+      if (from !== this.#base) this.#steps.pushFirst({ event: { type: "moved", from } });
     }
-    if (isOurs && this.#state.spent.length > 0) this.push({ type: "own_commit" });
+    if (isOurs && this.#state.spent.length > 0) this.#steps.pushFirst({ event: { type: "own_commit" } });
   }
 
   /** Foundings on a group that has moved on by a commit, which is written now. */
@@ -459,17 +464,11 @@ export class RecoveryRunner {
 
   async recover(choice: Choice): Promise<void> {
     if (this.#isOver) throw this.#parts.over();
-    const operation = ++this.#operations;
-    const waiting = createDeferred<void>();
-    this.#recovering.set(operation, waiting);
-    this.push({ type: "recover", operation, choice });
-    await waiting.promise;
+    await this.#recovering.begin((operation) => this.push({ type: "recover", operation, choice }));
   }
 
-  /** Resolves when no step, and no work with keys, is under way. */
+  /** Resolves when no work with keys is under way. */
   async idle(): Promise<void> {
-    // Also what is written when the channel is over.
-    while (this.#isStepping) await this.#carrying;
     await Promise.all(this.#jobs);
   }
 
@@ -477,12 +476,10 @@ export class RecoveryRunner {
     this.#isOver = true;
     this.#deaf?.();
     this.#deaf = undefined;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.push({ type: "over" });
-    // Of a step that fails, and of those behind it, nothing else would come.
-    for (const waiting of this.#recovering.values()) waiting.reject(this.#parts.over());
-    this.#recovering.clear();
+    this.#steps.push({ event: { type: "over" } });
+    // Of a step that fails nothing else would come.
+    this.#recovering.failAll(this.#parts.over());
+    this.#telling.settleAll();
   }
 
   /** Nothing that it asked for is of use any more. */
@@ -492,80 +489,57 @@ export class RecoveryRunner {
 
   // Steps
 
-  /** Of what was told, the numbers that the state names, or that wait for their step. */
-  get #told(): ReadonlySet<number> {
-    const back = this.#asking;
-    const told = back === undefined ? [] : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
-    const numbers = told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number);
-    for (const { event } of this.#queue) {
-      if (event.type === "welcome") numbers.push(event.told.welcome);
-      else if (event.type === "leaf") numbers.push(event.told.number);
-    }
-    return new Set(numbers);
-  }
-
-  /** At once, as long as nothing has to be written or waited for. A fault ends the channel. */
-  #run(): void {
-    this.#isStepping = true;
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      const { event, done } = next;
-      try {
-        const state = { ...this.#state };
-        const rest = this.#carryOut(stepRecovery(state, event, this.#facts), state);
-        if (rest !== undefined) {
-          this.#carrying = rest.then(() => {
-            this.#settled(done);
-            this.#run();
-          }).catch((fault) => this.#fail(fault, done));
-          return;
-        }
-        this.#settled(done);
-      } catch (fault) {
-        return this.#fail(fault, done);
-      }
-    }
-    this.#isStepping = false;
-  }
-
-  /** Nobody knows what the disk holds: nothing is stepped any more. */
-  #fail(fault: unknown, done: () => void): void {
-    this.#isStepping = false;
-    this.#hasFailed = true;
-    this.#parts.onFault(fault);
-    for (const end of [done, ...this.#queue.splice(0).map((waiting) => waiting.done)]) end();
-  }
-
-  #settled(done: () => void): void {
-    this.#forgetTimers();
-    this.#listen();
-    this.#bytes.keepTold(this.#told);
-    done();
-    this.#parts.onStepped();
-  }
-
-  /** Returns a promise when something has to be waited for. */
-  #carryOut({ write, effects }: RecoveryStep, state: RecoveryState): Promise<void> | undefined {
+  #step(given: Given | { readonly type: "time"; readonly timer: number }): Stepped<RecoveryEffect> {
+    const event = "event" in given ? this.#eventOf(given.event) : given;
+    this.#told = "event" in given ? given.operation : undefined;
+    const state = { ...this.#state };
+    const { write, effects } = stepRecovery(state, event, this.#facts);
     const written = (): void => {
       this.#state = state;
       this.#writing = undefined;
     };
-    if (write.length > 0) this.#writing = state;
-    if (write.length > 0) return this.#carryOutLater(effects, this.#write(write, written));
-    written();
-    for (const [at, effect] of effects.entries()) {
-      const done = this.#perform(effect);
-      if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
+    if (write.length > 0) {
+      this.#writing = state;
+      return { effects, written: this.#write(write, written) };
     }
-    return undefined;
+    written();
+    return { effects };
   }
 
-  async #carryOutLater(effects: readonly RecoveryEffect[], first: Promise<void>): Promise<void> {
-    await first;
-    for (const effect of effects) await this.#perform(effect);
+  #eventOf(event: RecoveryEvent | Heard): RecoveryEvent {
+    if (event.type === "heard") return { type: "welcome", told: this.#bytes.welcomed(event.welcome) };
+    return event.type === "told" ? { type: "leaf", told: this.#bytes.told(event.leaf) } : event;
   }
 
-  #perform(effect: RecoveryEffect): Promise<void> | undefined {
-    if (this.#isOver && effect.type !== "settle" && effect.type !== "forget_keys") return undefined;
+  #stepped(): void {
+    this.#listen();
+    this.#bytes.keepTold(this.#named);
+    if (this.#told !== undefined) this.#telling.settle(this.#told, undefined);
+    this.#parts.onStepped();
+  }
+
+  /** Of what was told, the numbers that the state names. */
+  get #named(): ReadonlySet<number> {
+    const back = this.#asking;
+    const told = back === undefined ? [] : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
+    return new Set(told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number));
+  }
+
+  get #timers(): readonly (number | undefined)[] {
+    if (this.#isOver) return [];
+    const step = this.#asking?.step;
+    const { founding } = this.#state;
+    return [
+      step !== undefined && "timer" in step ? step.timer : undefined,
+      step?.at === "halted" ? step.rest?.timer : undefined,
+      "timer" in founding ? founding.timer : undefined,
+    ];
+  }
+
+  // Effects
+
+  #perform(effect: RecoveryEffect): void {
+    if (this.#isOver && effect.type !== "settle" && effect.type !== "forget_keys") return;
     const { onFault } = this.#parts;
     switch (effect.type) {
       case "call":
@@ -573,17 +547,10 @@ export class RecoveryRunner {
       case "job": {
         const working = this.#work(effect.job, effect.work).catch(onFault);
         if (effect.work.of === "generation") this.#opening = working;
-        return undefined;
+        return;
       }
       case "wake":
-        this.#timers.set(
-          effect.timer,
-          this.#deps.runtime.after(effect.afterMs, () => {
-            this.#timers.delete(effect.timer);
-            this.push({ type: "time", timer: effect.timer });
-          }),
-        );
-        return undefined;
+        return this.#steps.wake(effect.timer, effect.afterMs);
       case "await_arrival": {
         const { operation } = effect;
         return void this.#parts.allHere().then((waited) =>
@@ -591,32 +558,15 @@ export class RecoveryRunner {
         );
       }
       case "settle":
-        return void this.#settle(effect.operation, effect.refusal);
+        return this.#settle(effect.operation, effect.refusal);
       case "report":
-        return void this.#report(effect.report);
+        return this.#report(effect.report);
       case "finding":
         return this.#found(effect.finding);
       case "take_welcomes":
-        return void this.#deps.welcomes.forget(this.#parts.membership.channelId);
+        return this.#deps.welcomes.forget(this.#parts.membership.channelId);
       case "forget_keys":
         return void this.#bytes.forgetKeys(effect.own).catch(onFault);
-    }
-  }
-
-  /** Those that no state holds any more. */
-  #forgetTimers(): void {
-    if (this.#timers.size === 0) return;
-    const step = this.#asking?.step;
-    const { founding } = this.#state;
-    const held = [
-      step !== undefined && "timer" in step ? step.timer : undefined,
-      step?.at === "halted" ? step.rest?.timer : undefined,
-      "timer" in founding ? founding.timer : undefined,
-    ];
-    for (const [timer, cancel] of this.#timers) {
-      if (held.includes(timer)) continue;
-      cancel();
-      this.#timers.delete(timer);
     }
   }
 
@@ -638,16 +588,13 @@ export class RecoveryRunner {
   #hear(welcome: Welcome): boolean {
     const back = backOf((this.#writing ?? this.#state).place);
     if (back === undefined || !mayHear(back)) return false;
-    this.push({ type: "welcome", told: this.#bytes.welcomed(welcome) });
+    this.push({ type: "heard", welcome });
     return true;
   }
 
   #settle(operation: number, refusal: Refusal | undefined): void {
-    const waiting = this.#recovering.get(operation);
-    this.#recovering.delete(operation);
-    if (waiting === undefined) return;
-    if (refusal === undefined) return waiting.resolve();
-    waiting.reject(this.#errorOf(refusal));
+    if (refusal === undefined) this.#recovering.settle(operation, undefined);
+    else this.#recovering.fail(operation, this.#errorOf(refusal));
   }
 
   #errorOf(refusal: Refusal): unknown {
@@ -666,7 +613,7 @@ export class RecoveryRunner {
     });
   }
 
-  #found(finding: Finding): Promise<void> | undefined {
+  #found(finding: Finding): void {
     const { onFinding, onRejoined, onGeneration } = this.#parts;
     switch (finding.type) {
       case "membership":
@@ -674,10 +621,11 @@ export class RecoveryRunner {
       case "generation": {
         const at = this.#begun?.at;
         this.#begun = undefined;
-        return at && onGeneration(at, finding.own !== undefined);
+        if (at !== undefined) onGeneration(at, finding.own !== undefined);
+        return;
       }
       default:
-        return void onFinding(finding);
+        return onFinding(finding);
     }
   }
 
@@ -732,6 +680,16 @@ export class RecoveryRunner {
 
   /** `written`: nothing runs between the write and this, and nobody hears of a new membership or generation before it. */
   async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
+    try {
+      await this.#writeAll(changes, written);
+    } catch (fault) {
+      // Nobody knows what the disk holds: nothing is stepped any more.
+      this.#steps.end();
+      throw fault;
+    }
+  }
+
+  async #writeAll(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
     const records = changes.flatMap((change) => this.#recordsOf(change));
     if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
@@ -818,7 +776,7 @@ export class RecoveryRunner {
   }
 
   async #enterMembership(number: number, records: readonly RecordChange[], written: () => void): Promise<void> {
-    const { membership, health, onMembership } = this.#parts;
+    const { membership, health, onMembership, writeMembership } = this.#parts;
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
     const { group, maker, welcome: { joinedSequence: position } } = opened;
@@ -836,6 +794,7 @@ export class RecoveryRunner {
     written();
     onMembership(entered, position);
     this.#bytes.usedUp(opened.own.reference);
+    await writeMembership();
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }
 
