@@ -156,6 +156,16 @@ export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./pem.ts"
 export { limits } from "./limits.ts";
 export { knownFeatures, sessionFeatures } from "./features.ts";
 export {
+  countModulus,
+  type LogWord,
+  logWordBytes,
+  nothingSaid,
+  readLogWord,
+  seenHashBytes,
+  type SeenOfLog,
+  writeLogWord,
+} from "./log_word.ts";
+export {
   bundleBytesOf,
   bundledHeadBytes,
   type BundledMessage,

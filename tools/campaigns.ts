@@ -39,7 +39,7 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, duties, and an agent's names: nobody is stuck",
+      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, and an agent's names: nobody is stuck",
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
@@ -53,6 +53,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/reading_member_test.ts",
       "tests/small_worlds/restored_owner_test.ts",
       "tests/small_worlds/root_of_letters_test.ts",
+      "tests/small_worlds/seen_logs_test.ts",
       "tests/small_worlds/sent_messages_test.ts",
       "tests/small_worlds/set_back_stop_test.ts",
       "tests/small_worlds/told_leaves_test.ts",

@@ -1,10 +1,10 @@
 /** Built from sdk/platform/browser_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
-  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ie=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
+  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",We=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),Ie=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${We})|[${Ie}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",$e=new RegExp(`^[${q}]+(?: [${q}" +
   "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var De=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Ke(),(r," +
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
@@ -59,23 +59,23 @@ export const source =
   ":128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConf" +
   "irmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinReq" +
   "uestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:" +
-  "36e5});var w=3,y=4,T=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
+  "36e5});var w=3,y=4,M=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
   "llBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);retu" +
-  "rn t}function I(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
+  "rn t}function W(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
   "} bytes; 1 to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e" +
   "=R(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiti" +
-  "ng\");this.#e=R(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){I(r.length),(e===" +
+  "ng\");this.#e=R(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){W(r.length),(e===" +
   "\"control\"?this.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?V.control:V.data,n=r===V" +
   ".control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return thi" +
   "s.#s(o,n,r),o}#s(e,r,n){let o=w,s=0,l=this.#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=y)break;je(e,o,c." +
   "length),o+=y,l=y}let a=l-y,f=c.subarray(a,a+e.length-o);if(e.set(f,o),o+=f.length,l+=f.length,l-y<c.length)bre" +
   "ak;s++,l=0}let u=o-w;s===1?r.shift():r.splice(0,s),this.#n[n]=l,this.#o-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(" +
-  "0,o)}};function J(t,e,r){let n=e+T;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function " +
-  "je(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ve=64*1024,pe=.5,Je=2,M=class{#e;#r;#t=[];#n=0;#" +
+  "0,o)}};function J(t,e,r){let n=e+M;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function " +
+  "je(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ve=64*1024,pe=.5,Je=2,T=class{#e;#r;#t=[];#n=0;#" +
   "o=0;#s=new Uint8Array(0);#a=\"off\";#i=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,cov" +
   "erBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#" +
   "r.pendingBytes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r." +
-  "push(e,r):(I(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
+  "push(e,r):(W(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
   "#t.push({cellBytes:R(e)}),this.#C()}configure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cov" +
   "er needs an interval above 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#a=e,this.#i=r,this.#p=!1,this.#u=thi" +
   "s.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(" +
@@ -93,7 +93,7 @@ export const source =
   "8Array(r)),this.#s.subarray(0,r)}#x(e){let r=this.#r.pendingBytes;if(this.#r.next(e)===void 0)return!1;let n=r" +
   "-this.#r.pendingBytes;return this.#o+=n,this.#f.cells++,this.#f.paddingBytes+=e.length-w-n,this.#v(e,w+n),!0}#" +
   "w(e){return this.#f.cells++,this.#f.coverCells++,this.#f.coverBytes+=e.length,this.#v(e.fill(0),w),e}#v(e,r){l" +
-  "et{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>T;){let s=n(e.length-o-T);if(s===void 0)return;o=J(e," +
+  "et{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>M;){let s=n(e.length-o-M);if(s===void 0)return;o=J(e," +
   "o,s)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#a===\"poisson\"?this.#S():this.#U(e),()=>{this.#p=t" +
   "his.#d||this.#a===\"constant\"&&this.#r.pendingBytes>0,this.#A(),this.#m()})}#S(){return-Math.log(1-this.#e.rand" +
   "om())*this.#i}#U(e){this.#u=Ge(this.#u,this.#i,e);let r=this.#e.random()*pe*this.#i;return Math.max((1-pe)*thi" +
@@ -107,12 +107,12 @@ export const source =
   "(U(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??C[e].retryable,this.ret" +
   "ryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable,this.members" +
   "=n.members}},O=class extends h{name=\"TransportError\"},z=class extends O{name=\"UnavailableError\"},Z=class exten" +
-  "ds O{name=\"InternalError\"},Q=class extends h{name=\"AuthError\"},W=class extends h{name=\"ChannelError\"},X=class " +
-  "extends W{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},Y=cla" +
+  "ds O{name=\"InternalError\"},Q=class extends h{name=\"AuthError\"},I=class extends h{name=\"ChannelError\"},X=class " +
+  "extends I{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},Y=cla" +
   "ss extends h{name=\"QuotaExceededError\"},ee=class extends h{name=\"MlsError\"},re=class extends h{name=\"InvalidAr" +
   "gumentError\"},te=class extends h{name=\"StoreError\"},ne=class extends h{name=\"RemoteError\";remoteCode;construct" +
   "or(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function b(t){return(e,r,n" +
-  ")=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(Q),ChannelError:b(W),QuotaExceededError:b(Y),MlsError:" +
+  ")=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(Q),ChannelError:b(I),QuotaExceededError:b(Y),MlsError:" +
   "b(ee),InvalidArgumentError:b(re),StoreError:b(te),UnavailableError:b(z),RemovedError:b(X),RemoteError:(t,e,r)=" +
   ">new ne(e,r),InternalError:b(Z)};function oe(t,e,r){return ze[C[t].errorClass](t,e,r)}function ye(t,e){return " +
   "e!==void 0&&E(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}function L({host:t,port:e}){return`${t.i" +
@@ -188,19 +188,19 @@ export const source =
   "h>0)return n=a.buffer,a}catch{}c()},write:async a=>{try{await r.write(a)}catch(f){throw c(),f}},close:a=>{o({m" +
   "essage:\"it was closed by this side\"}),a===0?c():t.close(a)},closed:s}}function br(t){let e=j(t);return e===voi" +
   "d 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}v" +
-  "ar Me={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Te()===void 0?\"this browser has no WebTr" +
+  "ar Te={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Me()===void 0?\"this browser has no WebTr" +
   "ansport\":t.length>0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t" +
-  ",port:e,trust:r},n)=>{let o=Te();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAb" +
+  ",port:e,trust:r},n)=>{let o=Me();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAb" +
   "orted();let s=r.certificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),l=new o(`https://${L({host:t,port:e}" +
   ")}/`,{...s.length>0&&{serverCertificateHashes:s}});l.closed.catch(()=>{});let u=a=>l.close({closeCode:a}),c=()" +
   "=>u(0);n.addEventListener(\"abort\",c);try{await l.ready;let{readable:a,writable:f}=await l.createBidirectionalS" +
   "tream();return Pe({readable:a,writable:f,closed:l.closed,close:u,after:k})}catch(a){throw n.aborted?n.reason:a" +
-  "}finally{n.removeEventListener(\"abort\",c)}}};function Te(){return globalThis.WebTransport}var F=class{#e=new M" +
+  "}finally{n.removeEventListener(\"abort\",c)}}};function Me(){return globalThis.WebTransport}var F=class{#e=new M" +
   "ap;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#" +
   "e.delete(r),n}};var xr=2e3;function Oe(t,e){let r,n,o=0,s=new F,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pe" +
   "ndingBytes,counts:a.counts})},u=async({transport:a,target:f,isTapped:S})=>{let v=e.connectors.find(x=>x.transp" +
   "ort===a);if(v===void 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let A=r=await v.con" +
-  "nect(f,new AbortController().signal),N=n=new M({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",ce" +
+  "nect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",ce" +
   "lls:x.slice(),cellBytes:le}),A.write(x,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(" +
   "4).buffer).getUint32(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});A.c" +
   "losed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.read();t.p" +
@@ -211,4 +211,4 @@ export const source =
   "n?.flush(a.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:a.id,flushed:f})});case\"read\":return void c();case\"st" +
   "op\":return n?.stop();case\"close\":return r?.close(a.closeCode),void e.after(xr,e.exit)}})}function Re(t){let e=" +
   "globalThis;Oe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after" +
-  ":k,randomBytes:H,exit:()=>e.close()})}Re([Me,Ue]);\n";
+  ":k,randomBytes:H,exit:()=>e.close()})}Re([Te,Ue]);\n";

@@ -1,12 +1,12 @@
 /** Built from sdk/platform/deno_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
-  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",De=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
+  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Le=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),Le=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",He=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",We=fe(()=>new RegExp(`(${De})|[${Le}]|${He}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),De=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",We=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",He=fe(()=>new RegExp(`(${Le})|[${De}]|${We}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Ke=new RegExp(`^[${j}]+(?: [${j}" +
-  "]+)*$`),kr=new RegExp(`^[${j} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function Fe(t,e){return t.replace(We(),(r," +
+  "]+)*$`),kr=new RegExp(`^[${j} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function Fe(t,e){return t.replace(He(),(r," +
   "n)=>n??(e.test(r)?r:qe(r)))}function qe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
   " Ke.test(t)?t:Fe(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
@@ -61,10 +61,10 @@ export const source =
   "uestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:" +
   "36e5});var A=3,y=4,M=2,V={control:0,data:1};function I(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
   "llBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);retu" +
-  "rn t}function D(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
+  "rn t}function L(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
   "} bytes; 1 to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e" +
   "=I(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiti" +
-  "ng\");this.#e=I(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){D(r.length),(e===" +
+  "ng\");this.#e=I(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){L(r.length),(e===" +
   "\"control\"?this.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?V.control:V.data,n=r===V" +
   ".control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return thi" +
   "s.#i(o,n,r),o}#i(e,r,n){let o=A,i=0,l=this.#n[n]??0;for(let u of r){if(l===0){if(e.length-o<=y)break;Qe(e,o,u." +
@@ -75,7 +75,7 @@ export const source =
   "o=0;#i=new Uint8Array(0);#a=\"off\";#s=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,cov" +
   "erBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#" +
   "r.pendingBytes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r." +
-  "push(e,r):(D(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
+  "push(e,r):(L(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
   "#t.push({cellBytes:I(e)}),this.#C()}configure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cov" +
   "er needs an interval above 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#a=e,this.#s=r,this.#p=!1,this.#u=thi" +
   "s.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(" +
@@ -107,12 +107,12 @@ export const source =
   "(U(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??E[e].retryable,this.ret" +
   "ryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable,this.members" +
   "=n.members}},O=class extends h{name=\"TransportError\"},z=class extends O{name=\"UnavailableError\"},Z=class exten" +
-  "ds O{name=\"InternalError\"},X=class extends h{name=\"AuthError\"},L=class extends h{name=\"ChannelError\"},Y=class " +
-  "extends L{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},ee=cl" +
+  "ds O{name=\"InternalError\"},X=class extends h{name=\"AuthError\"},D=class extends h{name=\"ChannelError\"},Y=class " +
+  "extends D{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},ee=cl" +
   "ass extends h{name=\"QuotaExceededError\"},re=class extends h{name=\"MlsError\"},te=class extends h{name=\"InvalidA" +
   "rgumentError\"},ne=class extends h{name=\"StoreError\"},oe=class extends h{name=\"RemoteError\";remoteCode;construc" +
   "tor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function b(t){return(e,r," +
-  "n)=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(X),ChannelError:b(L),QuotaExceededError:b(ee),MlsErro" +
+  "n)=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(X),ChannelError:b(D),QuotaExceededError:b(ee),MlsErro" +
   "r:b(re),InvalidArgumentError:b(te),StoreError:b(ne),UnavailableError:b(z),RemovedError:b(Y),RemoteError:(t,e,r" +
   ")=>new oe(e,r),InternalError:b(Z)};function R(t,e,r){return ze[E[t].errorClass](t,e,r)}function ye(t,e){return" +
   " e!==void 0&&B(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}function he({host:t,port:e}){return`${t" +
@@ -120,15 +120,15 @@ export const source =
   "t8Array(_+t.length);return er(e,1,t.length),e.set(t,_),e}function xe(t){let{value:e,end:r}=Ce(t,0,Xe);if(r!==t" +
   ".length)throw new m(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function we(t,e,r){le" +
   "t[n,o]=[ie(10,t.length),ie(26,r.length)],i=new Uint8Array(9);return i[0]=17,new DataView(i.buffer).setBigUint6" +
-  "4(1,BigInt(e),!0),W([n,t,i,o,r])}function ve(t){return W([ie(10,t.length),t])}function Ae(t){let e={code:\"\",me" +
+  "4(1,BigInt(e),!0),H([n,t,i,o,r])}function ve(t){return H([ie(10,t.length),t])}function Ae(t){let e={code:\"\",me" +
   "ssage:\"\"};for(let{field:r,value:n}of Ye(t))r===4&&typeof n==\"number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"num" +
-  "ber\"&&(r===1&&(e={...e,code:me.decode(n)}),r===2&&(e={...e,message:me.decode(n)}));return e}var H=class{#e=new" +
+  "ber\"&&(r===1&&(e={...e,code:me.decode(n)}),r===2&&(e={...e,message:me.decode(n)}));return e}var W=class{#e=new" +
   " Uint8Array(_);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let n=0;for(;n<e.length;){if(this.#r<_){let i=e.subarr" +
   "ay(n,n+_-this.#r);if(this.#e.set(i,this.#r),this.#r+=i.length,n+=i.length,this.#r<_)return;this.#o()}let o=e.s" +
   "ubarray(n,n+this.#t.length-this.#n);n+=o.length,o.length===this.#t.length?this.#i(o,r):(this.#t.set(o,this.#n)" +
   ",this.#n+=o.length,this.#n===this.#t.length&&this.#i(this.#t,r))}}#o(){let e=new DataView(this.#e.buffer).getU" +
   "int32(1);if(e===0||e>Ze)throw new m(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this." +
-  "#t.length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#i(e,r){this.#r=0,r(this.#e[0]??0,e)}};function W(t){let " +
+  "#t.length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#i(e,r){this.#r=0,r(this.#e[0]??0,e)}};function H(t){let " +
   "e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function " +
   "ie(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}fun" +
   "ction Ce(t,e,r){if(t[e]!==r)throw new m(\"protocol_error\",\"A message without the field that it must have\");let{" +
@@ -155,11 +155,11 @@ export const source =
   ",{method:\"POST\",headers:{...lr,\"content-type\":l},body:c,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no" +
   "-store\"});if(u.status===200)return u;let s=await G(u,dr)??\"\",f=ae(s,`The relay returned HTTP status ${u.status" +
   "} for ${i}`),{code:C,message:x,retryAfterMs:w}=_e(u.status,u.headers.get(\"retry-after\"),f);throw R(C??\"transpo" +
-  "rt_error\",x,w===void 0?{}:{retryAfterMs:w})}}var de=class{#e;#r;#t;#n;#o=new Set;#i=new H;#a=0;#s=()=>{};close" +
+  "rt_error\",x,w===void 0?{}:{retryAfterMs:w})}}var de=class{#e;#r;#t;#n;#o=new Set;#i=new W;#a=0;#s=()=>{};close" +
   "d;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#" +
   "n=n,this.closed=new Promise(i=>this.#s=i)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.va" +
   "lue===void 0)return this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!=" +
-  "=void 0&&this.#d(n),r.length>0)return W(r);if(n!==void 0)return}}catch(e){return this.#d(ke(e))}}async write(e" +
+  "=void 0&&this.#d(n),r.length>0)return H(r);if(n!==void 0)return}}catch(e){return this.#d(ke(e))}}async write(e" +
   ",r){for(let n=0;n<e.length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>" +
   "this.#o.delete(o));this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signa" +
   "l.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(ke(r))}}clo" +

@@ -4,7 +4,7 @@ export const source =
   "ropertyNames;var Je=Object.getPrototypeOf,ze=Object.prototype.hasOwnProperty;var Ze=(t,e,r,n)=>{if(e&&typeof e" +
   "==\"object\"||typeof e==\"function\")for(let o of Ge(e))!ze.call(t,o)&&o!==r&&ue(t,o,{get:()=>e[o],enumerable:!(n=" +
   "Ve(e,o))||n.enumerable});return t};var pe=(t,e,r)=>(r=t!=null?je(Je(t)):{},Ze(e||!t||!t.__esModule?ue(r,\"defau" +
-  "lt\",{value:t,enumerable:!0}):r,t));var qe=pe(require(\"node:process\")),le=require(\"node:worker_threads\");functi" +
+  "lt\",{value:t,enumerable:!0}):r,t));var Fe=pe(require(\"node:process\")),le=require(\"node:worker_threads\");functi" +
   "on ye(t){let e;return()=>e??=t()}var fe=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",he=\"\\\\p{Extended_Pic" +
   "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ye=[`${he}(?:\\\\u200d${he})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${fe})[\\\\u2" +
   "00c\\\\u200d](?=${fe})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
@@ -88,10 +88,10 @@ export const source =
   "()=>n(!1));this.#y.add(n)})}stop(){this.#c=!0,this.#u?.(),this.#u=void 0,this.#i=new Uint8Array(0);for(let e o" +
   "f this.#y)e(!1)}#m(){this.#h||this.#c||!this.#x()||(this.#h=!0,this.#C())}#x(){return this.#l||this.#s!==\"cons" +
   "tant\"&&this.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#c&&this.#x();){let e=this.#s===\"constant\"" +
-  "?this.#B():this.#S();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#r.onW" +
-  "ritten?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(e)}this.#h=!1,this.#_()}#_(){if" +
+  "?this.#_():this.#S();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#r.onW" +
+  "ritten?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(e)}this.#h=!1,this.#B()}#B(){if" +
   "(!(this.#c||this.pendingBytes>0)){this.#i.length>dr*this.#e.cellBytes&&(this.#i=new Uint8Array(0));for(let e o" +
-  "f this.#y)e(!0)}}#B(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#w(e)}#S(){let{cellBytes:e,pendingB" +
+  "f this.#y)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#w(e)}#S(){let{cellBytes:e,pendingB" +
   "ytes:r}=this.#e;if(r===0)return this.#l=!1,this.#w(this.#g(1));let n=Math.ceil(r/(e-E))+1,o=this.#g(Math.min(n" +
   ",Math.max(1,Math.floor(ar/e)))),i=0;for(;i<o.length&&this.#b(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#" +
   "g(e){let r=e*this.#e.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array(r)),this.#i.subarray(0,r)}#b(e" +
@@ -106,18 +106,18 @@ export const source =
   "splice(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+y,thi" +
   "s.#e.push(r.lane,r.envelope))}}};function lr(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));" +
   "return t+(n+1)*e}function z(t,e){if(t.length!==e.length)return!1;let r=0;for(let n=0;n<t.length;n++)r|=(t[n]??" +
-  "0)^(e[n]??0);return r===0}function B(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cau" +
+  "0)^(e[n]??0);return r===0}function _(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cau" +
   "se:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e." +
   "join(\": \")}var K=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)}take(e){for(let[r,n]of this.#r" +
   ")if(!(n.length>e))return this.#r.delete(r),n}};var cr=2e3;function ge(t,e){let r,n,o=0,i=new K,l=d=>{t.post({k" +
   "ind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},h=async({transport:d,target:u,isTapped:A})=>{let " +
   "C=e.connectors.find(c=>c.transport===d);if(C===void 0)throw new Error(`no way to connect by ${d} in a thread o" +
-  "f its own`);let P=r=await C.connect(u,new AbortController().signal),_=n=new I({cellBytes:g.cellBytes,write:(c," +
+  "f its own`);let P=r=await C.connect(u,new AbortController().signal),B=n=new I({cellBytes:g.cellBytes,write:(c," +
   "v)=>(A&&t.post({kind:\"sent\",cells:c.slice(),cellBytes:v}),P.write(c,v)),after:e.after,nowMs:e.nowMs,random:()=" +
-  ">new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:c=>i.take(c),onWritten:()=>l(_),onFailed:()=>t" +
+  ">new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:c=>i.take(c),onWritten:()=>l(B),onFailed:()=>t" +
   ".post({kind:\"failed\"})});P.closed.then(c=>t.post({kind:\"closed\",end:c})),t.post({kind:\"connected\"})},p=async()" +
   "=>{let d=await r?.read();t.post({kind:\"chunk\",bytes:d?.slice()})};t.listen(d=>{switch(d.kind){case\"connect\":re" +
-  "turn void h(d).catch(u=>t.post({kind:\"refused\",message:B(u)}));case\"push\":return o+=d.envelope.length+y,n?.pus" +
+  "turn void h(d).catch(u=>t.post({kind:\"refused\",message:_(u)}));case\"push\":return o+=d.envelope.length+y,n?.pus" +
   "h(d.lane,d.envelope);case\"offer\":return i.offer(d.key,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cel" +
   "lBytes);case\"configure\":return n?.configure(d.mode,d.intervalMs);case\"covering\":return n?.setCovering(d.coveri" +
   "ng);case\"flush\":return void n?.flush(d.timeoutMs).then(u=>{t.post({kind:\"flushed\",id:d.id,flushed:u})});case\"r" +
@@ -137,13 +137,13 @@ export const source =
   "),RemoteError:(t,e,r)=>new oe(e,r),InternalError:x(Y)};function xe(t,e){return e!==void 0&&U(e)?e:t===429?\"rat" +
   "e_limited\":t===503?\"overloaded\":void 0}var S=5,ur=64*1024,be=10,ie=new TextDecoder;function we(t,e){let r=pr(b" +
   "e,e),n=S+r.length+e,o=new Uint8Array(t.length/e*n);for(let i=0;i<t.length/e;i++){let l=i*n;fr(o,l+1,r.length+e" +
-  "),o.set(r,l+S),o.set(t.subarray(i*e,(i+1)*e),l+S+r.length)}return o}function ve(t){let{value:e,end:r}=_e(t,0,b" +
+  "),o.set(r,l+S),o.set(t.subarray(i*e,(i+1)*e),l+S+r.length)}return o}function ve(t){let{value:e,end:r}=Be(t,0,b" +
   "e);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function E" +
   "e(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of se(t))r===4&&typeof n==\"number\"&&(e={...e,retryAfte" +
   "rMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:ie.decode(n)}),r===2&&(e={...e,message:ie.decode(n)}));retur" +
   "n e}function*Ae(t){for(let{field:e,value:r}of se(t)){if(e!==3||typeof r==\"number\")continue;let[n,o]=[\"\",new Ui" +
   "nt8Array];for(let i of se(r))typeof i.value!=\"number\"&&(i.field===1&&(n=ie.decode(i.value).replace(/^.*\\//,\"\")" +
-  "),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var F=class{#r=new Uint8Array(S);#e=0;#t=new Uint8A" +
+  "),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var W=class{#r=new Uint8Array(S);#e=0;#t=new Uint8A" +
   "rray(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<S){let i=e.subarray(n,n+S-this.#e);if(this.#r.set(" +
   "i,this.#e),this.#e+=i.length,n+=i.length,this.#e<S)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#" +
   "o);n+=o.length,o.length===this.#t.length?this.#i(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this" +
@@ -151,10 +151,10 @@ export const source =
   " m(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8" +
   "Array(e)),this.#o=0}#i(e,r){this.#e=0,r(this.#r[0]??0,e)}};function Ce(t){let e=new Uint8Array(t.reduce((n,{le" +
   "ngth:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function pr(t,e){let r=[t];for(let n=e;n>" +
-  "0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function _e(t,e,r){if(t[e]!==r)thro" +
-  "w new m(\"protocol_error\",\"A message without the field that it must have\");let{value:n,end:o}=Be(t,e+1);if(n>t." +
+  "0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function Be(t,e,r){if(t[e]!==r)thro" +
+  "w new m(\"protocol_error\",\"A message without the field that it must have\");let{value:n,end:o}=_e(t,e+1);if(n>t." +
   "length-o)throw Se();return{value:t.subarray(o,o+n),end:o+n}}function*se(t){for(let e=0;e<t.length;){let r=t[e]" +
-  "??0,{value:n,end:o}=(r&7)===0?Be(t,e+1):_e(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function Be(t,e){let r=0" +
+  "??0,{value:n,end:o}=(r&7)===0?_e(t,e+1):Be(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function _e(t,e){let r=0" +
   ";for(let[n,o]=[1,e];o<t.length&&n<2**63;n*=128){let i=t[o++]??0;if(r+=(i&127)*n,i<128)return{value:r,end:o}}th" +
   "row Se()}function Se(){return new m(\"protocol_error\",\"A field goes beyond the end of its message\")}function fr" +
   "(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var hr=\"static.relay.v1.ErrorDetail\";function ke(t," +
@@ -163,7 +163,7 @@ export const source =
   "return{message:r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:r,...i>=0&&{retryAfter" +
   "Ms:i}}}function yr(t){try{let{code:e,message:r,retryAfterMs:n}=Ee(t());return U(e)?{code:e,message:r,...n!==vo" +
   "id 0&&{retryAfterMs:n}}:void 0}catch{return}}function mr(t){return Uint8Array.from(atob(t),e=>e.charCodeAt(0))" +
-  "}var Le=require(\"node:crypto\"),He=require(\"node:net\"),q=require(\"node:tls\");var Me=require(\"node:buffer\"),Re=r" +
+  "}var Le=require(\"node:crypto\"),He=require(\"node:net\"),F=require(\"node:tls\");var Me=require(\"node:buffer\"),Re=r" +
   "equire(\"node:http\"),ae=require(\"node:https\"),k=require(\"node:net\"),Oe=pe(require(\"node:process\"));function gr(" +
   "t,e=Oe.default.env){let r=Ue(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"https_proxy\"),n=Ue(e,\"NO_PROXY\",\"no_prox" +
   "y\");if(r===void 0||xr(t,e[n??\"\"]??\"\"))return;let o=e[r]??\"\",i=o.includes(\"://\")?o:`http://${o}`,l=URL.canParse" +
@@ -178,21 +178,21 @@ export const source =
   "n p.addSubnet(o,Number(i),r),p.check(t,r)}async function Ie(t,e){let r=gr(t.host);return r&&await wr(t,r,e)}fu" +
   "nction wr(t,e,r){let n=D(t),{protocol:o,hostname:i,port:l,username:h,password:p}=e,d=decodeURIComponent(h),u=M" +
   "e.Buffer.from(`${d}:${decodeURIComponent(p)}`).toString(\"base64\");return new Promise((A,C)=>{let P=(c,v)=>C(ne" +
-  "w Error(`the proxy ${e.host} does not lead to ${n}: ${c}`,{cause:v})),_=(o===\"https:\"?ae.request:Re.request)({" +
+  "w Error(`the proxy ${e.host} does not lead to ${n}: ${c}`,{cause:v})),B=(o===\"https:\"?ae.request:Re.request)({" +
   "host:i.replace(/^\\[|\\]$/g,\"\"),port:l===\"\"?o===\"https:\"?443:80:Number(l),method:\"CONNECT\",path:n,headers:{host:" +
-  "n,...h!==\"\"&&{\"proxy-authorization\":`Basic ${u}`}},agent:!1,...r&&{signal:r}});_.once(\"connect\",({statusCode:c" +
-  "=0},v,We)=>{v.on(\"error\",()=>{});let ce=c>=200&&c<300;if(ce&&We.length===0)return A(v);v.destroy(),P(ce?\"it sa" +
-  "ys more than it was asked\":`HTTP status ${c}`)}),_.once(\"response\",({statusCode:c})=>{_.destroy(),P(`HTTP stat" +
-  "us ${c}`)}),_.on(\"error\",c=>r?.aborted?C(r.reason):P(c.message,c)),_.end()})}async function $e(t,e,r){return a" +
+  "n,...h!==\"\"&&{\"proxy-authorization\":`Basic ${u}`}},agent:!1,...r&&{signal:r}});B.once(\"connect\",({statusCode:c" +
+  "=0},v,qe)=>{v.on(\"error\",()=>{});let ce=c>=200&&c<300;if(ce&&qe.length===0)return A(v);v.destroy(),P(ce?\"it sa" +
+  "ys more than it was asked\":`HTTP status ${c}`)}),B.once(\"response\",({statusCode:c})=>{B.destroy(),P(`HTTP stat" +
+  "us ${c}`)}),B.on(\"error\",c=>r?.aborted?C(r.reason):P(c.message,c)),B.end()})}async function $e(t,e,r){return a" +
   "wait vr(t,{tunnel:await Ie(t,r),protocol:e,signal:r})}function vr({host:t,port:e,trust:r},{tunnel:n,protocol:o" +
   ",signal:i}){return new Promise((l,h)=>{if(i.aborted)return n?.destroy(),h(i.reason);let p=r.certificateHashes." +
-  "length>0,d=(0,q.connect)({host:t,port:e,...n&&{socket:n},...(0,He.isIP)(t)===0&&{servername:t},ALPNProtocols:[" +
-  "o],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...q.rootCertificates,...r.caCerts]},rejectUnauthorized:!p" +
+  "length>0,d=(0,F.connect)({host:t,port:e,...n&&{socket:n},...(0,He.isIP)(t)===0&&{servername:t},ALPNProtocols:[" +
+  "o],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...F.rootCertificates,...r.caCerts]},rejectUnauthorized:!p" +
   "}),u=C=>{i.removeEventListener(\"abort\",A),d.destroy(),h(C)},A=()=>u(i.reason);i.addEventListener(\"abort\",A),d." +
   "on(\"error\",u),d.once(\"secureConnect\",()=>{if(p&&!Er(d,r))return u(new Error(\"the relay's certificate is none o" +
   "f tls.certificateHashes\"));if(d.alpnProtocol!==o)return u(new Error(`the server does not speak ${o}`));i.remov" +
   "eEventListener(\"abort\",A),l(d)})})}function Er(t,{certificateHashes:e}){let r=(0,Le.createHash)(\"sha256\").upda" +
-  "te(t.getPeerCertificate().raw).digest();return e.some(n=>z(n,r))}var W=class{#r=new Map;#e;#t=1/0;#o=0;after(e" +
+  "te(t.getPeerCertificate().raw).digest();return e.some(n=>z(n,r))}var q=class{#r=new Map;#e;#t=1/0;#o=0;after(e" +
   ",r){let n=Math.ceil((performance.now()+e)/250),o={run:r},i=this.#r.get(n);return i===void 0?this.#r.set(n,new " +
   "Set([o])):i.add(o),this.#o++,n<this.#t?this.#s(n):this.#o===1&&this.#i(!0),()=>{this.#n(n,o)}}#n(e,r){let n=th" +
   "is.#r.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#r.delete(e),this.#o--,this.#o===0&&this.#i(" +
@@ -200,28 +200,28 @@ export const source =
   "e;let r=Math.max(0,e*250-performance.now());this.#e=setTimeout(()=>this.#a(),Math.min(r,2147483647))}#a(){this" +
   ".#e=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#r)if(n*250>e)r=Math.min(r,n);else fo" +
   "r(let i of o)queueMicrotask(()=>this.#n(n,i)&&i.run());r<1/0&&this.#s(r)}};function Ke(){return Date.now()}var" +
-  " Ar=5e3,Cr=new W;function j(t,e){if(t>=Ar)return Cr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)" +
-  "}function De(t){return crypto.getRandomValues(new Uint8Array(t))}var Ne=1024*1024,_r=1500,Fe={transport:\"grpc\"" +
-  ",carrier:\"tcp\",unusable:()=>{},connect:async(t,e)=>new de(await $e(t,\"h2\",e),t)},de=class{#r;#e;#t;#o=new F;#n" +
+  " Ar=5e3,Cr=new q;function j(t,e){if(t>=Ar)return Cr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)" +
+  "}function De(t){return crypto.getRandomValues(new Uint8Array(t))}var Ne=1024*1024,Br=1500,We={transport:\"grpc\"" +
+  ",carrier:\"tcp\",unusable:()=>{},connect:async(t,e)=>new de(await $e(t,\"h2\",e),t)},de=class{#r;#e;#t;#o=new W;#n" +
   ";#i=()=>{};#s;closed;constructor(e,r){let n=D(r);this.closed=new Promise(o=>this.#i=o),this.#r=(0,w.connect)(`" +
   "https://${n}`,{createConnection:()=>e,settings:{initialWindowSize:Ne,enablePush:!1}}),this.#r.once(\"connect\",(" +
-  ")=>this.#r.setLocalWindowSize(Ne)),this.#r.on(\"error\",o=>this.#d({message:B(o)})),this.#r.on(\"goaway\",()=>this" +
+  ")=>this.#r.setLocalWindowSize(Ne)),this.#r.on(\"error\",o=>this.#d({message:_(o)})),this.#r.on(\"goaway\",()=>this" +
   ".#r.close()),this.#e=this.#r.request({[w.constants.HTTP2_HEADER_METHOD]:\"POST\",[w.constants.HTTP2_HEADER_AUTHO" +
   "RITY]:n,[w.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[w.constants.HTTP2_HEADER_CONTENT_TYP" +
-  "E]:\"application/grpc\",[w.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:B(o)})" +
+  "E]:\"application/grpc\",[w.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:_(o)})" +
   "),this.#e.on(\"response\",o=>this.#u(o)),this.#e.on(\"trailers\",o=>this.#p(o)),this.#e.on(\"close\",()=>{this.#d({m" +
   "essage:\"the connection was cut off\"}),this.#l()}),this.#t=this.#e[Symbol.asyncIterator]()}async read(){try{for" +
   "(;;){let{done:e,value:r}=await this.#t.next();if(e)break;let n=[];if(this.#o.read(r,(o,i)=>{if(o!==0)throw new" +
   " Error(\"compressed cells were not asked for\");n.push(ve(i).slice())}),n.length>0)return Ce(n)}}catch(e){this.#" +
-  "d({message:B(e)})}this.#a()}write(e,r){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this." +
-  "#n.message));this.#e.write(we(e,r),i=>{if(!i)return n();this.#d({message:B(i)}),o(i)})})}close(e){this.#i({mes" +
-  "sage:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=j(_r,()=>this.#l())" +
+  "d({message:_(e)})}this.#a()}write(e,r){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this." +
+  "#n.message));this.#e.write(we(e,r),i=>{if(!i)return n();this.#d({message:_(i)}),o(i)})})}close(e){this.#i({mes" +
+  "sage:\"it was closed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=j(Br,()=>this.#l())" +
   "}#u(e){let r=e[w.constants.HTTP2_HEADER_STATUS];if(r!==200){let n=`The relay returned HTTP status ${String(r)}" +
   " for Session`;return this.#d(Pe(r,e[\"retry-after\"],{message:n}))}e[\"grpc-status\"]!==void 0&&this.#p(e)}#p(e){l" +
-  "et{\"grpc-status\":r,\"grpc-message\":n,\"grpc-status-details-bin\":o}=e,i=typeof n==\"string\"&&n!==\"\"?Br(n):\"the rel" +
+  "et{\"grpc-status\":r,\"grpc-message\":n,\"grpc-status-details-bin\":o}=e,i=typeof n==\"string\"&&n!==\"\"?_r(n):\"the rel" +
   "ay ended the stream\";if(r===\"0\")return this.#d({message:\"the relay ended the stream\"});this.#d(ke(typeof o==\"s" +
   "tring\"?o:\"\",i))}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()=>{},this." +
-  "#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#r.destroy()}};function Br(t){try{return de" +
+  "#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#r.destroy()}};function _r(t){try{return de" +
   "codeURIComponent(t).slice(0,1024)}catch{return t.slice(0,1024)}}ge({post:t=>le.parentPort?.postMessage(t),list" +
-  "en:t=>{le.parentPort?.on(\"message\",t)}},{connectors:[Fe],nowMs:Ke,after:j,randomBytes:De,exit:()=>qe.default.e" +
+  "en:t=>{le.parentPort?.on(\"message\",t)}},{connectors:[We],nowMs:Ke,after:j,randomBytes:De,exit:()=>Fe.default.e" +
   "xit()});\n";

@@ -27,6 +27,7 @@ const rooms: readonly Room[] = [
   { heading: "### Confirmations", cell: "variant", file: "upkeep/confirmation_state.ts", types: ["Word"] },
   { heading: "## Messages on their way out", cell: "next", file: "messages/outbox_state.ts", types: ["Next"] },
   { heading: "## Messages on their way out", cell: "hold", file: "messages/outbox_state.ts", types: ["Hold"] },
+  { heading: "## The order that was seen", cell: "event", file: "order/order_state.ts", types: [] },
   { heading: "## Messages for the program", cell: "event", file: "messages/inbox_state.ts", types: [] },
   {
     heading: "## Progress of the application",
