@@ -100,7 +100,7 @@ export function openAll({ key, period, versions }: StolenStore): Loot {
   return { opened, closed };
 }
 
-function secretIn(place: Uint8Array | undefined, key: Uint8Array): Uint8Array | undefined {
+export function secretIn(place: Uint8Array | undefined, key: Uint8Array): Uint8Array | undefined {
   return place && open(key, place.subarray(0, 9 + 12 + 48), 9, text("static-store period"));
 }
 
