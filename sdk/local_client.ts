@@ -5,7 +5,7 @@ import { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
 import { translating } from "./channel/faults.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
+import type { ChannelRunner } from "./channel/runner/channel_runner.ts";
 import { LocalChannel } from "./channel/local_channel.ts";
 import { QuotaWatch } from "./channel/quota_watch.ts";
 import type { ClientPort, JoinOptions } from "./client_port.ts";
@@ -87,7 +87,7 @@ export class LocalClient implements ClientPort {
   }
 
   /** A channel as users hold it. */
-  async enter({ signal }: Abortable, act: () => Promise<LiveChannel>): Promise<Channel> {
+  async enter({ signal }: Abortable, act: () => Promise<ChannelRunner>): Promise<Channel> {
     return new Channel(new LocalChannel(await abortable(signal, act), this.#agent));
   }
 }

@@ -14,7 +14,7 @@ import { checkReplaced, ownersAdmit } from "./channel/adding.ts";
 import { rightsOf } from "./mls/policy_rules.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
+import type { ChannelRunner } from "./channel/runner/channel_runner.ts";
 import { listChannels } from "./channel/runner/entrances.ts";
 import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook } from "./invites/invite_book.ts";
@@ -69,7 +69,7 @@ export class LocalManager implements ManagerPort {
   }
 
   /** Undefined for a channel that is left meanwhile, or whose keys a damaged store has lost: the others go on. */
-  async #openStored(name: string): Promise<LiveChannel | undefined> {
+  async #openStored(name: string): Promise<ChannelRunner | undefined> {
     try {
       return await this.#agent.open(name);
     } catch (error) {
@@ -82,7 +82,7 @@ export class LocalManager implements ManagerPort {
     return await abortable(signal, () =>
       translating("Cannot invite", async () => {
         const channel = await this.#inviting(name);
-        const { membership } = channel;
+        const { membership } = channel.rooms;
         const replaced = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
         // A guest that goes before somebody takes its place is still followed by a guest.
         const forGuest = replaced !== undefined && rightsOf(replaced, membership.group.binding).guest;
@@ -125,19 +125,19 @@ export class LocalManager implements ManagerPort {
     this.#cancelEnding = runtime.after(dayMs, () => void this.#endUnused());
   }
 
-  async #tidy(find: () => Promise<LiveChannel | undefined>): Promise<void> {
+  async #tidy(find: () => Promise<ChannelRunner | undefined>): Promise<void> {
     try {
       const channel = await find();
-      if (channel !== undefined) await this.#book.tidy(channel.membership);
+      if (channel !== undefined) await this.#book.tidy(channel.rooms.membership);
     } catch {
       // It is done the next day.
     }
   }
 
   /** The channel, if this agent may invite into it: an invite is a promise to add. */
-  async #inviting(name: string): Promise<LiveChannel> {
+  async #inviting(name: string): Promise<ChannelRunner> {
     const channel = await this.#agent.open(name);
-    if (!channel.membership.group.self.mayAdd) throw ownersAdmit(channel.membership);
+    if (!channel.rooms.membership.group.self.mayAdd) throw ownersAdmit(channel.rooms.membership);
     return channel;
   }
 
@@ -146,7 +146,7 @@ export class LocalManager implements ManagerPort {
       const lists: InviteState[][] = [];
       for (const each of name === undefined ? this.#agent.names : [name]) {
         const channel = name === undefined ? await this.#openStored(each) : await this.#agent.open(each);
-        if (channel !== undefined) lists.push(await this.#book.list(channel.membership));
+        if (channel !== undefined) lists.push(await this.#book.list(channel.rooms.membership));
       }
       return lists.flat();
     });

@@ -27,7 +27,7 @@ import type { ChannelDeps } from "./deps.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
 import { KeyPackages } from "./key_packages.ts";
-import type { LiveChannel } from "./live_channel.ts";
+import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { KeptNames } from "./names/kept_names.ts";
 import type { ChannelRecord } from "./records.ts";
 import type { ExpectedChannel } from "./runner/entrances.ts";
@@ -74,7 +74,7 @@ export class Agent {
   readonly events = new EventStream<ClientEvent>();
   readonly #deps: ChannelDeps;
   /** The last machine of each channel, also when it is over. */
-  readonly #channels = new Map<ChannelId, LiveChannel>();
+  readonly #channels = new Map<ChannelId, ChannelRunner>();
   readonly #names: NamesRunner;
   #runs = 0;
   readonly #listeners = new Set<AgentListener>();
@@ -133,7 +133,7 @@ export class Agent {
   /** The user has given or taken names: programs that show members hear of it. */
   namesChanged(): void {
     this.parts.trust?.look?.();
-    for (const channel of this.#channels.values()) channel.tell({ type: "names_changed" });
+    for (const channel of this.#channels.values()) channel.rooms.tell({ type: "names_changed" });
   }
 
   /** The relay's clock, as far as it is known, and our own; and the user's names for agents. */
@@ -155,7 +155,7 @@ export class Agent {
     return () => this.#listeners.delete(listener);
   }
 
-  async create(text: string, { receive = true }: ChannelOptions = {}): Promise<LiveChannel> {
+  async create(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
     return await translating("Cannot create the channel", () => this.#names.create(parseChannelName(text), receive));
   }
 
@@ -164,7 +164,7 @@ export class Agent {
     text: string,
     welcome: Uint8Array | undefined,
     { receive = true }: ChannelOptions = {},
-  ): Promise<LiveChannel> {
+  ): Promise<ChannelRunner> {
     if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
     return await translating("Cannot join the channel", () => {
       const name = parseChannelName(text);
@@ -190,22 +190,22 @@ export class Agent {
     welcome: Uint8Array,
     expected: Required<ExpectedChannel>,
     before: number | undefined,
-  ): Promise<LiveChannel> {
+  ): Promise<ChannelRunner> {
     const find = (): readonly Offered[] => [{ welcome }];
     return this.#names.join(expected.name, { expected, find, invited: { before }, receive: true });
   }
 
   /** A channel that this agent is in, as it was when it last ran. */
-  async open(text: string, { receive = true }: ChannelOptions = {}): Promise<LiveChannel> {
+  async open(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
     return this.#names.running(text) ?? await this.#open(text, { receive, orCreates: false });
   }
 
   /** Opens it when this agent is in it, else creates it: in one step, so that of two calls at once the second opens. */
-  async openOrCreate(text: string, { receive = true }: ChannelOptions = {}): Promise<LiveChannel> {
+  async openOrCreate(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
     return this.#names.running(text) ?? await this.#open(text, { receive, orCreates: true });
   }
 
-  async #open(text: string, how: { readonly receive: boolean; readonly orCreates: boolean }): Promise<LiveChannel> {
+  async #open(text: string, how: { readonly receive: boolean; readonly orCreates: boolean }): Promise<ChannelRunner> {
     return await translating("Cannot open the channel", () => this.#names.open(parseChannelName(text), how));
   }
 
@@ -215,7 +215,7 @@ export class Agent {
   }
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
-  async find(channelId: ChannelId): Promise<LiveChannel | undefined> {
+  async find(channelId: ChannelId): Promise<ChannelRunner | undefined> {
     const channel = this.#channels.get(channelId);
     if (channel !== undefined) return channel;
     const name = this.#names.nameOf(channelId);
@@ -223,7 +223,7 @@ export class Agent {
   }
 
   /** For good: its keys are deleted. Also a channel that is over. */
-  leave(channel: LiveChannel, successor?: AgentId): Promise<void> {
+  leave(channel: ChannelRunner, successor?: AgentId): Promise<void> {
     return this.#names.leave(channel, successor);
   }
 
@@ -234,7 +234,10 @@ export class Agent {
 
   /** Messages of all channels that the relay has not taken. */
   get unsent(): number {
-    return [...this.#channels.values()].reduce((sum, { outbox: { size } }) => sum + size.waiting + size.underWay, 0);
+    return [...this.#channels.values()].reduce(
+      (sum, { rooms: { outbox: { size } } }) => sum + size.waiting + size.underWay,
+      0,
+    );
   }
 
   /** May be called several times. When the promise settles, the data directory can be opened again. */
@@ -262,7 +265,7 @@ export class Agent {
   }
 
   /** Returns what failed, for the other channels and the session are closed in any case. */
-  async #eachChannel(act: (channel: LiveChannel) => Promise<void>): Promise<readonly unknown[]> {
+  async #eachChannel(act: (channel: ChannelRunner) => Promise<void>): Promise<readonly unknown[]> {
     const results = await Promise.allSettled(Array.from(this.#channels.values(), act));
     return results.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
   }
@@ -274,13 +277,13 @@ export class Agent {
       this.keyPackages.connected(connection).catch(() => {});
       for (const { onOnline } of this.#listeners) onOnline?.();
     }
-    for (const channel of this.#channels.values()) channel.connection(connection !== undefined);
+    for (const channel of this.#channels.values()) channel.connection();
   }
 
   tell(event: ConnectionEvent | QuotaEvent | WelcomeEvent): void {
     this.events.tell({ ...event, atMs: this.parts.runtime.nowMs() });
     if (event.type === "quota" || event.type === "welcome") return;
-    for (const channel of this.#channels.values()) channel.tell(event);
+    for (const channel of this.#channels.values()) channel.rooms.tell(event);
   }
 
   #joinRequest(request: NoticeBody<"DeliverJoinRequest">): void {

@@ -36,8 +36,12 @@ export interface Destination {
   readonly members: () => ReadonlyMap<AgentId, unknown>;
 }
 
+interface OpenChannel {
+  readonly rooms: { readonly confirmations: Carriable };
+}
+
 /** Channels that are open, by their ids. */
-type OpenChannels = ReadonlyMap<ChannelId, { readonly confirmations: Carriable }>;
+type OpenChannels = ReadonlyMap<ChannelId, OpenChannel>;
 
 /** The same word is given again in the same channel, for those that came later. */
 const againMs = 10 * 60_000;
@@ -49,7 +53,7 @@ const maxSaid = 4096;
 export class Carrier {
   readonly #channels: OpenChannels;
   readonly #nowMs: () => number;
-  #turns: Iterator<{ readonly confirmations: Carriable }> | undefined;
+  #turns: Iterator<OpenChannel> | undefined;
   /** The last statement about a channel that was sent in another channel. */
   readonly #said = new Map<string, { readonly epoch: number; readonly atMs: number }>();
 
@@ -75,7 +79,7 @@ export class Carrier {
   take(sender: AgentId, bytes: Uint8Array): void {
     const confirmation = readOrIgnore(bytes);
     if (confirmation !== undefined) {
-      this.#channels.get(confirmation.channelId)?.confirmations.carried(sender, confirmation);
+      this.#channels.get(confirmation.channelId)?.rooms.confirmations.carried(sender, confirmation);
     }
   }
 
@@ -91,10 +95,10 @@ export class Carrier {
 
   #next(): Carriable | undefined {
     const next = this.#turns?.next();
-    if (next !== undefined && next.done !== true) return next.value.confirmations;
+    if (next !== undefined && next.done !== true) return next.value.rooms.confirmations;
     this.#turns = this.#channels.values();
     const first = this.#turns.next();
-    return first.done === true ? undefined : first.value.confirmations;
+    return first.done === true ? undefined : first.value.rooms.confirmations;
   }
 }
 

@@ -3,7 +3,7 @@ import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
 import type { HealthIssue, LiveChannelState } from "./health.ts";
-import type { LiveChannel } from "./live_channel.ts";
+import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { Silent } from "./upkeep/fork_watch.ts";
 import type { KeyAge } from "./upkeep/key_age_state.ts";
 
@@ -51,8 +51,8 @@ export interface ChannelHealth {
   readonly issues: readonly HealthIssue[];
 }
 
-export function describeHealth(live: LiveChannel, session: SessionState): ChannelHealth {
-  const { membership, outbox, senders, confirmations, ages, health, state } = live;
+export function describeHealth(live: ChannelRunner, session: SessionState): ChannelHealth {
+  const { state, rooms: { membership, outbox, senders, confirmations, ages, health } } = live;
   const { waiting, underWay } = outbox.size;
   return {
     ...conditionOf(live, session),
@@ -71,7 +71,7 @@ export function describeHealth(live: LiveChannel, session: SessionState): Channe
 
 type Condition = Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable">;
 
-function conditionOf({ state, membership }: LiveChannel, session: SessionState): Condition {
+function conditionOf({ state, rooms: { membership } }: ChannelRunner, session: SessionState): Condition {
   const { ended, stopped, rejoining, caughtUp, relayEpoch } = state;
   if (ended !== undefined) {
     const problem = ended.error?.message ?? "The channel was left, or the client was closed";

@@ -3,7 +3,10 @@ import type { ChannelEndReason, ChannelName, NoticeBody } from "../../proto/mod.
 import { createError, type StaticError } from "../base/errors.ts";
 
 /** By this commit, or by the relay's word. */
-export function removedError(name: ChannelName, commit?: NoticeBody<"DeliverCommit">): StaticError {
+export function removedError(
+  name: ChannelName,
+  commit?: Pick<NoticeBody<"DeliverCommit">, "sender" | "timeMs">,
+): StaticError {
   const text = `This agent was removed from channel "${name}"; ask an owner for a new invite token`;
   return createError("removed", text, commit && { by: commit.sender, atMs: commit.timeMs });
 }

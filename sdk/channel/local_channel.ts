@@ -16,7 +16,7 @@ import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
 import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
-import type { LiveChannel } from "./live_channel.ts";
+import type { ChannelRunner } from "./runner/channel_runner.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { SendOptions, Sent } from "./send_options.ts";
 import { demote, promote, setPolicy } from "./ownership.ts";
@@ -27,10 +27,10 @@ import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_
 import { waitForMember } from "./waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {
-  readonly #live: LiveChannel;
+  readonly #live: ChannelRunner;
   readonly #agent: Agent;
 
-  constructor(live: LiveChannel, agent: Agent) {
+  constructor(live: ChannelRunner, agent: Agent) {
     this.#live = live;
     this.#agent = agent;
   }
@@ -50,7 +50,7 @@ export class LocalChannel implements ChannelPort {
   async addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array> {
     const { clocks, parts } = this.#agent;
     const deps = { ...clocks, ...parts };
-    return await translating("Cannot add the member", () => addMember(keyPackage, options, this.#live, deps));
+    return await translating("Cannot add the member", () => addMember(keyPackage, options, this.#live.rooms, deps));
   }
 
   async removeMember(agentId: string): Promise<void> {
@@ -59,7 +59,7 @@ export class LocalChannel implements ChannelPort {
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "An agent cannot remove itself; use leave()");
       }
-      await this.#live.commits.commit({ is: "remove", agentId: wanted });
+      await this.#live.rooms.commits.commit({ is: "remove", agentId: wanted });
     });
   }
 
@@ -73,24 +73,24 @@ export class LocalChannel implements ChannelPort {
   }
 
   async promote(agentId: string, to: Promotion): Promise<void> {
-    await translating("Cannot promote the member", () => promote(this.#find(agentId), to, this.#live));
+    await translating("Cannot promote the member", () => promote(this.#find(agentId), to, this.#live.rooms));
   }
 
   async demote(agentId: string): Promise<void> {
-    await translating("Cannot demote the owner", () => demote(this.#find(agentId), this.#live));
+    await translating("Cannot demote the owner", () => demote(this.#find(agentId), this.#live.rooms));
   }
 
   async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
-    await translating("Cannot change the policy", () => setPolicy(policy, this.#live));
+    await translating("Cannot change the policy", () => setPolicy(policy, this.#live.rooms));
   }
 
   policy(): ChannelPolicy {
-    return policyOf(this.#live.membership.group.binding);
+    return policyOf(this.#live.rooms.membership.group.binding);
   }
 
   async rotate(): Promise<void> {
     await translating("Cannot change the keys", async () => {
-      const committed = await this.#live.commits.commit({ is: "rotate" });
+      const committed = await this.#live.rooms.commits.commit({ is: "rotate" });
       if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
       await this.#agent.keyPackages.replace();
     });
@@ -105,14 +105,14 @@ export class LocalChannel implements ChannelPort {
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
     return await translating("Cannot send", () => {
       const plaintext = encodeMessage(value, options, { nowMs: this.#agent.relayNowMs, find: this.#find });
-      return this.#live.outbox.send(plaintext, options);
+      return this.#live.rooms.outbox.send(plaintext, options);
     }, options.signal);
   }
 
   async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
     return await translating("Cannot ask", async () => {
       if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
-      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to, this.#find), options)) {
+      for await (const answer of this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options)) {
         if (answer.ok) return answer.reply;
         throw answer.error;
       }
@@ -121,19 +121,19 @@ export class LocalChannel implements ChannelPort {
   }
 
   requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
-    return this.#live.requester.ask(value, agentIdsOf(to, this.#find), options);
+    return this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options);
   }
 
   serve(handler: RequestHandler, options: ServeOptions): Serving {
     if (this.#live.over !== undefined) throw this.#live.over;
-    return this.#live.service.serve(handler, options);
+    return this.#live.rooms.service.serve(handler, options);
   }
 
   envelopes(options: EnvelopeOptions): InboxReader {
     if (options.as !== undefined || options.tail === true) {
       throw invalidArgument('Readers with a position of their own need a host; connect with host: "auto"');
     }
-    return this.#live.inbox.read(options);
+    return this.#live.rooms.inbox.read(options);
   }
 
   receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
@@ -141,15 +141,15 @@ export class LocalChannel implements ChannelPort {
   }
 
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
-    return this.#live.events.listen(signal);
+    return this.#live.rooms.events.listen(signal);
   }
 
   members(): ChannelMember[] {
-    return listMembers(this.#live, this.#agent.agentId, this.#agent.clocks.nameOf);
+    return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.nameOf);
   }
 
   async waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
-    const { newcomers } = this.#live;
+    const { newcomers } = this.#live.rooms;
     return await translating(
       "Cannot wait for the member",
       () => waitForMember(wanted, options, { channel: this, newcomers, runtime: this.#agent.parts.runtime }),
@@ -158,20 +158,20 @@ export class LocalChannel implements ChannelPort {
   }
 
   skipped({ id, sender: { agentId } }: Envelope, why: string): void {
-    this.#live.tell({ type: "skipped", why, id, sender: agentId });
+    this.#live.rooms.tell({ type: "skipped", why, id, sender: agentId });
   }
 
   async numberOf(agentId: string): Promise<string> {
     return await translating("Cannot tell the number", () => {
       const wanted = this.#find(agentId);
-      const credential = this.#live.membership.leafOf(wanted)?.leaf.node;
+      const credential = this.#live.rooms.membership.leafOf(wanted)?.leaf.node;
       if (credential !== undefined) return Promise.resolve(numberOf(credentialOf(credential)));
       throw invalidArgument(`Agent ${wanted} is not in this channel, or not back yet: its key is not known here`);
     });
   }
 
   fingerprint(): string {
-    return fingerprintOf(this.#live.membership.group.authenticator);
+    return fingerprintOf(this.#live.rooms.membership.group.authenticator);
   }
 
   health(): ChannelHealth {

@@ -2,7 +2,7 @@
 import type { AgentId } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { ChannelDeps } from "./deps.ts";
-import type { LiveChannel } from "./live_channel.ts";
+import type { Rooms } from "./runner/rooms.ts";
 
 /** Somebody in a channel. */
 export interface ChannelMember {
@@ -51,7 +51,7 @@ export interface ChannelMember {
 }
 
 export function listMembers(
-  { membership, confirmations, lookAlikes }: LiveChannel,
+  { membership, confirmations, lookAlikes }: Rooms,
   self: AgentId,
   nameOf: ChannelDeps["nameOf"],
 ): ChannelMember[] {

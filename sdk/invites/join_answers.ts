@@ -6,7 +6,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import { judgeApplicant, readApplicant } from "../channel/adding.ts";
-import type { LiveChannel } from "../channel/live_channel.ts";
+import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/membership.ts";
 import type { Admitted, Applicant } from "../channel/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
@@ -99,10 +99,10 @@ export class JoinAnswers {
     }
   }
 
-  async #judge(requests: readonly JoinRequest[], channel: LiveChannel | undefined): Promise<readonly Judged[]> {
+  async #judge(requests: readonly JoinRequest[], channel: ChannelRunner | undefined): Promise<readonly Judged[]> {
     if (channel === undefined) return requests.map((request) => ({ request, verdict: notHere() }));
     try {
-      const { membership } = channel;
+      const { membership } = channel.rooms;
       const notes = await this.#book.notesOn(requests);
       const looked = requests.map((request, i) => {
         const note = notes[i] ?? notHere();
@@ -146,8 +146,8 @@ export class JoinAnswers {
     }
   }
 
-  async #admit(channel: LiveChannel, admitted: readonly Admitted[]): Promise<void> {
-    const { membership, commits } = channel;
+  async #admit(channel: ChannelRunner, admitted: readonly Admitted[]): Promise<void> {
+    const { membership, commits } = channel.rooms;
     try {
       await commits.commit({ is: "admit", admitted, invites: this.#book });
     } catch (fault) {
@@ -172,13 +172,13 @@ export class JoinAnswers {
     for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
   }
 
-  async #rejectAll(admitted: readonly Admitted[], error: StaticError, channel: LiveChannel): Promise<void> {
+  async #rejectAll(admitted: readonly Admitted[], error: StaticError, channel: ChannelRunner): Promise<void> {
     for (const { request } of admitted) await this.#reject(request, error, channel);
   }
 
-  async #reject(request: JoinRequest, error: StaticError, channel: LiveChannel | undefined): Promise<void> {
+  async #reject(request: JoinRequest, error: StaticError, channel: ChannelRunner | undefined): Promise<void> {
     const { channelId, requestId, agentId } = request;
-    channel?.health.report("refused_join", `${agentId} was refused to join: ${error.message}`);
+    channel?.rooms.health.report("refused_join", `${agentId} was refused to join: ${error.message}`);
     const message = error.message.slice(0, maxErrorText);
     try {
       await this.#agent.parts.session.call("RejectJoin", { channelId, requestId, code: error.code, message });

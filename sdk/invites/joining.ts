@@ -16,8 +16,8 @@ import {
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
+import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import { latestEpoch } from "../channel/runner/entrances.ts";
-import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, type StaticError, TransportError } from "../base/errors.ts";
@@ -37,7 +37,7 @@ export async function joinWithToken(
   agent: Agent,
   text: string,
   { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
-): Promise<LiveChannel> {
+): Promise<ChannelRunner> {
   return await translating("Cannot join with the invite token", async () => {
     return await joinByInvite(agent, inviteInto(text, token), { timeoutMs });
   });
@@ -51,7 +51,7 @@ export async function joinOrOpen(
   agent: Agent,
   text: string,
   { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
-): Promise<LiveChannel> {
+): Promise<ChannelRunner> {
   return await translating("Cannot join or open the channel", async () => {
     const invite = inviteInto(text, token);
     const isKnown = agent.isIn(invite);
@@ -79,7 +79,7 @@ export async function joinByLink(
   agent: Agent,
   text: string,
   { timeoutMs }: { readonly timeoutMs: number },
-): Promise<LiveChannel> {
+): Promise<ChannelRunner> {
   return await translating("Cannot join by the link", async () => {
     const { invite, apiUrl, expiresAtMs } = parseJoinLink(text);
     const { service } = agent.parts.session;
@@ -105,7 +105,7 @@ interface InviteUse {
 }
 
 /** Two calls for one channel, one after the other: for the second, the agent is in it. Its time begins with the call. */
-async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<LiveChannel> {
+async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<ChannelRunner> {
   const { runtime } = agent.parts;
   const { timeoutMs } = use;
   const deadlineMs = runtime.nowMs() + timeoutMs;
@@ -126,7 +126,7 @@ async function joinInTurn(
   agent: Agent,
   invite: Invite,
   use: InviteUse & { readonly deadlineMs: number },
-): Promise<LiveChannel> {
+): Promise<ChannelRunner> {
   const { timeoutMs, deadlineMs, expiresAtMs = Infinity, staysStuck = false } = use;
   const { channelId, name, inviter } = invite;
   const { before, stuck } = await agent.check(name);
@@ -145,7 +145,7 @@ async function joinInTurn(
 }
 
 /** The relay takes no request to join from a member. One that leaves keeps nothing, so somebody must be there to let it in. */
-async function leaveFor({ inviter }: Invite, stuck: LiveChannel, agent: Agent): Promise<void> {
+async function leaveFor({ inviter }: Invite, stuck: ChannelRunner, agent: Agent): Promise<void> {
   const { members } = await agent.parts.session.call("ListMembers", { channelId: stuck.channelId });
   if (!members.some(({ agentId, online, leaving }) => agentId === inviter && online && !leaving)) {
     const text =

@@ -229,6 +229,7 @@ export class DurableGroup {
 
   /** Every message before this epoch was consumed or has expired. */
   async forgetBefore(epoch: number): Promise<void> {
+    if (!this.group.past.hasBefore(BigInt(epoch))) return;
     const forgotten = this.#exclusive(() => this.#writeInParts(this.#recorded.forgetBefore(epoch)));
     await forgotten.catch((fault) => {
       // With a membership that is over, everything of it goes.

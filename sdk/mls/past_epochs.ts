@@ -73,6 +73,11 @@ export class PastEpochs {
     return touched;
   }
 
+  hasBefore(epoch: bigint): boolean {
+    for (const each of this.#epochs.keys()) if (each < epoch) return true;
+    return false;
+  }
+
   /** All messages before this epoch were read or have expired: their keys are deleted. Returns the forgotten epochs. */
   forgetBefore(epoch: bigint): PastEpoch[] {
     return this.#forget([...this.#epochs.keys()].filter((each) => each < epoch));

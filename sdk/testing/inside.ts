@@ -10,7 +10,7 @@ import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
 import { Carrier } from "../channel/carrier.ts";
 import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
 import type { HealthLog, LiveChannelState } from "../channel/health.ts";
-import type { LiveChannel } from "../channel/live_channel.ts";
+import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/membership.ts";
 import type { Plan, Planned } from "../channel/plan.ts";
 import type { PostOptions } from "../channel/send_options.ts";
@@ -19,13 +19,13 @@ import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
 
 /** Plans that no call of the product makes, and those that may be asked for them. */
 const changes = new WeakMap<Plan, () => Planned | undefined>();
-const changed = new WeakSet<LiveChannel["commits"]>();
+const changed = new WeakSet<ChannelRunner["rooms"]["commits"]>();
 
 export class Inside {
-  readonly #live: LiveChannel;
+  readonly #live: ChannelRunner;
   readonly #agent: Agent;
 
-  private constructor(live: LiveChannel, agent: Agent) {
+  private constructor(live: ChannelRunner, agent: Agent) {
     this.#live = live;
     this.#agent = agent;
   }
@@ -35,7 +35,7 @@ export class Inside {
   }
 
   get #membership(): Membership {
-    return this.#live.membership;
+    return this.#live.rooms.membership;
   }
 
   get name(): ChannelName {
@@ -69,7 +69,7 @@ export class Inside {
   }
 
   get issues(): HealthLog["issues"] {
-    return this.#live.health.issues;
+    return this.#live.rooms.health.issues;
   }
 
   /** The error for callers after the end. */
@@ -79,12 +79,12 @@ export class Inside {
 
   /** Messages that wait for the program. */
   get unread(): number {
-    return this.#live.inbox.unread;
+    return this.#live.rooms.inbox.unread;
   }
 
   /** Messages of the program that wait for a connection. */
   get unsent(): number {
-    return this.#live.outbox.size.waiting;
+    return this.#live.rooms.outbox.size.waiting;
   }
 
   get absent(): Membership["absent"] {
@@ -132,8 +132,8 @@ export class Inside {
   commit(
     plan: () => Change | undefined = () => ({}),
     answers: readonly JoinRequestId[] = [],
-  ): ReturnType<LiveChannel["commits"]["commit"]> {
-    const { commits } = this.#live;
+  ): ReturnType<ChannelRunner["rooms"]["commits"]["commit"]> {
+    const { commits } = this.#live.rooms;
     if (!changed.has(commits)) {
       changed.add(commits);
       const planOf = commits.planOf.bind(commits);
@@ -152,24 +152,24 @@ export class Inside {
 
   /** A commit of ours whose fate is open. */
   get openCommit(): PreparedCommit | undefined {
-    return this.#live.commits.candidate;
+    return this.#live.rooms.commits.candidate;
   }
 
   /** It is from before a crash or a lost connection. */
   get isCommitOfBefore(): boolean {
-    return this.#live.commits.isOfBefore;
+    return this.#live.rooms.commits.isOfBefore;
   }
 
   /** No commit is made or sent any more until `reopenCommits`, as while the agent leaves. */
   closeCommits(): Promise<void> {
-    this.#live.departure.stage = () => "goodbye";
-    this.#live.commits.look();
+    this.#live.rooms.departure.stage = () => "goodbye";
+    this.#live.rooms.commits.look();
     return Promise.resolve();
   }
 
   reopenCommits(): void {
-    Reflect.deleteProperty(this.#live.departure, "stage");
-    this.#live.commits.look();
+    Reflect.deleteProperty(this.#live.rooms.departure, "stage");
+    this.#live.rooms.commits.look();
   }
 
   /** From now on our commits are made by `act`. */
@@ -201,7 +201,7 @@ export class Inside {
 
   /** From now on nothing of these kinds is reported. */
   hideIssues(isHidden: (kind: Parameters<HealthLog["report"]>[0]) => boolean): void {
-    const { health } = this.#live;
+    const { health } = this.#live.rooms;
     const report = health.report.bind(health);
     health.report = (kind, text, more) => isHidden(kind) ? undefined : report(kind, text, more);
   }
@@ -223,7 +223,7 @@ export class Inside {
 
   /** A content as it is, whatever it says. */
   send(content: Uint8Array, options: PostOptions = {}): Promise<unknown> {
-    return this.#live.outbox.send(content, options);
+    return this.#live.rooms.outbox.send(content, options);
   }
 
   /** Undefined when its sender is not a member. */
@@ -251,7 +251,7 @@ export class Inside {
     return requestOf(atOnce(createFounding(this.#membership, bad, claimed, deps, without)));
   }
 
-  recover(...choice: Parameters<LiveChannel["recover"]>): ReturnType<LiveChannel["recover"]> {
+  recover(...choice: Parameters<ChannelRunner["recover"]>): ReturnType<ChannelRunner["recover"]> {
     return this.#live.recover(...choice);
   }
 
@@ -260,7 +260,7 @@ export class Inside {
   }
 
   /** Resolves when nothing is under way. */
-  idle(): ReturnType<LiveChannel["idle"]> {
+  idle(): ReturnType<ChannelRunner["idle"]> {
     return this.#live.idle();
   }
 

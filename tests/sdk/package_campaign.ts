@@ -157,7 +157,7 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
 
   await t.step("its types are one file without our insides, for every TypeScript from 5.0 on", async () => {
     const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
-    assertEquals(/@internal|LiveChannel|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);
+    assertEquals(/@internal|ChannelRunner|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);
     const sources = { folder: `${folder}/typed`, files: ["typed.mts"] };
     await Deno.mkdir(sources.folder);
     await Deno.writeTextFile(`${sources.folder}/typed.mts`, typedScript);

@@ -293,8 +293,6 @@ export class Acting {
     if (!agent.isRefilling || agent.work !== undefined) return;
     agent.isRefilling = false;
     this.#step({ type: "room" });
-    agent.fetch ??= { afterMs: 0, isAnew: false };
-    this.#state.pipe = [];
   }
 
   /** Position, landmarks, senders, and what the program is done with: in one write. Keys that are of no use go behind it. */

@@ -234,7 +234,8 @@ function happen(run: Run, event: Exclude<ReadingEvent, End | { type: "entry" }>)
     case "room":
       if (state.passedOver === undefined) return;
       rewindPlace(place, { sequence: state.passedOver.sequence - 1, epoch: state.passedOver.epoch });
-      return forgetPassedOver(state);
+      forgetPassedOver(state);
+      return find(run, { is: "fetch", afterMs: 0 });
     case "lost":
       losePlace(place, (facts.oldest ?? state.passedOver)?.epoch);
       return begin(run);

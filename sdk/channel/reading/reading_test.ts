@@ -312,7 +312,8 @@ Deno.test("of a member that a commit of ours has removed, what stands before tha
 Deno.test("what was passed over is read when there is room, and behind it nothing is remembered", () => {
   const agent = new Agent({ isFull: true });
   agent.read(message()).done().know({ isFull: false }).step({ type: "room" });
-  assertEquals([agent.place, agent.read(message()).at], ["10/3", "opening"]);
+  assertEquals([agent.findings, agent.place], [["fetch"], "10/3"]);
+  assertEquals(agent.read(message()).at, "opening");
   agent.opened("message");
   assertEquals([agent.read(message(12)).has("forget_ahead"), agent.at], [true, "opening"]);
 });

@@ -33,6 +33,7 @@ import { type Plan, type Planned, withLeavers } from "../plan.ts";
 import type { LeaveProof } from "../records.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { Door } from "./door.ts";
 import { KeptOwnCommits, type Made, type OwnCommitParts, type Written } from "./kept_own_commits.ts";
 
 type Event = CommitEvent<Plan>;
@@ -64,8 +65,7 @@ export interface CommitRunnerParts extends OwnCommitParts {
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
   readonly lastHeard: LastHeard;
-  /** Our group is of no use any more. `named`: an answer to all let this agent in with wrong keys. */
-  readonly onOutside: (reason: string, named: boolean) => void;
+  readonly found: Door;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
@@ -310,7 +310,7 @@ export class CommitRunner {
   // Effects
 
   #perform(effect: Effect): void {
-    const { membership, health, onOutside } = this.#parts;
+    const { membership, health, found } = this.#parts;
     switch (effect.type) {
       case "prepare":
         return void this.#prepare(effect.job, effect.plan).catch((fault) => this.#parts.onFault(fault));
@@ -337,8 +337,10 @@ export class CommitRunner {
       case "finding": {
         const { finding } = effect;
         if (finding.is === "entered") return this.#steps.push({ type: "moved", by: "own" });
-        const isKeys = finding.why === "other_keys";
-        return onOutside(isKeys ? this.#otherKeys : tookTwo, isKeys);
+        // Our group is of no use any more. By name: an answer to all let this agent in with wrong keys.
+        const isNamed = finding.why === "other_keys";
+        const reason = isNamed ? this.#otherKeys : tookTwo;
+        return void found({ from: "commits", finding: { type: "out_of_step", reason, isNamed } });
       }
     }
   }

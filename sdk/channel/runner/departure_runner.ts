@@ -5,6 +5,7 @@
 import { type AgentId, type ChannelEndReason } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { unreachable } from "../commit_errors.ts";
+import type { Refused } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError, keptOut } from "../end_errors.ts";
@@ -25,9 +26,11 @@ import {
   type Unanswered,
 } from "../leaving/departure_state.ts";
 import type { Stage } from "../leaving/stage.ts";
+import type { DepartureFinding } from "../root/root_state.ts";
 import { doOthersStay, isLastOwner } from "../succession.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
+import type { Door } from "./door.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
 
 export interface DepartureRunnerParts extends LeaveParts {
@@ -37,12 +40,9 @@ export interface DepartureRunnerParts extends LeaveParts {
   readonly work: () => Permit | undefined;
   /** All of the log is read, as far as the relay has said where it ends. */
   readonly isAllRead: () => boolean;
-  /** Another stage than before. */
-  readonly onStage: () => void;
   /** A call to leave has failed, and everything is as before. */
   readonly onStayed: (operation: number, error: StaticError) => void;
-  /** Once, and for each call that comes behind. */
-  readonly onEnded: (how: End, operations: readonly number[]) => void;
+  readonly found: Door;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
@@ -127,17 +127,21 @@ export class DepartureRunner {
     this.#steps.pushFirst({ type: "entered" });
   }
 
-  /** The log was asked for a founding of ours. With an error, it could not be. */
-  foundingSettled(error?: unknown): void {
-    this.#steps.push({ type: "founding", why: error === undefined ? undefined : this.#unanswered(error) });
+  /** The log was asked for a founding of ours. With a refusal, it could not be. */
+  foundingSettled(why: Refused | undefined): void {
+    this.#steps.push({ type: "founding", why: why && this.#unanswered(why.error ?? unreachable()) });
   }
 
-  /** The relay tells an end of the channel. Returns whether that is the answer to the question that is under way. */
-  hears(end: ChannelEndReason | "unknown"): boolean {
+  /** Whether this end of the channel is the answer to the question that is under way. */
+  isAskedFor(end: ChannelEndReason | "unknown"): boolean {
+    return isAskedFor(this.#state, end);
+  }
+
+  /** The relay has told that end. */
+  told(): void {
     const { departure } = this.#state;
-    if (departure.at !== "going" || !("call" in departure.going) || !isAskedFor(this.#state, end)) return false;
+    if (departure.at !== "going" || !("call" in departure.going)) return;
     this.#steps.push({ type: "done", call: departure.going.call });
-    return true;
   }
 
   /** The channel has ended. */
@@ -155,25 +159,22 @@ export class DepartureRunner {
   }
 
   #tellStage(before: Stage): void {
-    const { recovery, onStage } = this.#parts;
-    const stage = this.stage();
-    if (stage === before) return;
-    // A `recover()` that has sent nothing rejects.
-    if (before === "staying") recovery.push({ type: "leaves" });
-    if (stage === "goodbye") recovery.push({ type: "halt" });
-    else if (before === "goodbye") recovery.push({ type: "resume" });
-    onStage();
+    if (this.stage() !== before) this.#found({ is: "stage", before });
   }
 
   // Effects
 
+  #found(finding: DepartureFinding): void {
+    void this.#parts.found({ from: "departure", finding });
+  }
+
   #perform(effect: DepartureEffect): void {
-    const { membership: { channelId }, recovery, onStayed, onEnded } = this.#parts;
+    const { membership: { channelId }, onStayed } = this.#parts;
     switch (effect.type) {
       case "change":
         return this.#change(effect.change, effect.plan);
       case "settle_founding":
-        return recovery.push({ type: "leaves" });
+        return this.#found({ is: "asks_founding" });
       case "close":
         return this.#call(effect.call, () => this.#deps.session.call("CloseChannel", { channelId }));
       case "say":
@@ -183,7 +184,7 @@ export class DepartureRunner {
       case "settle":
         return onStayed(effect.operation, this.#errorOf(effect.result));
       case "ended":
-        return onEnded(effect.how, effect.operations);
+        return this.#found({ is: "ended", how: effect.how, operations: effect.operations });
     }
   }
 

@@ -123,23 +123,16 @@ export class DutyRunner {
     this.#lookAtKeys();
   }
 
-  /** The channel was opened, or goes on, and may have work left. */
-  look(): void {
-    this.#steps.push({ type: "look" });
-    this.#lookAtKeys();
-  }
-
-  /** No duty is begun any more. */
-  stop(): void {
-    this.#steps.push({ type: "rest" });
-    this.#parts.ages.rest();
-  }
-
-  /** After `stop`. Work that was under way at that time starts nothing more. */
+  /** The channel goes on, and may have work left. */
   start(): void {
-    if (this.#state.work.at !== "resting") return;
     this.#steps.push({ type: "start" });
     this.#parts.ages.look();
+  }
+
+  /** No duty is begun any more. Work that is under way starts nothing more. */
+  rest(): void {
+    this.#steps.push({ type: "rest" });
+    this.#parts.ages.rest();
   }
 
   end(): void {

@@ -2,19 +2,17 @@
  * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. One step is over, and
  * durable, before the next begins; readings and answers come back by themselves. Promises of the connection are here alone.
  */
-import type { ChannelId, NoticeEnvelope } from "../../../proto/mod.ts";
+import { type ChannelId, generationOf, type NoticeEnvelope } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import type { Serial } from "../../base/serial.ts";
-import type { RecordChange } from "../../store/mod.ts";
-import type { Doubt, Permit } from "../connection/permit.ts";
+import type { Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf, windowBytes, workOf } from "../connection/link_run.ts";
 import { isOfStream } from "../connection/notices.ts";
 import type {
   About,
   Answer,
-  Begins,
   Facts,
   Found,
   Link,
@@ -25,12 +23,13 @@ import type {
   Notice,
   PutBack,
   Question,
-  Subscribed,
   Taken,
 } from "../connection/link_state.ts";
-import type { Anchor } from "../anchor.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
+import type { LinkFinding } from "../root/root_state.ts";
+import type { StoreAge } from "../store_age.ts";
+import type { Door } from "./door.ts";
 import { noticeOf } from "./notice_kinds.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
@@ -47,30 +46,19 @@ export interface LinkRunnerParts {
   readonly entries: Serial;
   /** Of this moment, whenever they are read. */
   readonly facts: Facts;
-  /** The last entry that was read. */
-  readonly received: () => number | undefined;
   /** Settles whether the log still holds the commit at which we are stopped. */
   readonly settleStop: () => Promise<void>;
   /** Settles a commit from before this connection, if the log says what became of it. */
   readonly settleCommit: () => Promise<void>;
-  /** Returns the change to write: more is known of our membership. */
-  readonly noteAnchor: (anchor: Anchor) => RecordChange;
+  readonly storeAge: Pick<StoreAge, "noted" | "told">;
   readonly putBack: (epoch: number) => Promise<PutBack>;
   readonly findCommit: (epoch: number) => Promise<Found>;
-  /** The relay has said where the log is. */
-  readonly onSubscribed: (reply: Subscribed) => Promise<void>;
   /** Returns what was read, for the window. */
   readonly read: (
     notice: NoticeEnvelope,
     permit: Permit | undefined,
   ) => Promise<Taken | undefined> | Taken | undefined;
-  readonly loseLog: () => void;
-  readonly onCleared: (permit: Permit, begins: Begins) => Promise<void>;
-  readonly onResumed: (permit: Permit) => void;
-  readonly onRest: () => void;
-  readonly comeBack: (doubt: Doubt) => void;
-  /** The relay does not know us in this channel. */
-  readonly onUnknown: () => void;
+  readonly found: Door;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -207,7 +195,7 @@ export class LinkRunner {
   /** Returns a promise when something has to be waited for. */
   #carryOut({ write, effects }: LinkStep<NoticeEnvelope>): Promise<void> | undefined {
     if (write !== undefined) {
-      return this.#carryOutLater(effects, this.#deps.store.batch([this.#parts.noteAnchor(write)]));
+      return this.#carryOutLater(effects, this.#deps.store.batch([this.#parts.storeAge.noted(write)]));
     }
     for (const [at, effect] of effects.entries()) {
       const done = this.#perform(effect);
@@ -234,18 +222,22 @@ export class LinkRunner {
       case "wake":
         this.#timers.set(effect.timer, this.#deps.runtime.after(effect.afterMs, () => this.#wake(effect.timer)));
         return undefined;
-      case "cleared":
-        return parts.onCleared(effect.permit, effect.begins).then(() => this.push({ type: "moved" }));
+      case "cleared": {
+        const { permit, begins } = effect;
+        const moved = (): void => this.push({ type: "moved" });
+        const cleared = this.#found({ is: "cleared", permit, begins });
+        return cleared === undefined ? void moved() : cleared.then(moved);
+      }
       case "resumed":
-        return void parts.onResumed(effect.permit);
+        return void this.#found({ is: "resumed", permit: effect.permit });
       case "lose_log":
-        return void parts.loseLog();
+        return void this.#found({ is: "log_lost" });
       case "rest":
-        return void parts.onRest();
+        return void this.#found({ is: "rests" });
       case "come_back":
-        return void parts.comeBack(effect.doubt);
+        return void this.#found({ is: "doubted", doubt: effect.doubt });
       case "unknown":
-        return void parts.onUnknown();
+        return void parts.found({ from: "relay", type: "ends", reason: "unknown" });
       case "report":
         return void parts.health.report(effect.kind, effect.text);
       case "acknowledge":
@@ -255,6 +247,10 @@ export class LinkRunner {
         this.#operations.delete(effect.operation);
         return undefined;
     }
+  }
+
+  #found(finding: LinkFinding): Promise<void> | undefined {
+    return this.#parts.found({ from: "link", finding });
   }
 
   #wake(timer: number): void {
@@ -338,8 +334,8 @@ export class LinkRunner {
 
   /** Behind what is being read: the place from which to go on is known then. */
   async #subscribe(call: number, tag: number): Promise<Answer | undefined> {
-    const { channelId, received, onSubscribed } = this.#parts;
-    const [after, { log }] = [received(), this.#state];
+    const { channelId, facts, storeAge } = this.#parts;
+    const [after, { log }] = [facts.received, this.#state];
     const reply = await this.#deps.session.call("Subscribe", {
       channelId,
       ...(after !== undefined && { after }),
@@ -348,7 +344,8 @@ export class LinkRunner {
       tag,
     });
     if (!this.#isHeld(call)) return undefined;
-    await onSubscribed(reply);
+    storeAge.told(reply.joinedSequence);
+    await this.#found({ is: "subscribed", generation: generationOf(reply.epoch) });
     return { question: "subscribe", reply };
   }
 

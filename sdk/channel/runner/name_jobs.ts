@@ -5,9 +5,9 @@ import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
-import type { LiveChannel } from "../live_channel.ts";
 import type { Job, JobResult } from "../names/names_state.ts";
 import { checkWelcome } from "../welcomes.ts";
+import type { ChannelRunner } from "./channel_runner.ts";
 import { type ExpectedChannel, openChannel, prepareCreated, type PreparedChannel, prepareJoined } from "./entrances.ts";
 import { eraseKeys, forgetChannel, noteErasing } from "./erasing.ts";
 
@@ -29,7 +29,7 @@ export interface Entry {
 export interface NameJobParts {
   readonly deps: ChannelDeps;
   /** The last machine of each channel, also when it is over. */
-  readonly channels: Map<ChannelId, LiveChannel>;
+  readonly channels: Map<ChannelId, ChannelRunner>;
   readonly entryOf: (operation: number) => Entry | undefined;
   /** Named by a call to leave. */
   readonly successorOf: (operation: number) => AgentId | undefined;
@@ -65,7 +65,7 @@ export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
       const former = [...channels.values()].find(({ number }) => number === job.membership);
       await former?.close();
       await former?.idle();
-      former?.membership.durable.retire();
+      former?.rooms.membership.durable.retire();
       return { result: { of: "retire" } };
     }
     case "erase":

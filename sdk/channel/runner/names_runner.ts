@@ -13,7 +13,7 @@ import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
 import { toStaticError } from "../faults.ts";
-import { LiveChannel } from "../live_channel.ts";
+import { ChannelRunner } from "./channel_runner.ts";
 import { copyNames, type KeptNames, restoreNames } from "../names/kept_names.ts";
 import { stepNames } from "../names/names.ts";
 import type {
@@ -51,7 +51,7 @@ const actions: Readonly<Record<NameCall["type"], string>> = {
 export interface NamesRunnerParts {
   readonly deps: ChannelDeps;
   /** The last machine of each channel, also when it is over. */
-  readonly channels: Map<ChannelId, LiveChannel>;
+  readonly channels: Map<ChannelId, ChannelRunner>;
 }
 
 /** An invite may be asked for. */
@@ -59,7 +59,7 @@ export interface MayAsk {
   /** The membership that is here; see `join`. */
   readonly before: number | undefined;
   /** The channel, when this agent is in it and cannot go on by itself. */
-  readonly stuck: LiveChannel | undefined;
+  readonly stuck: ChannelRunner | undefined;
 }
 
 /** By a Welcome. */
@@ -75,7 +75,7 @@ interface Operation {
   readonly receive: boolean;
   readonly entry: Entry | undefined;
   /** The channel that is left, and the member that owns it then. */
-  readonly left: { readonly channel: LiveChannel; readonly successor: AgentId | undefined } | undefined;
+  readonly left: { readonly channel: ChannelRunner; readonly successor: AgentId | undefined } | undefined;
   /** Of the channels that it would enter. */
   readonly channelIds: ChannelId[];
   readonly end: (result: Settled) => void;
@@ -94,7 +94,7 @@ interface Happening {
 
 export class NamesRunner {
   readonly #deps: ChannelDeps;
-  readonly #channels: Map<ChannelId, LiveChannel>;
+  readonly #channels: Map<ChannelId, ChannelRunner>;
   #state: NamesState;
   readonly #facts: NamesFacts;
   readonly #queue: Happening[] = [];
@@ -144,14 +144,14 @@ export class NamesRunner {
   }
 
   /** The channel that works under this name. It costs no step: a program may send each message by the name. */
-  running(name: string): LiveChannel | undefined {
+  running(name: string): ChannelRunner | undefined {
     if (this.#over !== undefined || this.#state.stage !== "working") return undefined;
     const slot = this.#state.names[name as ChannelName]?.slot; // cast: a name that no parser has accepted is not in there
     const channel = slot?.at === "open" ? this.#channels.get(slot.channelId) : undefined;
     return channel?.over === undefined ? channel : undefined;
   }
 
-  create(name: ChannelName, receive: boolean): Promise<LiveChannel> {
+  create(name: ChannelName, receive: boolean): Promise<ChannelRunner> {
     return this.#call(
       (operation) => ({ type: "called", name, by: { type: "create", operation } }),
       { receive },
@@ -162,7 +162,7 @@ export class NamesRunner {
   open(
     name: ChannelName,
     { receive, orCreates }: { readonly receive: boolean; readonly orCreates: boolean },
-  ): Promise<LiveChannel> {
+  ): Promise<ChannelRunner> {
     return this.#call(
       (operation) => ({ type: "called", name, by: { type: "open", operation, orCreates } }),
       { receive },
@@ -170,7 +170,7 @@ export class NamesRunner {
     );
   }
 
-  join(name: ChannelName, { expected, find, invited, receive }: Joining): Promise<LiveChannel> {
+  join(name: ChannelName, { expected, find, invited, receive }: Joining): Promise<ChannelRunner> {
     const entry: Entry = { expected, find, offered: [] };
     return this.#call(
       (operation) => {
@@ -198,7 +198,7 @@ export class NamesRunner {
     );
   }
 
-  leave(channel: LiveChannel, successor: AgentId | undefined): Promise<void> {
+  leave(channel: ChannelRunner, successor: AgentId | undefined): Promise<void> {
     const { name, number: membership } = channel;
     return this.#call(
       (operation) => ({ type: "called", name, by: { type: "leave", operation, membership } }),
@@ -405,7 +405,7 @@ export class NamesRunner {
     { membership, channelId, operation }: Extract<NamesEffect, { readonly type: "begin" }>,
   ): void {
     const { receive = true, entry } = this.#operations.get(operation) ?? {};
-    const channel = new LiveChannel({
+    const channel = new ChannelRunner({
       ...entered,
       receive,
       number: membership,
@@ -426,7 +426,7 @@ export class NamesRunner {
   #depart({ membership, operation }: Extract<NamesEffect, { readonly type: "depart" }>): void {
     const channel = this.#machine(membership);
     if (channel === undefined) throw new TypeError("A channel is left that nothing works in");
-    channel.departure.leave(operation, this.#operations.get(operation)?.left?.successor);
+    channel.rooms.departure.leave(operation, this.#operations.get(operation)?.left?.successor);
   }
 
   #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, fault: unknown): void {
@@ -450,13 +450,13 @@ export class NamesRunner {
     return called;
   }
 
-  readonly #opened = (result: Settled): LiveChannel => {
+  readonly #opened = (result: Settled): ChannelRunner => {
     const channel = result.type === "opened" ? this.#machine(result.membership) : undefined;
     if (channel === undefined) throw new TypeError("A channel is open that nothing works in");
     return channel;
   };
 
-  #machine(membership: number): LiveChannel | undefined {
+  #machine(membership: number): ChannelRunner | undefined {
     return [...this.#channels.values()].find(({ number }) => number === membership);
   }
 
@@ -507,6 +507,6 @@ function actionOf({ event }: Pick<Operation, "event">): string {
 }
 
 /** It cannot go on by itself. */
-function isStuck(channel: LiveChannel | undefined): boolean {
+function isStuck(channel: ChannelRunner | undefined): boolean {
   return channel?.state.stopped !== undefined || channel?.state.unwelcome === true;
 }

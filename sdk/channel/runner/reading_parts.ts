@@ -12,9 +12,10 @@ import {
 import type { FoundingVerdict } from "../following.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../membership.ts";
-import type { Header, ReadingFacts, ReadingFinding } from "../reading/reading_state.ts";
+import type { Header, ReadingFacts } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
 import type { CommitRunner } from "./commit_runner.ts";
+import type { Door } from "./door.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
 import type { Noted } from "./position_runner.ts";
@@ -45,7 +46,7 @@ export interface ReadingRunnerParts {
   /** Resolves when this agent is in it, or is not going to be. */
   readonly enter: (founding: Founding, verdict: Genuine) => Promise<void>;
   /** The next entry is read when it has resolved. */
-  readonly onFinding: (finding: ReadingFinding) => Promise<void> | void;
+  readonly found: Door;
 }
 
 /** Each is of the moment in which it is read. */

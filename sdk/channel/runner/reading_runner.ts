@@ -109,6 +109,7 @@ export class ReadingRunner {
 
   /** A new membership, which begins behind this entry. */
   restart(received: number): void {
+    this.#parts.senders.clear();
     this.#tell({ type: "restarted", received, epoch: this.#facts.epoch });
   }
 
@@ -164,7 +165,7 @@ export class ReadingRunner {
   }
 
   #performRare(effect: Exclude<ReadingEffect, { type: "open" | "take" | "passed" }>): Promise<void> | undefined {
-    const { health, inbox, onFinding } = this.#parts;
+    const { health, inbox, found } = this.#parts;
     switch (effect.type) {
       case "follow":
         return this.#follow(effect.job);
@@ -191,7 +192,7 @@ export class ReadingRunner {
       case "gap":
         return this.#reportGap(effect.messages, effect.reason);
       case "finding":
-        return onFinding(effect.finding) ?? undefined;
+        return found({ from: "reading", finding: effect.finding });
     }
   }
 

@@ -3,7 +3,7 @@
  * of the connection.
  * Long because every effect is carried out here, each in a few lines.
  */
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
@@ -14,7 +14,7 @@ import { type RecordChange, StoreError } from "../../store/mod.ts";
 import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../bad_commit.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Entered, EnteredChannel } from "../entering.ts";
+import type { EnteredChannel } from "../entering.ts";
 import type { Begun, Founding, FoundingVerdict, OpenedFounding } from "../following.ts";
 import { claimableOf, requestOf } from "../founding.ts";
 import { deleteForeign, putForeign } from "../foreign_generation.ts";
@@ -48,15 +48,17 @@ import type {
 import { mayHear } from "../recovery/way_back.ts";
 import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../stopped_words.ts";
 import type { OwnEntry, StoreAge } from "../store_age.ts";
+import type { RootRecovery } from "../root/root_state.ts";
 import { type OwnPast, unjustRecovery } from "../unjust_recovery.ts";
 import { reportChanges } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { Door } from "./door.ts";
 import { writeEntered } from "./entrances.ts";
 import type { Waited } from "./link_runner.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
-import { isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
+import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
 
 /** The reader and the connection, at this moment. */
 export interface RecoverySight {
@@ -79,8 +81,6 @@ export interface RecoveryPast extends Pick<OwnPast, "stateAt"> {
   readonly hashOf: (epoch: number) => Promise<Uint8Array | undefined>;
 }
 
-export type ChannelFinding = Exclude<Finding, { readonly type: "generation" | "membership" }>;
-
 export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
   readonly membership: Membership;
   readonly health: HealthLog;
@@ -90,18 +90,7 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   readonly sight: RecoverySight;
   readonly past: RecoveryPast;
   readonly allHere: () => Promise<Waited>;
-  /** Our group moves: returns what else to write. */
-  readonly onEntering: () => RecordChange;
-  /** A membership is on disk. At once, and nothing runs in between. */
-  readonly onMembership: (entered: Entered, joinedSequence: number) => void;
-  /** The same: what else has to be on disk before anything goes on. */
-  readonly writeMembership: () => Promise<void>;
-  readonly onRejoined: () => void;
-  readonly onGeneration: (begun: Begun, isOwn: boolean) => void;
-  readonly onFinding: (finding: ChannelFinding) => void;
-  /** A step is carried out, and its write is durable. */
-  readonly onStepped: () => void;
-  readonly over: () => StaticError | undefined;
+  readonly found: Door;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
@@ -141,7 +130,8 @@ export class RecoveryRunner {
   readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
   /** Of the step under way. */
   #told: number | undefined;
-  #isOver = false;
+  /** For callers, once it is so. */
+  #over: StaticError | undefined;
   /** Of a founding: what is said of it when it was entered. */
   #begun: Pick<Entering, "founding" | "at"> | undefined;
   /** The Welcome of a founding is being opened. */
@@ -393,6 +383,10 @@ export class RecoveryRunner {
     if (!this.#isOver) this.#steps.push({ event });
   }
 
+  get #isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
   /** Resolves when the step is carried out. */
   tell(event: RecoveryEvent): Promise<void> {
     if (this.#isOver) return Promise.resolve();
@@ -462,8 +456,16 @@ export class RecoveryRunner {
     return this.#state.made.filter(({ base }) => base === this.#base).map(({ hash }) => hash);
   }
 
+  /** Once for each connection, and before anything comes: the log may not hold the commit any more at which we are stopped. */
+  async settleStop(): Promise<void> {
+    if (this.stopped === undefined) return;
+    const { epoch, commit } = await this.#parts.membership.findCommit(this.stopped.declared.epoch);
+    const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
+    await this.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
+  }
+
   async recover(choice: Choice): Promise<void> {
-    if (this.#isOver) throw this.#parts.over();
+    if (this.#over !== undefined) throw this.#over;
     await this.#recovering.begin((operation) => this.push({ type: "recover", operation, choice }));
   }
 
@@ -472,13 +474,13 @@ export class RecoveryRunner {
     await Promise.all(this.#jobs);
   }
 
-  end(): void {
-    this.#isOver = true;
+  end(over: StaticError): void {
+    this.#over = over;
     this.#deaf?.();
     this.#deaf = undefined;
     this.#steps.push({ event: { type: "over" } });
     // Of a step that fails nothing else would come.
-    this.#recovering.failAll(this.#parts.over());
+    this.#recovering.failAll(over);
     this.#telling.settleAll();
   }
 
@@ -515,7 +517,7 @@ export class RecoveryRunner {
     this.#listen();
     this.#bytes.keepTold(this.#named);
     if (this.#told !== undefined) this.#telling.settle(this.#told, undefined);
-    this.#parts.onStepped();
+    void this.#parts.found({ from: "recovery", finding: { type: "stepped" } });
   }
 
   /** Of what was told, the numbers that the state names. */
@@ -609,23 +611,28 @@ export class RecoveryRunner {
       notFollowed:
         `Channel "${name}" is at epoch ${foundingEpoch(generationOf(epoch) + 1) + 1}, and this agent is at ` +
         `epoch ${epoch}: the commits in between have not arrived. See health(), then try again`,
-      over: this.#parts.over(),
+      over: this.#over,
     });
   }
 
   #found(finding: Finding): void {
-    const { onFinding, onRejoined, onGeneration } = this.#parts;
+    const shown = this.#shown(finding);
+    if (shown !== undefined) this.#parts.found({ from: "recovery", finding: shown })?.catch(this.#parts.onFault);
+  }
+
+  #shown(finding: Finding): RootRecovery | undefined {
     switch (finding.type) {
-      case "membership":
-        return onRejoined();
       case "generation": {
-        const at = this.#begun?.at;
+        const begun = this.#begun?.at;
         this.#begun = undefined;
-        if (at !== undefined) onGeneration(at, finding.own !== undefined);
-        return;
+        return begun && { type: "generation", begun, isOwn: finding.own !== undefined };
+      }
+      case "retry": {
+        const { refusal } = finding;
+        return { type: "retry", why: refusal && { code: refusal.code, error: errorOf(refusal) } };
       }
       default:
-        return onFinding(finding);
+        return finding;
     }
   }
 
@@ -734,7 +741,7 @@ export class RecoveryRunner {
     records: readonly RecordChange[],
     written: () => void,
   ): Promise<void> {
-    const { membership, membership: { channelId, durable }, health, onEntering } = this.#parts;
+    const { membership, membership: { channelId, durable }, health, storeAge } = this.#parts;
     const opened = own === undefined ? this.#followed() : this.#own(own);
     const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } = opened;
     this.#begun = opened;
@@ -748,7 +755,7 @@ export class RecoveryRunner {
     const generation = { next, changes, founder, blamed, without, sequence };
     await membership.enterGeneration(
       generation,
-      () => [...over, ...foundings, ...records, ...used, onEntering()],
+      () => [...over, ...foundings, ...records, ...used, storeAge.begunAnew()],
       written,
     );
     this.#bytes.foundings.clear();
@@ -776,7 +783,7 @@ export class RecoveryRunner {
   }
 
   async #enterMembership(number: number, records: readonly RecordChange[], written: () => void): Promise<void> {
-    const { membership, health, onMembership, writeMembership } = this.#parts;
+    const { membership, health, storeAge, found } = this.#parts;
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
     const { group, maker, welcome: { joinedSequence: position } } = opened;
@@ -792,9 +799,11 @@ export class RecoveryRunner {
     membership.durable.retire();
     const entered = await writeEntered(group, entrance, this.#deps);
     written();
-    onMembership(entered, position);
+    membership.replace(entered);
+    storeAge.restart(entered.anchor);
+    const { formerEpoch } = entered.anchor;
+    void found({ from: "recovery", finding: { type: "replaced", joinedSequence: position, formerEpoch } });
     this.#bytes.usedUp(opened.own.reference);
-    await writeMembership();
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
   }
 

@@ -90,8 +90,9 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** The error behind a refusal that the machine was given. */
-export function errorOf(refusal: Refusal): unknown {
-  return errors.get(refusal) ?? createError("connection_error", refusal.text);
+export function errorOf(refusal: Refusal): StaticError {
+  const error = errors.get(refusal);
+  return error instanceof StaticError ? error : createError("connection_error", refusal.text);
 }
 
 /** Nobody knows whether the relay has acted. */

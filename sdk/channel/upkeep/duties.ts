@@ -44,16 +44,13 @@ function happen(run: Run, event: DutyEvent): void {
     case "left":
       drop(run, event.agentId);
       return look(run);
-    case "look":
-      return look(run);
     case "moved":
       return moved(run, event);
     case "rest":
       state.work = { at: "resting" };
       return;
     case "start":
-      if (state.work.at !== "resting") return;
-      state.work = { at: "idle" };
+      if (state.work.at === "resting") state.work = { at: "idle" };
       return look(run);
     case "listed":
       return listed(run, event);

@@ -7,6 +7,7 @@ import {
   type DutyEffect,
   type DutyEvent,
   type DutyFacts,
+  type DutyState,
   newDuties,
   openRequests,
   type Signed,
@@ -25,7 +26,7 @@ function ask(name: string, more: Partial<Asking> = {}): Asking {
 
 /** Carl, the third of four members. */
 class Carl {
-  readonly state = newDuties();
+  readonly state: DutyState = { ...newDuties(), work: { at: "idle" } };
   facts: DutyFacts = {
     nowMs: 1000,
     relayNowMs: 1000,
@@ -61,7 +62,7 @@ class Carl {
   }
 
   look(): this {
-    return this.step({ type: "look" });
+    return this.step({ type: "start" });
   }
 
   asked(name: string, more: Partial<Asking> = {}): this {
@@ -267,8 +268,16 @@ Deno.test("requests go with their time, with their agent, and when it leaves", (
 Deno.test("rest: requests are taken and wait; what was under way changes nothing; start looks at them", () => {
   const carl = new Carl().know(leaving).working().step({ type: "rest" });
   assertEquals(carl.changed("content").at, "resting");
-  assertEquals([carl.asked("ann").at, carl.look().at], ["resting", "resting"]);
+  assertEquals(carl.asked("ann").at, "resting");
   assertEquals(carl.step({ type: "start" }).at, "asking_turn");
-  assertEquals(new Carl().know(leaving).step({ type: "start" }).at, "idle", "it did not rest");
   assert(openRequests(carl.state, carl.facts).some(({ leaf }) => leaf === "present"));
+});
+
+Deno.test("a channel that is opened has no duties before it may work: it may be stopped", () => {
+  const { state, facts } = new Carl().know(leaving);
+  state.work = newDuties().work;
+  assertEquals([stepDuties(state, { type: "left", agentId: agent("ann") }, facts).effects, state.work.at], [
+    [],
+    "resting",
+  ]);
 });

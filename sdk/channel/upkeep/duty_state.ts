@@ -79,10 +79,9 @@ export type DutyEvent =
   | { readonly type: "asked"; readonly request: Asking }
   /** This member has left: its request to come back, if it made one, is over. */
   | { readonly type: "left"; readonly agentId: AgentId }
-  /** The channel was opened, or goes on, and may have work left. */
-  | { readonly type: "look" }
   | { readonly type: "moved"; readonly added: readonly AgentId[]; readonly removed: readonly AgentId[] }
   | { readonly type: "rest" }
+  /** The channel goes on, and may have work left. */
   | { readonly type: "start" }
   /** Members that are connected and stay, by the relay's word; undefined when it did not say. */
   | { readonly type: "listed"; readonly call: number; readonly online: ReadonlySet<AgentId> | undefined }
@@ -111,9 +110,9 @@ export interface DutyStep {
   readonly effects: readonly DutyEffect[];
 }
 
-/** As of a process that starts: nothing of it is on disk. */
+/** As of a process that starts: nothing of it is on disk, and a channel that was stopped may be so again. */
 export function newDuties(): DutyState {
-  return { work: { at: "idle" }, requests: [], told: [], returns: {}, numbers: 0 };
+  return { work: { at: "resting" }, requests: [], told: [], returns: {}, numbers: 0 };
 }
 
 /** Requests that have not expired, of members that are still in the group and have not left since. */

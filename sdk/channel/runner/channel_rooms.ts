@@ -1,0 +1,293 @@
+/**
+ * The rooms of a channel, as they are made: each is given those that it asks or works with, and the door to the root. None of them
+ * tells another anything.
+ */
+import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
+import { EventStream } from "../../base/event_stream.ts";
+import { Serial } from "../../base/serial.ts";
+import type { Incoming } from "../../content/incoming.ts";
+import type { Ports } from "../../content/ports.ts";
+import { Requester } from "../../content/requester.ts";
+import { Service } from "../../content/service.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import { createPorts } from "../content_ports.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { EnteredChannel } from "../entering.ts";
+import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.ts";
+import { judgeFounding } from "../following.ts";
+import { HealthLog } from "../health.ts";
+import { KeptCommits } from "../kept_commits.ts";
+import type { LeaveParts } from "../leave_request.ts";
+import { LookAlikes } from "../look_alikes.ts";
+import { memberEvents } from "../member_events.ts";
+import { Membership, type Moved } from "../membership.ts";
+import { Newcomers } from "../newcomers.ts";
+import { planOf } from "../plans.ts";
+import { Senders } from "../reading/senders.ts";
+import type { RootEvent } from "../root/root_state.ts";
+import { StoreAge } from "../store_age.ts";
+import { isAllRead, linkFactsOf, maxAgeMs, planFactsOf, sightOf, stoppedError } from "./channel_facts.ts";
+import { ChannelQueue } from "./channel_queue.ts";
+import { CommitRunner } from "./commit_runner.ts";
+import { ConfirmationRunner } from "./confirmation_runner.ts";
+import { DepartureRunner } from "./departure_runner.ts";
+import { DutyRunner } from "./duty_runner.ts";
+import type { Door } from "./door.ts";
+import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
+import { KeyAgeRunner } from "./key_age_runner.ts";
+import { LinkRunner } from "./link_runner.ts";
+import { createReader } from "./notices.ts";
+import { OutboxRunner } from "./outbox_runner.ts";
+import { PositionRunner } from "./position_runner.ts";
+import { ReadingRunner } from "./reading_runner.ts";
+import { RecoveryRunner } from "./recovery_runner.ts";
+import type { Rooms } from "./rooms.ts";
+
+export interface ChannelParts extends EnteredChannel {
+  /** False for an agent that only sends. */
+  readonly receive: boolean;
+  readonly found: Door;
+  /** All is read, and the program was told. */
+  readonly isReady: () => boolean;
+  /** A call to leave has failed, and everything is as before. */
+  readonly stayed: (operation: number, error: unknown) => void;
+}
+
+const taken: RootEvent = { from: "messages", type: "taken" };
+const durable: RootEvent = { from: "messages", type: "durable" };
+const moved: RootEvent = { from: "group", type: "moved" };
+
+export class ChannelRooms implements Rooms {
+  readonly events = new EventStream<ChannelEvent>();
+  readonly entries = new Serial();
+  readonly queue: ChannelQueue;
+  readonly health: HealthLog;
+  readonly membership: Membership;
+  readonly lookAlikes: LookAlikes;
+  readonly newcomers: Newcomers;
+  readonly storeAge: StoreAge;
+  readonly senders: Senders;
+  readonly commits: CommitRunner;
+  readonly ages: KeyAgeRunner;
+  readonly confirmations: ConfirmationRunner;
+  readonly outbox: OutboxRunner;
+  readonly requester: Requester;
+  readonly service: Service;
+  readonly inbox: InboxRunner;
+  readonly reading: ReadingRunner;
+  readonly position: PositionRunner;
+  readonly duties: DutyRunner;
+  readonly recovery: RecoveryRunner;
+  readonly link: LinkRunner;
+  readonly departure: DepartureRunner;
+  /** The channel cannot go on. */
+  readonly onFault: (fault: unknown) => void;
+  readonly #deps: ChannelDeps;
+  readonly #found: Door;
+  readonly #kept: KeptCommits;
+
+  /** In this order, because those that hear of commits and moves hear of them in it. */
+  constructor(parts: ChannelParts, deps: ChannelDeps) {
+    this.#deps = deps;
+    const found = this.#found = parts.found;
+    const onFault = this.onFault = (fault) => void found({ from: "any", type: "fault", fault });
+    const queue = this.queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
+    const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
+    const membership = this.membership = new Membership({ ...parts, health }, deps);
+    this.lookAlikes = new LookAlikes({ membership, health });
+    this.newcomers = new Newcomers(membership.agentIds);
+    this.storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
+    const commits = this.commits = this.#createCommits(parts);
+    const ages = this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, queue }, deps);
+    this.senders = new Senders(parts.senders, parts.record.since);
+    const said = { ...parts, membership, health, isCurrent: parts.isReady, queue, onFault };
+    this.confirmations = new ConfirmationRunner(said, deps);
+    this.outbox = this.#createOutbox(parts);
+    const ports = this.#createPorts();
+    this.requester = new Requester(ports);
+    this.service = new Service(ports);
+    this.inbox = this.#createInbox(parts);
+    this.reading = this.#createReading(parts);
+    this.position = this.#createPosition(parts);
+    this.duties = new DutyRunner({ membership, commits, health, ages, queue }, deps);
+    const kept = this.#kept = new KeptCommits(membership, deps);
+    this.recovery = this.#createRecovery(parts);
+    this.link = this.#createLink(parts);
+    this.departure = this.#createDeparture(parts);
+    membership.onCommit(({ signed }) => signed === undefined ? [] : kept.keep(signed));
+    membership.onMoved((moved) => this.#membersMoved(moved));
+  }
+
+  get channelId(): ChannelId {
+    return this.membership.channelId;
+  }
+
+  get name(): ChannelName {
+    return this.membership.name;
+  }
+
+  /** For the statement by which this agent leaves. */
+  get leaves(): LeaveParts {
+    return { membership: this.membership, recovery: this.recovery, storeAge: this.storeAge };
+  }
+
+  /** For listeners of this channel, and of the client. */
+  tell(event: ChannelEventBody | ConnectionEvent): void {
+    const told = { ...event, atMs: this.#deps.runtime.nowMs(), channel: this.name };
+    this.events.tell(told);
+    if (isOfChannel(event)) this.#deps.onEvent({ ...event, atMs: told.atMs, channel: told.channel });
+  }
+
+  #createCommits({ candidate, given }: ChannelParts): CommitRunner {
+    const { membership, health } = this;
+    return new CommitRunner({
+      ...{ membership, health, candidate, given, queue: this.queue },
+      work: () => this.link.work,
+      departure: () => this.departure.stage(),
+      stopped: () => stoppedError(this),
+      planOf: (plan, leavers) => planOf(plan, planFactsOf(this, leavers, this.#deps)),
+      isKeyOld: () => this.ages.isOld,
+      lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
+      onDiscarded: (prepared) => this.storeAge.discarded(prepared),
+      found: this.#found,
+      onFault: this.onFault,
+    }, this.#deps);
+  }
+
+  #createOutbox({ counters }: ChannelParts): OutboxRunner {
+    const { membership, health, confirmations } = this;
+    const work = (): LinkRunner["work"] => this.link.work;
+    return new OutboxRunner({
+      ...{ counters, membership, health, confirmations, queue: this.queue, work, onFault: this.onFault },
+    }, this.#deps);
+  }
+
+  #createPorts(): Ports {
+    const { membership, outbox, health } = this;
+    return createPorts({
+      ...{ membership, outbox, health },
+      maxAgeMs: () => maxAgeMs(this.#deps.session),
+      progress: () => this.position,
+    }, this.#deps);
+  }
+
+  #createInbox({ receive }: ChannelParts): InboxRunner {
+    return new InboxRunner({
+      onDone: (items, changes) => this.#doneWith(items, changes),
+      written: () => this.position.written(),
+      onRequest: (request) => this.service.request(request),
+      onReply: (reply) => void this.requester.reply(reply).catch(this.onFault),
+      isExpired: (message) => this.#isExpired(message),
+      discard: !receive,
+    });
+  }
+
+  #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
+    this.position.note([...this.reading.changesOf(items), ...changes], items.length);
+    void this.#found(taken);
+    return this.position.nearer;
+  }
+
+  #isExpired({ fields: { expiryMs }, kind, id, sender }: Incoming): boolean {
+    if (expiryMs === undefined || this.#deps.relayNowMs() < expiryMs) return false;
+    this.health.tell({ type: "expired", kind, id, sender });
+    return true;
+  }
+
+  #createReading({ position, landmarks, record: { joinedEpoch }, receive }: ChannelParts): ReadingRunner {
+    const { membership, commits, senders, inbox, health, confirmations } = this;
+    const { runtime, session, agentId, relayNowMs, nameOf } = this.#deps;
+    return new ReadingRunner({ position, landmarks, joinedEpoch }, {
+      ...{ membership, commits, senders, inbox, health, confirmations, agentId, relayNowMs, nameOf },
+      nowMs: () => runtime.nowMs(),
+      maxAgeMs: () => maxAgeMs(session),
+      discard: !receive,
+      stop: () => this.recovery.stopsAt,
+      foreign: () => this.recovery.foreignGeneration,
+      durable: () => this.position.durable,
+      onDone: (changes) => this.position.note(changes),
+      judgeFounding: (founding) => judgeFounding(founding, this.recovery.stopped, membership, this.#deps),
+      enter: (founding, verdict) => this.recovery.founded(founding, verdict),
+      found: this.#found,
+    });
+  }
+
+  #createPosition({ position }: ChannelParts): PositionRunner {
+    const { membership, reading } = this;
+    const { store } = this.#deps;
+    return new PositionRunner(position?.sequence ?? 0, {
+      channelId: membership.channelId,
+      store,
+      position: () => reading.position,
+      onDurable: () => {
+        void this.#found(durable);
+        return membership.durable.forgetBefore(reading.oldestEpoch);
+      },
+      onFault: this.onFault,
+      queue: this.queue,
+    });
+  }
+
+  #createRecovery({ bad, returnedMs, foreign, foundings }: ChannelParts): RecoveryRunner {
+    const { membership, health, storeAge, entries, confirmations } = this;
+    return new RecoveryRunner({
+      ...{ bad, returnedMs, foreign, foundings, membership, health, storeAge, entries, queue: this.queue },
+      sight: sightOf(this),
+      past: {
+        stateAt: (epoch) => confirmations.stateAt(epoch),
+        confirmedBy: (agentId) => confirmations.confirmedEpoch(agentId),
+        hashOf: (epoch) => this.#kept.hashOf(epoch),
+      },
+      allHere: () => this.link.allHere(),
+      found: this.#found,
+      onFault: this.onFault,
+    }, this.#deps);
+  }
+
+  #createLink({ log }: ChannelParts): LinkRunner {
+    const { membership, commits, health, entries, recovery, storeAge } = this;
+    const found = this.#found;
+    return new LinkRunner({
+      ...{ log, channelId: membership.channelId, health, entries, storeAge, found },
+      facts: linkFactsOf(this, this.#deps),
+      settleStop: () => recovery.settleStop(),
+      settleCommit: () => commits.fate(),
+      putBack: (epoch) => this.#kept.putBack(epoch),
+      findCommit: (epoch) => membership.findCommit(epoch),
+      read: createReader(this, found),
+      onFault: this.onFault,
+    }, this.#deps);
+  }
+
+  #createDeparture({ stayed }: ChannelParts): DepartureRunner {
+    return new DepartureRunner({
+      ...this.leaves,
+      recovery: this.recovery,
+      commits: this.commits,
+      work: () => this.link.work,
+      isAllRead: () => isAllRead(this),
+      onStayed: stayed,
+      queue: this.queue,
+      found: this.#found,
+      onFault: this.onFault,
+    }, this.#deps);
+  }
+
+  #membersMoved({ added, removed, ...by }: Moved): void {
+    const { membership } = this;
+    for (const agentId of added) this.senders.begin(agentId, membership.epoch);
+    for (const agentId of removed) if (!added.includes(agentId)) this.requester.gone(agentId);
+    const isOther = added.length + removed.length > 0;
+    // Before the events: a listener may ask for them at once.
+    if (isOther) this.newcomers.look(membership.agentIds);
+    for (const event of memberEvents({ added, removed, ...by }, membership)) this.tell(event);
+    if (isOther) this.lookAlikes.look();
+    this.confirmations.moved({ added, ...by });
+    this.recovery.moved(by.committer === this.#deps.agentId);
+    void this.#found(moved);
+  }
+}
+
+function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {
+  return event.type !== "connected" && event.type !== "disconnected" && event.type !== "reconnecting";
+}

@@ -1,0 +1,54 @@
+/** The rooms of a channel, by their names. */
+import type { ChannelId } from "../../../proto/mod.ts";
+import type { EventStream } from "../../base/event_stream.ts";
+import type { Serial } from "../../base/serial.ts";
+import type { Requester } from "../../content/requester.ts";
+import type { Service } from "../../content/service.ts";
+import type { ChannelEvent } from "../events.ts";
+import type { HealthLog } from "../health.ts";
+import type { LookAlikes } from "../look_alikes.ts";
+import type { Membership } from "../membership.ts";
+import type { Newcomers } from "../newcomers.ts";
+import type { Senders } from "../reading/senders.ts";
+import type { StoreAge } from "../store_age.ts";
+import type { ChannelQueue } from "./channel_queue.ts";
+import type { CommitRunner } from "./commit_runner.ts";
+import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { DepartureRunner } from "./departure_runner.ts";
+import type { DutyRunner } from "./duty_runner.ts";
+import type { InboxRunner } from "./inbox_runner.ts";
+import type { KeyAgeRunner } from "./key_age_runner.ts";
+import type { LinkRunner } from "./link_runner.ts";
+import type { OutboxRunner } from "./outbox_runner.ts";
+import type { PositionRunner } from "./position_runner.ts";
+import type { ReadingRunner } from "./reading_runner.ts";
+import type { RecoveryRunner } from "./recovery_runner.ts";
+
+export interface Rooms {
+  readonly channelId: ChannelId;
+  readonly events: EventStream<ChannelEvent>;
+  /** One entry after the other, and nothing beside them. */
+  readonly entries: Serial;
+  readonly queue: ChannelQueue;
+  readonly health: HealthLog;
+  readonly membership: Membership;
+  readonly lookAlikes: LookAlikes;
+  readonly newcomers: Newcomers;
+  readonly storeAge: StoreAge;
+  readonly senders: Senders;
+  readonly commits: CommitRunner;
+  readonly ages: KeyAgeRunner;
+  readonly confirmations: ConfirmationRunner;
+  readonly outbox: OutboxRunner;
+  readonly requester: Requester;
+  readonly service: Service;
+  readonly inbox: InboxRunner;
+  readonly reading: ReadingRunner;
+  readonly position: PositionRunner;
+  readonly duties: DutyRunner;
+  readonly recovery: RecoveryRunner;
+  readonly link: LinkRunner;
+  readonly departure: DepartureRunner;
+  /** The channel cannot go on. */
+  readonly onFault: (fault: unknown) => void;
+}
