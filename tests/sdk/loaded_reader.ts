@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { platform } from "#platform";
 import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
-import { connectAgent, readPosition } from "../../sdk/testing/agents.ts";
+import { connectAgent, storedChannel } from "../../sdk/testing/agents.ts";
 
 export interface ReaderOrders {
   readonly options: ConnectOptions;
@@ -21,7 +21,7 @@ export type ReaderLine =
   /** All messages up to this one were read. */
   | { readonly what: "acknowledged"; readonly sequence: number };
 
-const lookMs = 20;
+const lookMs = 50;
 const answerEvery = 50;
 
 function tell(line: ReaderLine): void {
@@ -40,7 +40,7 @@ const manager = await ChannelManager.over(agent);
 const channel = await manager.joinOrOpen(name, invite);
 let acknowledged = 0;
 setInterval(async () => {
-  const sequence = (await readPosition(agent.parts.store, channel.id))?.sequence ?? 0;
+  const sequence = (await storedChannel(agent.parts.store, channel.id)).position?.sequence ?? 0;
   if (sequence <= acknowledged) return;
   acknowledged = sequence;
   tell({ what: "acknowledged", sequence });
