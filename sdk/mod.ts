@@ -32,8 +32,7 @@ export type {
   WelcomeEvent,
 } from "./channel/events.ts";
 export type { Silent } from "./channel/upkeep/fork_watch.ts";
-export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/runner/inbox_runner.ts";
-export type { ReceiveOptions } from "./channel/receiver.ts";
+export type { EnvelopeOptions, InboxReader as EnvelopeReader, ReceiveOptions } from "./channel/runner/inbox_runner.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
 export type { Answer, Answers } from "./content/answers.ts";

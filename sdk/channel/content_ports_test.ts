@@ -16,6 +16,7 @@ Deno.test("a request is noted at once, in one write with what waits to be writte
     store,
     position: () => ({ sequence: 5, epoch: undefined }),
     onDurable: () => Promise.resolve(),
+    onNear: () => {},
     onFault: () => {},
     // Nothing ends a rest but somebody that waits.
     queue: new ChannelQueue(() => () => {}, () => {}),

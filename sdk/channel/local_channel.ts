@@ -15,14 +15,13 @@ import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
-import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
+import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { SendOptions, Sent } from "./send_options.ts";
 import { demote, promote, setPolicy } from "./ownership.ts";
 import type { Promotion } from "./plan.ts";
 import type { ChannelPort } from "./port.ts";
-import type { ReceiveOptions } from "./receiver.ts";
 import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_preview.ts";
 import { waitForMember } from "./waiting_for_member.ts";
 
@@ -137,7 +136,7 @@ export class LocalChannel implements ChannelPort {
   }
 
   receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
-    return this.#live.receiver.receive(options);
+    return this.#live.rooms.inbox.receive(options);
   }
 
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {

@@ -12,11 +12,10 @@ import type { Addressee, Sendable } from "../content/values.ts";
 import type { AddOptions } from "./adding.ts";
 import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
-import type { EnvelopeOptions, InboxReader } from "./runner/inbox_runner.ts";
+import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelMember } from "./member_list.ts";
 import type { SendOptions, Sent } from "./send_options.ts";
 import type { Promotion } from "./plan.ts";
-import type { ReceiveOptions } from "./receiver.ts";
 import type { RecoveryChoice, RecoveryPreview } from "./recovery_preview.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */

@@ -6,7 +6,7 @@ import { memberNamed } from "./addressing.ts";
 import type { ChannelMember } from "./member_list.ts";
 import type { Newcomers } from "./newcomers.ts";
 import type { ChannelPort } from "./port.ts";
-import type { ReceiveOptions } from "./receiver.ts";
+import type { ReceiveOptions } from "./runner/inbox_runner.ts";
 
 export interface WaitingParts {
   readonly channel: Pick<ChannelPort, "events" | "members" | "over">;

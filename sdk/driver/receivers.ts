@@ -6,7 +6,7 @@
 import type { Channel } from "../channel.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { ReceiveOptions } from "../channel/receiver.ts";
+import type { ReceiveOptions } from "../channel/runner/inbox_runner.ts";
 import type { Held, MessageReader, ReadMessage } from "./held.ts";
 
 interface Waiting {

@@ -20,7 +20,8 @@ export interface ReaderBudgets {
   second: number;
   ends: number;
   back: number;
-  parks: number;
+  /** Callers that share a reader; one of them gives up. */
+  shared: number;
   kill: number;
   /** The time of a message is over. */
   late: number;
@@ -29,11 +30,13 @@ export interface ReaderBudgets {
 interface Loop {
   readonly reader: number;
   readonly isManual: boolean;
+  readonly isShared: boolean;
+  /** For the next one. Its call has its number: there is one at a time. */
+  isWaiting: boolean;
   /** It is working on these. */
   held: readonly string[];
   /** It is done with these. */
   passed: readonly string[];
-  isParked: boolean;
 }
 
 export interface ReadersState {
@@ -58,7 +61,7 @@ const none: readonly never[] = Object.freeze([]);
 
 export function twoReaders(left: Partial<ReaderBudgets>, step: Step = stepInbox): World<ReadersState> {
   const start: ReadersState = {
-    left: { second: 0, ends: 0, back: 0, parks: 0, kill: 0, late: 0, ...left },
+    left: { second: 0, ends: 0, back: 0, shared: 0, kill: 0, late: 0, ...left },
     inbox: newInbox(),
     place: 0,
     passedOver: undefined,
@@ -78,6 +81,11 @@ export function twoReaders(left: Partial<ReaderBudgets>, step: Step = stepInbox)
   };
 }
 
+/** While no caller waits, the reader that they share wants nothing. */
+function isParked({ isShared, isWaiting }: Loop): boolean {
+  return isShared && !isWaiting;
+}
+
 class Acting {
   readonly #world: ReadersState;
   readonly #step: Step;
@@ -91,9 +99,14 @@ class Acting {
     const world = this.#world;
     const effects = this.#step(world.inbox, event, {
       isDiscarding: false,
+      isFarAhead: false,
       isExpired: (item) => world.late.includes(item),
     });
-    for (const effect of effects) if (effect.type === "done") this.#done(effect.items);
+    // Of a step that does both, what was asked past is done with before the next one is given.
+    for (const effect of effects) {
+      if (effect.type === "done") this.#done(effect.items);
+      if (effect.type === "given") this.#given(effect.reader, effect.entry.item);
+    }
     return effects;
   }
 
@@ -101,7 +114,7 @@ class Acting {
     const world = this.#world;
     for (const item of items) {
       if (world.done.includes(item)) world.fault ??= "S6: a message is done with twice";
-      const isHeldUp = world.loops.some(({ isParked, passed }) => !isParked && !passed.includes(item));
+      const isHeldUp = world.loops.some((loop) => !isParked(loop) && !loop.passed.includes(item));
       if (item.startsWith("m") && isHeldUp && !world.late.includes(item)) {
         world.fault ??= "S6: a message is done with that a loop has not passed";
       }
@@ -121,21 +134,27 @@ class Acting {
     this.push({ type: "arrived", item, lane: item.startsWith("r") ? "request" : "message", bytes });
   }
 
-  begins(isManual: boolean): void {
+  begins({ isManual = false, isShared = false }: Partial<Loop>): void {
     const world = this.#world;
     const reader = ++world.readers;
-    world.loops.push({ reader, isManual, held: none, passed: none, isParked: false });
-    this.push({ type: "begins", reader, all: false, isManual });
+    world.loops.push({ reader, isManual, isShared, isWaiting: false, held: none, passed: none });
+    this.push({ type: "begins", reader, all: false, isManual, isShared });
   }
 
   next(loop: Loop): void {
     const { reader, isManual } = loop;
-    loop.isParked = false;
     if (!isManual) this.#pass(loop, ...loop.held);
-    this.push({ type: "asks", reader });
-    const given = this.push({ type: "takes", reader }).at(-1);
-    if (given?.type !== "given") return;
-    const { item } = given.entry;
+    loop.isWaiting = true;
+    this.push({ type: "waits", reader, operation: reader });
+  }
+
+  #given(reader: number, item: string): void {
+    const loop = this.#world.loops.find((each) => each.reader === reader);
+    if (loop?.isWaiting !== true) {
+      this.#world.fault ??= "S6: a message is given to nobody";
+      return;
+    }
+    loop.isWaiting = false;
     if (loop.held.includes(item) || loop.passed.includes(item)) this.#world.fault ??= "S6: a loop gets a message twice";
     loop.held = Object.freeze([...loop.held, item]);
   }
@@ -155,9 +174,10 @@ class Acting {
     this.push({ type: "gives_back", reader: loop.reader, number: this.#numberOf(item) });
   }
 
-  parks(loop: Loop): void {
-    loop.isParked = true;
-    this.push({ type: "parks", reader: loop.reader });
+  withdraws(loop: Loop): void {
+    const { reader } = loop;
+    loop.isWaiting = false;
+    this.push({ type: "withdraws", reader, operation: reader });
   }
 
   ends(loop: Loop): void {
@@ -195,9 +215,12 @@ function movesOf(state: ReadersState, step: Step): readonly Move<ReadersState>[]
     });
   };
   if (state.place < log.length) add(`${log[state.place]} arrives`, "notice", (acting) => acting.arrives());
-  if (state.loops.every(({ isManual }) => isManual)) add("a loop begins", "program", (acting) => acting.begins(false));
+  if (state.loops.every(({ isManual }) => isManual)) {
+    add("a loop begins", "program", (acting) => acting.begins({}));
+    add("callers ask for one message each", "program", (acting) => acting.begins({ isShared: true }), "shared");
+  }
   if (state.loops.every(({ isManual }) => !isManual)) {
-    add("a loop by hand begins", "program", (acting) => acting.begins(true), "second");
+    add("a loop by hand begins", "program", (acting) => acting.begins({ isManual: true }), "second");
   }
   for (const { item, lane, isHandled } of state.inbox.entries) {
     if (lane === "request" && !isHandled) add(`${item} is handled`, "program", (acting) => acting.handled(item));
@@ -221,7 +244,7 @@ function addLoop(
     act: (acting: Acting, state: ReadersState) => void,
     budget?: keyof ReaderBudgets,
   ) => void,
-  { reader, isManual, held }: Loop,
+  { reader, isManual, isShared, isWaiting, held }: Loop,
   at: number,
 ): void {
   const acts = (name: string, act: (acting: Acting, loop: Loop) => void, budget?: keyof ReaderBudgets): void =>
@@ -229,9 +252,9 @@ function addLoop(
       const loop = world.loops[at];
       if (loop !== undefined) act(acting, loop);
     }, budget);
-  acts("asks for the next one", (acting, loop) => acting.next(loop));
+  if (!isWaiting) acts("asks for the next one", (acting, loop) => acting.next(loop));
+  else if (isShared) acts("gives up", (acting, loop) => acting.withdraws(loop), "shared");
   acts("ends", (acting, loop) => acting.ends(loop), "ends");
-  if (!isManual) acts("is not asked for", (acting, loop) => acting.parks(loop), "parks");
   for (const item of held) {
     if (isManual) acts(`passes ${item}`, (acting, loop) => acting.passes(loop, item));
     acts(`gives ${item} back`, (acting, loop) => acting.givesBack(loop, item), "back");

@@ -17,7 +17,7 @@ world("two loops, and messages that are given back", { second: 1, back: 1 });
 world("a process is killed behind messages that it has read", { kill: 1, ends: 1, late: 1 });
 if (inCampaign) {
   world("two loops, one of which ends", { second: 1, ends: 1, back: 1, late: 1 });
-  world("a loop that nobody asks, beside one by hand", { second: 1, parks: 1, late: 1, kill: 1 });
+  world("callers that ask for one message each, beside a loop by hand", { second: 1, shared: 2, late: 1, kill: 1 });
 }
 
 function finds(what: string, promise: string, step: Step, left: Parameters<typeof twoReaders>[0]): void {
@@ -28,7 +28,7 @@ function finds(what: string, promise: string, step: Step, left: Parameters<typeo
 
 /** The fastest loop decides. */
 const fastest: Step = (state, event, facts) => {
-  if (event.type !== "asks") return stepInbox(state, event, facts);
+  if (event.type !== "waits") return stepInbox(state, event, facts);
   const others = state.readers.filter(({ reader }) => reader !== event.reader);
   const own = state.readers.filter(({ reader }) => reader === event.reader);
   state.readers.splice(0, state.readers.length, ...own);

@@ -65,42 +65,98 @@ function happen<I>(run: Run<I>, event: InboxEvent<I>): void {
     case "begins": {
       const { reader, all, isManual } = event;
       const next = state.entries[0]?.number ?? state.count;
-      state.readers.push({ reader, all, isManual, next, open: [], back: [], at: "reading" });
+      const isShared = event.isShared === true;
+      state.readers.push({
+        ...{ reader, all, isManual, isShared, next, open: [], back: [], waiting: [] },
+        at: isShared ? "parked" : "reading",
+      });
       return;
     }
-    case "asks":
-      return asks(run, event.reader);
+    case "asks": {
+      const reader = readerOf(state.readers, event.reader);
+      return reader && asks(run, reader);
+    }
+    case "waits":
+      return waits(run, event.reader, event.operation);
+    case "withdraws":
+      return withdraws(run, event.reader, event.operation);
     case "takes":
       return takes(run, event.reader);
     case "passes":
       return passes(run, event.reader, event.number);
     case "gives_back":
       return givesBack(run, event.reader, event.number);
-    case "parks": {
-      const reader = readerOf(state.readers, event.reader);
-      if (reader === undefined) return;
-      reader.at = "parked";
-      if (state.readers.length > 1) settle(run, [...state.entries]);
-      return;
-    }
     case "ends":
       return ends(run, event.reader);
+    case "near":
+      return serveAll(run);
+    case "over":
+      state.isOver = true;
+      return serveAll(run);
   }
 }
 
 function arrived<I>(run: Run<I>, { item, lane, bytes }: Extract<InboxEvent<I>, { type: "arrived" }>): void {
-  const { state, effects } = run;
+  const { state } = run;
   const entry: Entry<I> = { item, number: state.count++, lane, bytes, isHandled: lane === "aside", isExpired: false };
   state.entries.push(entry);
   hold(state, entry, 1);
   settle(run, [entry]);
-  effects.push({ type: "news" });
+  serveAll(run);
 }
 
-function asks<I>(run: Run<I>, number: number): void {
+/** Calls that wait, in their order: each is given another one, and asks past the one before. */
+function serve<I>(run: Run<I>, reader: Reader): void {
+  const { state, facts, effects } = run;
+  for (let operation = reader.waiting[0]; operation !== undefined; operation = reader.waiting[0]) {
+    if (facts.isFarAhead && !state.isOver) return;
+    const entry = take(run, reader);
+    if (entry === undefined) return state.isOver ? over(run, reader) : undefined;
+    reader.waiting.shift();
+    effects.push({ type: "given", reader: reader.reader, operation, entry });
+    if (reader.waiting.length > 0) asks(run, reader);
+  }
+  if (reader.isShared) park(run, reader);
+}
+
+function serveAll<I>(run: Run<I>): void {
+  for (const reader of run.state.readers.filter(({ waiting }) => waiting.length > 0)) serve(run, reader);
+}
+
+/** A loop ends with the word; callers that share a reader all hear it, also later. */
+function over<I>(run: Run<I>, reader: Reader): void {
+  const { waiting, isShared } = reader;
+  for (const operation of waiting.splice(0, isShared ? waiting.length : 1)) {
+    run.effects.push({ type: "over", operation });
+  }
+  if (isShared) park(run, reader);
+  else ends(run, reader.reader);
+}
+
+/** It holds up nothing. */
+function park<I>(run: Run<I>, reader: Reader): void {
+  reader.at = "parked";
+  if (run.state.readers.length > 1) settle(run, [...run.state.entries]);
+}
+
+function waits<I>(run: Run<I>, number: number, operation: number): void {
   const reader = readerOf(run.state.readers, number);
-  if (reader === undefined) return;
+  if (reader === undefined) return void run.effects.push({ type: "ended", operation });
   reader.at = "reading";
+  asks(run, reader);
+  reader.waiting.push(operation);
+  serve(run, reader);
+}
+
+function withdraws<I>(run: Run<I>, number: number, operation: number): void {
+  const reader = readerOf(run.state.readers, number);
+  const at = reader?.waiting.indexOf(operation) ?? -1;
+  if (reader === undefined || at < 0) return;
+  reader.waiting.splice(at, 1);
+  if (reader.isShared && reader.waiting.length === 0) park(run, reader);
+}
+
+function asks<I>(run: Run<I>, reader: Reader): void {
   if (reader.isManual || reader.open.length === 0) return;
   const done: Entry<I>[] = [];
   for (const each of reader.open) {
@@ -108,13 +164,18 @@ function asks<I>(run: Run<I>, number: number): void {
     if (entry !== undefined) done.push(entry);
   }
   reader.open.length = 0;
-  settle(run, done);
+  settle(run, done, reader.at !== "reading");
 }
 
 function takes<I>(run: Run<I>, number: number): void {
-  const { state, effects } = run;
-  const reader = readerOf(state.readers, number);
-  if (reader === undefined) return;
+  const reader = readerOf(run.state.readers, number);
+  const entry = reader && take(run, reader);
+  if (entry !== undefined) run.effects.push({ type: "given", reader: number, operation: undefined, entry });
+}
+
+/** The next one for it, which is open from here on. */
+function take<I>(run: Run<I>, reader: Reader): Entry<I> | undefined {
+  const { state } = run;
   const over: Entry<I>[] = [];
   let given: Entry<I> | undefined;
   for (let entry = nextOf(state, reader); entry !== undefined && given === undefined;) {
@@ -124,9 +185,8 @@ function takes<I>(run: Run<I>, number: number): void {
     } else given = entry;
   }
   settle(run, over);
-  if (given === undefined) return;
-  enter(reader.open, given.number);
-  effects.push({ type: "given", entry: given });
+  if (given !== undefined) enter(reader.open, given.number);
+  return given;
 }
 
 /** The next one that it wants: from here on it has been given that, or it is over. */
@@ -161,10 +221,11 @@ function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
   if (entry !== undefined) settle(run, [entry], reader?.at !== "reading");
 }
 
-function givesBack<I>({ state, effects }: Run<I>, number: number, entryNumber: number): void {
-  const reader = readerOf(state.readers, number);
-  if (reader !== undefined && leave(reader.open, entryNumber)) enter(reader.back, entryNumber);
-  effects.push({ type: "news" });
+function givesBack<I>(run: Run<I>, number: number, entryNumber: number): void {
+  const reader = readerOf(run.state.readers, number);
+  if (reader === undefined || !leave(reader.open, entryNumber)) return;
+  enter(reader.back, entryNumber);
+  serve(run, reader);
 }
 
 function ends<I>(run: Run<I>, number: number): void {
@@ -175,7 +236,7 @@ function ends<I>(run: Run<I>, number: number): void {
   if (reader.isManual) { for (const open of reader.open) if (!has(state.ended, open)) enter(state.ended, open); }
   // Entries that the other readers have passed were waiting for this reader only.
   settle(run, [...state.entries]);
-  effects.push({ type: "news" });
+  for (const operation of reader.waiting) effects.push({ type: "ended", operation });
 }
 
 /** Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended or was parked since. */

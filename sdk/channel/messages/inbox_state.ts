@@ -29,6 +29,10 @@ export interface Reader {
   readonly open: number[];
   /** It has given these back, ascending: they come again, before the next. */
   readonly back: number[];
+  /** Several callers take one message each. While none of them waits it is `parked`. */
+  readonly isShared: boolean;
+  /** Calls for the next one, in the order in which they came. */
+  readonly waiting: number[];
   /** `parked`: nobody asks, so it wants nothing now. */
   at: "reading" | "parked";
 }
@@ -43,10 +47,14 @@ export interface InboxState<I> {
   readonly readers: Reader[];
   /** Messages that loops which have ended may be working on, ascending. They hold up nothing. */
   readonly ended: number[];
+  /** Nothing more will come. */
+  isOver: boolean;
 }
 
 /** Knowledge of the other rooms at the moment of a step. */
 export interface InboxFacts<I> {
+  /** More is done with than may come again after a crash: those that wait are given nothing, until the disk has come nearer. */
+  readonly isFarAhead: boolean;
   /** The application wants no messages: each is done with as it arrives. Requests and replies still come. */
   readonly isDiscarding: boolean;
   /** Whether a message's time is over; then it is not shown. Asked once it would be, and not again when it was. */
@@ -57,24 +65,45 @@ export type InboxEvent<I> =
   | { readonly type: "arrived"; readonly item: I; readonly lane: Entry<I>["lane"]; readonly bytes: number }
   /** The handler of a request or a reply is done. */
   | { readonly type: "handled"; readonly number: number }
-  | { readonly type: "begins"; readonly reader: number; readonly all: boolean; readonly isManual: boolean }
+  | {
+    readonly type: "begins";
+    readonly reader: number;
+    readonly all: boolean;
+    readonly isManual: boolean;
+    readonly isShared?: boolean;
+  }
   /** It is done with what it was given, unless it says so itself, and wants more. */
   | { readonly type: "asks"; readonly reader: number }
-  /** It is given the next one that it wants. */
+  /** The same, and it waits for the next one that it wants. */
+  | { readonly type: "waits"; readonly reader: number; readonly operation: number }
+  /** The caller has given up. */
+  | { readonly type: "withdraws"; readonly reader: number; readonly operation: number }
+  /** It is given the next one that is here. */
   | { readonly type: "takes"; readonly reader: number }
   | { readonly type: "passes"; readonly reader: number; readonly number: number }
   | { readonly type: "gives_back"; readonly reader: number; readonly number: number }
-  | { readonly type: "parks"; readonly reader: number }
-  | { readonly type: "ends"; readonly reader: number };
+  | { readonly type: "ends"; readonly reader: number }
+  /** The disk has come nearer. */
+  | { readonly type: "near" }
+  /** Those that wait get what is here, and then the end. */
+  | { readonly type: "over" };
 
 export type InboxEffect<I> =
-  | { readonly type: "given"; readonly entry: Entry<I> }
+  /** `operation`: for a call that waits. */
+  | {
+    readonly type: "given";
+    readonly reader: number;
+    readonly operation: number | undefined;
+    readonly entry: Entry<I>;
+  }
   /** Everybody is done with these. */
   | { readonly type: "done"; readonly items: readonly I[] }
-  /** Those that wait look again. */
-  | { readonly type: "news" };
+  /** For a call that waits: its reader has ended. */
+  | { readonly type: "ended"; readonly operation: number }
+  /** For a call that waits: the inbox is over. */
+  | { readonly type: "over"; readonly operation: number };
 
 /** As a process that starts: messages come again, and loops are begun anew. */
 export function newInbox<I>(): InboxState<I> {
-  return { entries: [], count: 0, held: 0, bytes: 0, readers: [], ended: [] };
+  return { entries: [], count: 0, held: 0, bytes: 0, readers: [], ended: [], isOver: false };
 }

@@ -1,24 +1,35 @@
 /** The table of docs/channel_machine.md. The runner's tests have its rows with loops; orders of events are tried in tests/small_worlds. */
 import { assertEquals } from "@std/assert";
 import { isFullInbox, isNearlyEmptyInbox, stepInbox } from "./inbox.ts";
-import { type InboxEvent, newInbox } from "./inbox_state.ts";
+import { type InboxEffect, type InboxEvent, newInbox } from "./inbox_state.ts";
 
 class Program {
   readonly state = newInbox<string>();
   readonly late: string[] = [];
   readonly done: string[] = [];
   readonly given: string[] = [];
+  /** Calls that wait, with what they have heard. */
+  readonly told: string[] = [];
   isDiscarding = false;
+  isFarAhead = false;
 
   step(...events: InboxEvent<string>[]): this {
-    const { late, isDiscarding } = this;
-    for (const event of events) {
-      for (const effect of stepInbox(this.state, event, { isDiscarding, isExpired: (item) => late.includes(item) })) {
-        if (effect.type === "done") this.done.push(...effect.items);
-        if (effect.type === "given") this.given.push(effect.entry.item);
-      }
-    }
+    const { late, isDiscarding, isFarAhead } = this;
+    const facts = { isDiscarding, isFarAhead, isExpired: (item: string) => late.includes(item) };
+    for (const event of events) for (const effect of stepInbox(this.state, event, facts)) this.#hear(effect);
     return this;
+  }
+
+  #hear(effect: InboxEffect<string>): void {
+    if (effect.type === "done") return void this.done.push(...effect.items);
+    if (effect.type === "given") this.given.push(effect.entry.item);
+    if (effect.operation === undefined) return;
+    this.told.push(`${effect.operation} ${effect.type === "given" ? effect.entry.item : effect.type}`);
+  }
+
+  /** Calls for the next one. */
+  wait(reader: number, ...operations: number[]): this {
+    return this.step(...operations.map((operation) => ({ type: "waits", reader, operation }) as const));
   }
 
   arrive(items: string, bytes = 1): this {
@@ -28,8 +39,8 @@ class Program {
     return this;
   }
 
-  begin(reader: number, { isManual = false, all = false } = {}): this {
-    return this.step({ type: "begins", reader, all, isManual });
+  begin(reader: number, { isManual = false, all = false, isShared = false } = {}): this {
+    return this.step({ type: "begins", reader, all, isManual, isShared });
   }
 
   next(reader: number): this {
@@ -42,11 +53,55 @@ Deno.test("inbox: a loop gets what it wants in order, and is done with one when 
   assertEquals([program.given, program.done], [["a", "b"], ["o", "a"]]);
 });
 
-Deno.test("inbox: of two loops the slower one decides; one that is parked, or has ended, holds up nothing", () => {
+Deno.test("inbox: of two loops the slower one decides; one that has ended holds up nothing", () => {
   const both = (): Program => new Program().begin(1).begin(2).arrive("ab").next(1).next(1).next(1);
   assertEquals(both().done, []);
-  assertEquals(both().step({ type: "parks", reader: 2 }).done, ["a", "b"]);
   assertEquals(both().step({ type: "ends", reader: 2 }).done, ["a", "b"]);
+});
+
+Deno.test("inbox: calls of a loop that wait are given one message each, and ask past the one before", () => {
+  const program = new Program().begin(1).wait(1, 1, 2).arrive("a");
+  assertEquals([program.told, program.done], [["1 a"], ["a"]]);
+  assertEquals([program.arrive("bc").told, program.done], [["1 a", "2 b"], ["a"]]);
+  assertEquals([program.wait(1, 3).told.at(-1), program.done], ["3 c", ["a", "b"]]);
+  program.wait(1, 4).step({ type: "withdraws", reader: 1, operation: 4 }).arrive("d");
+  assertEquals([program.told.length, program.wait(1, 5).told.at(-1)], [3, "5 d"]);
+});
+
+Deno.test("inbox: callers that share a reader hold up others only while one of them waits", () => {
+  const program = new Program().begin(1).begin(2, { isShared: true }).arrive("ab").next(1).next(1);
+  assertEquals([program.done, program.wait(2, 1).told], [["a"], ["1 b"]]);
+  assertEquals(
+    program.next(1).done,
+    ["a", "b"],
+    "it is parked again, and another one may be done with what it was given",
+  );
+  program.wait(2, 2).arrive("c").wait(2, 3).arrive("d").next(1).next(1).next(1);
+  assertEquals([program.told, program.done], [["1 b", "2 c", "3 d"], ["a", "b", "c", "d"]]);
+  program.wait(2, 4).step({ type: "withdraws", reader: 2, operation: 4 }).arrive("e").next(1).next(1);
+  assertEquals(program.done.at(-1), "e");
+});
+
+Deno.test("inbox: one that is far ahead of the disk waits, and goes on when it has come nearer", () => {
+  const program = new Program().begin(1).arrive("ab");
+  program.isFarAhead = true;
+  assertEquals(program.wait(1, 1, 2).told, []);
+  program.isFarAhead = false;
+  assertEquals(program.step({ type: "near" }).told, ["1 a", "2 b"]);
+});
+
+Deno.test("inbox: calls get what is here before the end; a loop hears it once, and callers that share a reader each time", () => {
+  const program = new Program().begin(1).begin(2, { isShared: true }).arrive("a");
+  program.isFarAhead = true;
+  program.wait(1, 1, 2, 3).wait(2, 4, 5).step({ type: "over" });
+  assertEquals(program.told, ["1 a", "2 over", "3 ended", "4 a", "5 over"]);
+  assertEquals(program.wait(1, 6).wait(2, 7).told.slice(5), ["6 ended", "7 over"]);
+});
+
+Deno.test("inbox: a reader that ends tells those that wait, and a message that is given back goes to one of them", () => {
+  const program = new Program().begin(1, { isManual: true }).arrive("a").wait(1, 1, 2);
+  program.step({ type: "gives_back", reader: 1, number: 0 }).wait(1, 3).step({ type: "ends", reader: 1 });
+  assertEquals(program.told, ["1 a", "2 a", "3 ended"]);
 });
 
 Deno.test("inbox: a message that is given back comes before the next, and those that were passed behind it do not", () => {

@@ -15,7 +15,7 @@ import {
   type Writing,
 } from "./position_state.ts";
 
-/** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
+/** A reader that is so far ahead of the disk waits for it: so many messages may come again after a crash. */
 const maxAhead = 64;
 /** Before a write, and between two, unless many messages or somebody waits for it. */
 const collectMs = 50;
@@ -36,13 +36,15 @@ export function stepPosition(
   facts: PositionFacts,
 ): readonly PositionEffect[] {
   const run: Run = { state, facts, effects: [] };
+  const wasFarAhead = isFarAhead(state);
   happen(run, event);
+  if (wasFarAhead && !isFarAhead(state)) run.effects.push({ type: "near" });
   return run.effects;
 }
 
-/** The one that noted this waits until the disk has come nearer. */
+/** Readers wait until the disk has come nearer. */
 export function isFarAhead({ ahead }: PositionState): boolean {
-  return ahead > maxAhead;
+  return ahead >= maxAhead;
 }
 
 function hasNews({ changes, durable }: PositionState, { position }: PositionFacts): boolean {

@@ -90,6 +90,8 @@ export type PositionEffect =
   /** All changes that were noted, and the position unless it is behind the one on disk. */
   | { readonly type: "write"; readonly call: number; readonly hasPosition: boolean }
   | { readonly type: "tell"; readonly call: number; readonly position: number }
+  /** Readers that waited for the disk go on. */
+  | { readonly type: "near" }
   /** `isLost`: it will not be on disk. */
   | { readonly type: "settle"; readonly operation: number; readonly isLost: boolean };
 

@@ -174,18 +174,20 @@ export class ChannelRooms implements Rooms {
   #createInbox({ receive }: ChannelParts): InboxRunner {
     return new InboxRunner({
       onDone: (items, changes) => this.#doneWith(items, changes),
+      isFarAhead: () => this.position.isFarAhead,
+      nearer: () => this.position.isFarAhead ? this.position.flush() : undefined,
       written: () => this.position.written(),
       onRequest: (request) => this.service.request(request),
       onReply: (reply) => void this.requester.reply(reply).catch(this.onFault),
       isExpired: (message) => this.#isExpired(message),
       discard: !receive,
+      after: (ms, run) => this.#deps.runtime.after(ms, run),
     });
   }
 
-  #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
+  #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): void {
     this.position.note([...this.reading.changesOf(items), ...changes], items.length);
     void this.#found(taken);
-    return this.position.nearer;
   }
 
   #isExpired({ fields: { expiryMs }, kind, id, sender }: Incoming): boolean {
@@ -223,6 +225,7 @@ export class ChannelRooms implements Rooms {
         void this.#found(durable);
         return membership.durable.forgetBefore(reading.oldestEpoch);
       },
+      onNear: () => this.inbox.near(),
       onFault: this.onFault,
       queue: this.queue,
     });

@@ -9,7 +9,6 @@ import type { StaticError } from "../../base/errors.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { LiveChannelState } from "../health.ts";
 import { leaveRequest } from "../leave_request.ts";
-import { Receiver } from "../receiver.ts";
 import type { Choice } from "../recovery/recovery_state.ts";
 import type { RecoveryPreview } from "../recovery_preview.ts";
 import { stepRoot } from "../root/root.ts";
@@ -48,7 +47,6 @@ export class ChannelRunner {
   /** The root waits for one time at most. */
   #cancelTimer = (): void => {};
   #closing: Deferred<void> | undefined;
-  #receiver: Receiver | undefined;
 
   constructor({ number, keeper, ...parts }: ChannelRunnerParts, deps: ChannelDeps) {
     this.number = number;
@@ -147,8 +145,8 @@ export class ChannelRunner {
   }
 
   async #write(): Promise<void> {
-    const { position, link, outbox, confirmations } = this.rooms;
-    await this.#receiver?.finish();
+    const { inbox, position, link, outbox, confirmations } = this.rooms;
+    inbox.acknowledge();
     await position.flush();
     link.flush();
     await outbox.close();
@@ -242,12 +240,6 @@ export class ChannelRunner {
   }
 
   // For the program
-
-  /** For callers that take one message at a time; they share it. */
-  get receiver(): Receiver {
-    this.#receiver ??= new Receiver(this.rooms.inbox.readOneByOne(), this.#deps.runtime);
-    return this.#receiver;
-  }
 
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,

@@ -1,8 +1,10 @@
 /**
- * Carries out what `stepInbox` says: loops over messages, and one at a time. Promises of those who wait for a message are here alone.
+ * Carries out what `stepInbox` says: loops over messages, and callers that take one at a time. It stands in no queue: a step writes
+ * nothing, sets no timer and rests on nothing that is not on disk, a loop may take what is here without waiting, and the place in the
+ * log is that of the oldest message here, at each moment.
  */
 import type { StaticError } from "../../base/errors.ts";
-import { Serial } from "../../base/serial.ts";
+import type { Runtime } from "../../base/runtime.ts";
 import { Envelope } from "../../content/envelope.ts";
 import type { Incoming } from "../../content/incoming.ts";
 import type { Handed } from "../../content/ports.ts";
@@ -19,6 +21,7 @@ import {
   newInbox,
 } from "../messages/inbox_state.ts";
 import type { Arrival } from "../reading/senders.ts";
+import { Calls } from "./calls.ts";
 
 /**
  * One message key that was used. It is used up when the application is done with all messages that were sealed with it.
@@ -69,23 +72,23 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
   poll?(): Envelope | undefined;
 }
 
-/** For callers that take one message at a time. While nobody waits it holds up no other reader. */
-export interface OneByOne {
-  /** Marks the messages given before as processed. A caller far ahead of the disk waits for the promise. */
-  acknowledge(): Promise<void> | undefined;
-  /** The next message, the end, or undefined when there is neither now. Throws the error with which the channel ended. */
-  poll(): IteratorResult<Envelope, undefined> | undefined;
-  /** Nobody waits: other readers decide about what comes, and about what was given. */
-  park(): void;
-  /** Resolves when something has come, or the channel has ended. */
-  news(): Promise<void>;
-  /** Marks the messages given as processed, and asks for no more. */
-  finish(): Promise<void>;
+/** How long to wait for one message. */
+export interface ReceiveOptions {
+  /** Until it is over; for ever when not given. */
+  readonly timeoutMs?: number;
+  /** Gives up; the call then rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
+type Next = IteratorResult<Envelope, undefined>;
+
 export interface InboxParts {
-  /** Hears of messages that are done with; a reader that runs far ahead of it waits for its promise. */
-  readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => Promise<void> | undefined;
+  /** Hears of messages that are done with, and of changes that go to disk with them. */
+  readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => void;
+  /** More is done with than may come again after a crash. `near` is called when that is so no more. */
+  readonly isFarAhead: () => boolean;
+  /** For one that is far ahead: resolves when the disk has come nearer. */
+  readonly nearer: () => Promise<void> | undefined;
   /** Resolves when what is done with so far is on disk. */
   readonly written: () => Promise<void>;
   readonly onRequest: (request: Handed) => void;
@@ -94,23 +97,33 @@ export interface InboxParts {
   readonly isExpired: (message: Incoming) => boolean;
   /** The application wants no messages: each is done with as it arrives. Requests and replies still come. */
   readonly discard: boolean;
+  readonly after: Runtime["after"];
 }
 
 const noItems: readonly InboxItem[] = Object.freeze([]);
-const noChanges: readonly RecordChange[] = Object.freeze([]);
+const noMore: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
+/** Of callers that take one message each. Loops are counted from the next number on. */
+const shared = 0;
 
 export class InboxRunner {
   readonly handedAhead = new HandedAhead();
   readonly #parts: InboxParts;
   readonly #state: InboxState<InboxItem> = newInbox();
   readonly #facts: InboxFacts<InboxItem>;
-  #wakers: (() => void)[] = [];
-  #readers = 0;
-  #ended: { readonly error: StaticError | undefined } | undefined;
+  readonly #waiting = new Calls<Next | undefined>();
+  #readers = shared;
+  /** With which it has ended. */
+  #error: StaticError | undefined;
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
-    this.#facts = { isDiscarding: parts.discard, isExpired: ({ incoming }) => parts.isExpired(incoming) };
+    this.#facts = {
+      get isFarAhead() {
+        return parts.isFarAhead();
+      },
+      isDiscarding: parts.discard,
+      isExpired: ({ incoming }) => parts.isExpired(incoming),
+    };
   }
 
   get unread(): number {
@@ -140,12 +153,10 @@ export class InboxRunner {
     const number = this.#state.count;
     const effects = stepInbox(this.#state, { type: "arrived", item, lane, bytes }, this.#facts);
     if (lane === "reply" || lane === "request") {
-      const done = (changes: readonly RecordChange[] = []): void => {
-        if (isUnhandled(this.#state, number)) void this.#step({ type: "handled", number }, changes);
-      };
+      const done = (changes: readonly RecordChange[] = []): void => this.#handled(number, changes);
       if (!this.handedAhead.arrived(incoming, done)) this.#hand({ incoming, done });
     }
-    void this.#perform(effects);
+    this.#perform(effects);
   }
 
   /** A request or a reply before its turn: it will be pushed when the messages before it have been. */
@@ -158,37 +169,46 @@ export class InboxRunner {
     else this.#parts.onRequest(handed);
   }
 
+  #handled(number: number, changes: readonly RecordChange[]): void {
+    if (!isUnhandled(this.#state, number)) return;
+    if (changes.length > 0) this.#parts.onDone(noItems, changes);
+    this.#step({ type: "handled", number });
+  }
+
   /** Nothing more will come: readers get what is there, then the error, or the end. */
   end(error: StaticError | undefined): void {
-    this.#ended ??= { error };
-    this.#wake();
+    if (this.#state.isOver) return;
+    this.#error = error;
+    this.#step({ type: "over" });
+  }
+
+  /** The disk has come nearer to what is done with. */
+  near(): void {
+    this.#step({ type: "near" });
   }
 
   /** Everything from the oldest message that is not done with. Ends quietly when the signal is aborted. */
   read({ signal, all = false, ack = "auto" }: EnvelopeOptions = {}): InboxReader {
-    const reader = this.#begin(all, ack === "manual");
-    const calls = new Serial();
+    const reader = ++this.#readers;
+    this.#step({ type: "begins", reader, all, isManual: ack === "manual" });
     const close = (): void => {
       signal?.removeEventListener("abort", close);
-      this.#close(reader);
+      this.#step({ type: "ends", reader });
     };
     signal?.addEventListener("abort", close, { once: true });
     if (signal?.aborted === true) close();
     return {
-      next: () => {
-        // At once, not in turn: a caller that asks and then gives up has asked.
-        const written = this.#step({ type: "asks", reader });
-        return calls.run(() => this.#next(reader, written));
-      },
-      finish: async () => {
-        await this.#step({ type: "asks", reader });
+      next: () => this.#next(reader),
+      finish: () => {
+        this.#step({ type: "asks", reader });
         close();
+        return Promise.resolve();
       },
       begun: () => Promise.resolve(),
-      poll: () => this.#give(reader),
+      poll: () => this.#poll(reader),
       return: () => {
         close();
-        return Promise.resolve({ done: true, value: undefined });
+        return Promise.resolve(noMore);
       },
       [Symbol.asyncIterator](): InboxReader {
         return this;
@@ -196,102 +216,100 @@ export class InboxRunner {
     };
   }
 
-  /** From the oldest message that is not done with, for callers that share it. */
-  readOneByOne(): OneByOne {
-    const reader = this.#begin(false, false);
-    return {
-      acknowledge: () => this.#step({ type: "asks", reader }),
-      poll: () => this.#poll(reader),
-      park: () => void this.#step({ type: "parks", reader }),
-      news: () => this.#news(),
-      finish: async () => {
-        await this.#step({ type: "asks", reader });
-        this.#close(reader);
-      },
+  #next(reader: number): Promise<Next> {
+    // cast: a loop's call is never withdrawn
+    return this.#waiting.begin((operation) => this.#step({ type: "waits", reader, operation })) as Promise<Next>;
+  }
+
+  /**
+   * One message, for callers that ask with a time limit: each of several gets another one, in the order in which they asked. While
+   * nobody waits, loops go on as if nobody had ever asked here. Undefined when none comes in time. Asking acknowledges what was
+   * given before. Rejects with the signal's reason.
+   */
+  receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<Next | undefined> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (!this.#isReading(shared)) {
+      this.#step({ type: "begins", reader: shared, all: false, isManual: false, isShared: true });
+    }
+    let asked = 0;
+    const next = this.#waiting.begin((operation) => {
+      asked = operation;
+      this.#step({ type: "waits", reader: shared, operation });
+    });
+    if (timeoutMs === undefined && signal === undefined) return next;
+    const withdraw = (): void => this.#step({ type: "withdraws", reader: shared, operation: asked });
+    const abort = (): void => {
+      withdraw();
+      this.#waiting.fail(asked, signal?.reason);
     };
+    const late = (): void => {
+      withdraw();
+      this.#waiting.settle(asked, undefined);
+    };
+    const cancel = timeoutMs === undefined ? undefined : this.#parts.after(timeoutMs, late);
+    signal?.addEventListener("abort", abort);
+    const settled = (): void => {
+      cancel?.();
+      signal?.removeEventListener("abort", abort);
+    };
+    next.then(settled, settled);
+    return next;
   }
 
-  #begin(all: boolean, isManual: boolean): number {
-    const reader = ++this.#readers;
-    void this.#step({ type: "begins", reader, all, isManual });
-    return reader;
-  }
-
-  #close(reader: number): void {
-    if (this.#isReading(reader)) void this.#step({ type: "ends", reader });
+  /** Messages that callers have received are done with. */
+  acknowledge(): void {
+    this.#step({ type: "asks", reader: shared });
   }
 
   #isReading(reader: number): boolean {
     return isReading(this.#state, reader);
   }
 
-  async #next(reader: number, written: Promise<void> | undefined): Promise<IteratorResult<Envelope, undefined>> {
-    await (written ?? this.#step({ type: "asks", reader }));
-    for (;;) {
-      const next = this.#poll(reader);
-      if (next !== undefined) return next;
-      await this.#news();
-    }
-  }
-
-  /** Undefined when there is nothing for it now. */
-  #poll(reader: number): IteratorResult<Envelope, undefined> | undefined {
-    if (!this.#isReading(reader)) return { done: true, value: undefined };
-    const value = this.#give(reader);
-    return value === undefined ? this.#ended && this.#finish(reader, this.#ended) : { done: false, value };
-  }
-
-  #give(reader: number): Envelope | undefined {
+  #poll(reader: number): Envelope | undefined {
     const effects = stepInbox(this.#state, { type: "takes", reader }, this.#facts);
-    void this.#perform(effects);
+    this.#perform(effects);
     const given = effects.at(-1);
     return given?.type === "given" ? this.#envelopeOf(reader, given.entry) : undefined;
   }
 
   #envelopeOf(reader: number, { number, item: { incoming } }: Entry<InboxItem>): Envelope {
-    const pass = (): Promise<void> | undefined => this.#step({ type: "passes", reader, number });
-    const ack = async (): Promise<void> => {
-      await pass();
+    const pass = (): void => this.#step({ type: "passes", reader, number });
+    const ack = (): Promise<void> => {
+      pass();
       // Another reader may still hold it.
-      if (!holds(this.#state, number)) await this.#parts.written();
+      return holds(this.#state, number) ? Promise.resolve() : this.#parts.written();
     };
-    const giveBack = (): void => void this.#step({ type: "gives_back", reader, number });
-    return new Envelope(incoming, ack, pass, giveBack);
+    const passNearer = (): Promise<void> | undefined => {
+      pass();
+      return this.#parts.nearer();
+    };
+    const giveBack = (): void => this.#step({ type: "gives_back", reader, number });
+    return new Envelope(incoming, ack, passNearer, giveBack);
   }
 
-  #news(): Promise<void> {
-    return new Promise((resolve) => this.#wakers.push(resolve));
+  #step(event: InboxEvent<InboxItem>): void {
+    this.#perform(stepInbox(this.#state, event, this.#facts));
   }
 
-  #finish(reader: number, { error }: { readonly error: StaticError | undefined }): IteratorResult<Envelope, undefined> {
-    this.#close(reader);
-    if (error !== undefined) throw error;
-    return { done: true, value: undefined };
-  }
-
-  #step(event: InboxEvent<InboxItem>, changes: readonly RecordChange[] = noChanges): Promise<void> | undefined {
-    return this.#perform(stepInbox(this.#state, event, this.#facts), changes);
-  }
-
-  /** Changes go in one write with what is done with. A reader that runs far ahead of it waits for the promise. */
-  #perform(
-    effects: readonly InboxEffect<InboxItem>[],
-    changes: readonly RecordChange[] = noChanges,
-  ): Promise<void> | undefined {
-    let items = noItems;
-    let isNews = false;
+  #perform(effects: readonly InboxEffect<InboxItem>[]): void {
     for (const effect of effects) {
-      if (effect.type === "done") items = effect.items;
-      else if (effect.type === "news") isNews = true;
+      switch (effect.type) {
+        case "done":
+          this.#parts.onDone(effect.items, []);
+          break;
+        case "given": {
+          const { reader, operation, entry } = effect;
+          if (operation === undefined) break;
+          this.#waiting.settle(operation, { done: false, value: this.#envelopeOf(reader, entry) });
+          break;
+        }
+        case "ended":
+          this.#waiting.settle(effect.operation, noMore);
+          break;
+        case "over":
+          if (this.#error === undefined) this.#waiting.settle(effect.operation, noMore);
+          else this.#waiting.fail(effect.operation, this.#error);
+      }
     }
-    const written = items.length + changes.length > 0 ? this.#parts.onDone(items, changes) : undefined;
-    if (isNews && this.#wakers.length > 0) this.#wake();
-    return written;
-  }
-
-  #wake(): void {
-    const wakers = this.#wakers;
-    this.#wakers = [];
-    for (const wake of wakers) wake();
   }
 }

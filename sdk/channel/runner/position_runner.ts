@@ -31,6 +31,8 @@ export interface PositionParts {
   readonly position: () => LogPosition;
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
+  /** No reader is far ahead of the disk any more. */
+  readonly onNear: () => void;
   readonly onFault: (fault: unknown) => void;
   readonly queue: ChannelQueue;
 }
@@ -74,9 +76,9 @@ export class PositionRunner {
     return this.#state.ahead;
   }
 
-  /** For a reader that is far ahead of the disk: it waits for this. */
-  get nearer(): Promise<void> | undefined {
-    return isFarAhead(this.#state) ? this.flush() : undefined;
+  /** Readers wait until `onNear`. */
+  get isFarAhead(): boolean {
+    return isFarAhead(this.#state);
   }
 
   /** The application is done with something, or the log moved on past entries that are not for it. */
@@ -127,6 +129,8 @@ export class PositionRunner {
         return this.#write(effect.call, effect.hasPosition);
       case "tell":
         return this.#tell(effect.call, effect.position);
+      case "near":
+        return this.#parts.onNear();
       case "settle":
         if (!effect.isLost) return this.#waiting.settle(effect.operation, undefined);
         return this.#waiting.fail(effect.operation, createError("transport_error", notWritten));

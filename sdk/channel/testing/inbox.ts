@@ -1,5 +1,6 @@
 /** An inbox with entries as tests want them, without a group behind it. */
 import { type MessageId, parseAgentId, parseBinaryId } from "../../../proto/mod.ts";
+import type { Runtime } from "../../base/runtime.ts";
 import type { Incoming } from "../../content/incoming.ts";
 import type { Handed } from "../../content/ports.ts";
 import { type InboxItem, InboxRunner } from "../runner/inbox_runner.ts";
@@ -32,22 +33,24 @@ export function item(
   };
 }
 
+const noTimers: Runtime["after"] = () => () => {};
+
 /** `done` are the places of what is done with, `handed` the requests and replies. */
 export function createInbox(
-  { discard = false, written = (): Promise<void> => Promise.resolve() } = {},
+  { discard = false, written = (): Promise<void> => Promise.resolve(), after = noTimers } = {},
 ): { inbox: InboxRunner; done: number[]; handed: Handed[] } {
   const done: number[] = [];
   const handed: Handed[] = [];
   const inbox = new InboxRunner({
-    onDone: (items) => {
-      done.push(...items.map(({ sequence }) => sequence));
-      return undefined;
-    },
+    onDone: (items) => done.push(...items.map(({ sequence }) => sequence)),
+    isFarAhead: () => false,
+    nearer: () => undefined,
     written,
     onRequest: (request) => handed.push(request),
     onReply: (reply) => handed.push(reply),
     isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
     discard,
+    after,
   });
   return { inbox, done, handed };
 }
