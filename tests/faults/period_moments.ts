@@ -10,6 +10,9 @@ export const moments = [
 ] as const;
 export type Moment = typeof moments[number];
 
+/** A period ends when its time is over, and when a store is opened. */
+export type WhichEnd = "of time" | "of opening";
+
 export const secretKind = "mls-test";
 export const batchesBefore = 20;
 

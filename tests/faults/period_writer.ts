@@ -1,16 +1,16 @@
 /**
- * A process that dies by kill -9 at one moment of a period's end, while batches are under way. Arguments: folder, number of the first
- * batch, moment. Prints the number of each acknowledged batch. Runs in Deno and, as a bundle, in Node.
+ * A process that dies by kill -9 at one moment of a period's end, while batches are under way or while it opens. Arguments: folder,
+ * number of the first batch, moment, which end. Prints the number of each acknowledged batch. Runs in Deno and, as a bundle, in Node.
  */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
-import { batchesBefore, type Moment, numbered, recordOf, secretKind } from "./period_moments.ts";
+import { batchesBefore, type Moment, numbered, recordOf, secretKind, type WhichEnd } from "./period_moments.ts";
 
-const [folder = "", first = "0", at = ""] = process.argv.slice(2);
-const moment = at as Moment; // cast: the test gives one of them
+const [folder = "", first = "0", at = "", end = ""] = process.argv.slice(2);
+const [moment, which] = [at as Moment, end as WhichEnd]; // cast: the test gives one of them
 let endPeriod: () => void = () => {};
-let isEnding = false;
+let isEnding = which === "of opening";
 
 function isNow(here: Moment): boolean {
   return isEnding && moment === here;
@@ -42,8 +42,8 @@ const store = await openDirectoryStore(folder, {}, (parts) => {
         return () => {};
       },
       overwrite: async (place, bytes) => {
-        const which = bytes.some((byte) => byte !== 0) ? "new" : "old";
-        if (isNow(`in the middle of the ${which} secret`)) {
+        const secret = bytes.some((byte) => byte !== 0) ? "new" : "old";
+        if (isNow(`in the middle of the ${secret} secret`)) {
           const file = openSync(`${folder}/period`, "r+");
           writeSync(file, bytes, 0, 40, place * bytes.length);
           fsyncSync(file);
@@ -51,7 +51,7 @@ const store = await openDirectoryStore(folder, {}, (parts) => {
           await die();
         }
         await periods.overwrite(place, bytes);
-        if (isNow(`behind the ${which} secret`)) await die();
+        if (isNow(`behind the ${secret} secret`)) await die();
       },
     },
   };

@@ -5,7 +5,7 @@
  */
 import { createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 export interface Version {
   readonly name: Uint8Array;
@@ -38,8 +38,8 @@ export interface Loot {
 /** Everything that there is in a copy of a directory. */
 export async function stealStore(directory: string): Promise<StolenStore> {
   const versions: Version[] = [];
-  for (const name of await readdir(join(directory, "db"))) {
-    const bytes = Uint8Array.from(await readFile(join(directory, "db", name)));
+  for (const name of await filesIn(directory)) {
+    const bytes = Uint8Array.from(await readFile(join(directory, name)));
     if (name.endsWith(".log")) versions.push(...versionsInLog(bytes));
     if (/\.(ldb|sst)/.test(name)) versions.push(...versionsInTable(bytes));
   }
@@ -49,13 +49,18 @@ export async function stealStore(directory: string): Promise<StolenStore> {
 
 /** As a thief does it: the files of a directory that is in use, those first that say less. Files that vanish meanwhile are left out. */
 export async function copyRunning(from: string, to: string): Promise<void> {
-  await mkdir(join(to, "db"), { recursive: true });
-  const files = (await readdir(join(from, "db"))).filter((name) => name !== "LOCK").map((name) => `db/${name}`);
-  for (const file of ["key", "witness", "period", ...files]) {
+  const rest = (await filesIn(from)).filter((name) => name.includes("/") && !name.endsWith("LOCK"));
+  for (const file of ["key", "witness", "period", ...rest]) {
+    await mkdir(dirname(join(to, file)), { recursive: true });
     await copyFile(join(from, file), join(to, file)).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     });
   }
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  const all = await readdir(directory, { recursive: true, withFileTypes: true });
+  return all.filter((each) => each.isFile()).map(({ parentPath, name }) => relative(directory, join(parentPath, name)));
 }
 
 export function openAll({ key, period, versions }: StolenStore): Loot {
