@@ -1,7 +1,7 @@
 /**
- * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin and end by it. Writes of a step
- * are durable before anything else of it happens, and one step is over before the next begins. The bytes that belong to the state
- * (Welcomes, memberships that are not written yet) lie here, by its numbers.
+ * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin and end by it. Its queue is the
+ * agent's, and of the same kind as a channel's. The bytes that belong to the state (Welcomes, memberships that are not written yet)
+ * lie here, by its numbers.
  * Long because all of the effects meet here.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -26,6 +26,7 @@ import type {
   NamesState,
   NameState,
   NamesWrite,
+  Refusal,
   Request,
   Settled,
 } from "../names/names_state.ts";
@@ -33,6 +34,8 @@ import { askOfNames, putNonce, readNonces } from "../names_at_relay.ts";
 import { deleteChannel } from "../records.ts";
 import { listChannels, type PreparedChannel } from "./entrances.ts";
 import { hasKeys, isErasing } from "./erasing.ts";
+import { Calls } from "./calls.ts";
+import { ChannelQueue, type Stepped, type Steps } from "./channel_queue.ts";
 import { doJob, type Entry } from "./name_jobs.ts";
 import { refusalError } from "./name_refusals.ts";
 
@@ -78,8 +81,8 @@ interface Operation {
   readonly left: { readonly channel: ChannelRunner; readonly successor: AgentId | undefined } | undefined;
   /** Of the channels that it would enter. */
   readonly channelIds: ChannelId[];
-  readonly end: (result: Settled) => void;
-  readonly fail: (error: StaticError) => void;
+  /** The answer to it. */
+  readonly read: (result: Settled) => unknown;
 }
 
 type Given = Partial<Pick<Operation, "receive" | "entry" | "left">>;
@@ -88,25 +91,44 @@ interface Happening {
   readonly event: NamesEvent;
   /** Why a call or a job has failed. */
   readonly fault?: unknown;
-  /** Called when all of its step has been done. */
-  readonly stepped?: () => void;
+  /** It waits until all of the step has been done. */
+  readonly finishing?: number;
 }
+
+/** Why calls cannot have what their step would have written. */
+type Unwritten = ReadonlyMap<number, unknown>;
+
+interface Why {
+  readonly fault: unknown;
+  readonly unwritten: Unwritten;
+}
+
+/** The last of a step says that it is over. */
+type Doing =
+  | { readonly effect: NamesEffect } & Why
+  | { readonly effect: "stepped"; readonly finishing: number | undefined };
+
+/** A step whose write was refused. */
+interface Refused {
+  readonly write: readonly NamesWrite[];
+  readonly happening: Happening;
+  readonly unwritten: Unwritten;
+}
+
+const allWritten: Unwritten = new Map();
 
 export class NamesRunner {
   readonly #deps: ChannelDeps;
   readonly #channels: Map<ChannelId, ChannelRunner>;
   #state: NamesState;
-  readonly #facts: NamesFacts;
-  readonly #queue: Happening[] = [];
+  readonly #steps: Steps<Happening, Doing>;
+  readonly #calls = new Calls<unknown>();
+  readonly #finishing = new Calls();
   readonly #operations = new Map<number, Operation>();
   /** By the jobs that have made, or read, them. */
   readonly #prepared = new Map<number, PreparedChannel>();
   readonly #entered = new Map<number, EnteredChannel>();
   readonly #finished = createDeferred<void>();
-  /** Of calls whose write was refused in the step that is under way. */
-  readonly #unwritten = new Map<number, unknown>();
-  #isStepping = false;
-  #lastOperation = 0;
   /** Nothing can be written any more. */
   #isDead = false;
   /** Set after a write that failed: nobody knows what is on disk, and nothing happens any more. */
@@ -116,21 +138,33 @@ export class NamesRunner {
     this.#deps = deps;
     this.#channels = channels;
     this.#state = restoreNames(kept);
-    const { session, runtime } = deps;
-    this.#facts = {
+    const queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), (fault) => this.#fail(fault));
+    this.#steps = queue.add({
+      step: (happening) => this.#step(happening),
+      perform: (doing) => this.#do(doing),
+    });
+    void deps.store.failed.then(() => this.#isDead = true);
+  }
+
+  #factsOf(unwritten: Unwritten): NamesFacts {
+    const { runtime } = this.#deps;
+    return {
       isStuck: (membership) => isStuck(this.#machine(membership)),
-      isHidden: (channel) => session.covers?.(channel) === false,
+      isHidden: (channel) => this.#isHidden(channel),
       get nonce() {
         return bytesToHex(runtime.randomBytes(nonceBytes));
       },
-      isUnwritten: (operation) => this.#unwritten.has(operation),
+      isUnwritten: (operation) => unwritten.has(operation),
     };
-    void deps.store.failed.then(() => this.#isDead = true);
+  }
+
+  #isHidden(channel: { readonly name: ChannelName; readonly channelId: ChannelId }): boolean {
+    return this.#deps.session.covers?.(channel) === false;
   }
 
   /** Goes on with the erasures that an earlier process began. */
   start(): void {
-    this.#push({ event: { type: "start" } });
+    this.#steps.push({ event: { type: "start" } });
   }
 
   /** Of the channels that this agent is in, as far as it knows. */
@@ -215,7 +249,7 @@ export class NamesRunner {
   /** No call begins any more. Resolves when no machine does either. */
   finish(): Promise<void> {
     if (this.#over !== undefined) return Promise.resolve();
-    return new Promise((stepped) => this.#push({ event: { type: "finish" }, stepped }));
+    return this.#finishing.begin((finishing) => this.#steps.push({ event: { type: "finish" }, finishing }));
   }
 
   /** Resolves when every machine has ended, and nothing of the names is under way. */
@@ -228,75 +262,49 @@ export class NamesRunner {
     { receive = true, entry, left }: Given,
     read: (result: Settled) => T,
   ): Promise<T> {
-    const { promise, resolve, reject } = createDeferred<T>();
-    const operation = ++this.#lastOperation;
-    const event = eventOf(operation);
-    const end = (result: Settled): void => resolve(read(result));
-    const called: Operation = { event, receive, entry, left, channelIds: [], end, fail: reject };
-    if (this.#over !== undefined) called.fail(toStaticError(this.#over.fault, actionOf(called)));
-    else {
-      this.#operations.set(operation, called);
-      this.#push({ event });
-    }
-    return promise;
-  }
-
-  #push(happening: Happening): void {
-    if (this.#over !== undefined) return;
-    this.#queue.push(happening);
-    if (!this.#isStepping) this.#run();
-  }
-
-  /** At once, as long as nothing has to be written. */
-  #run(): void {
-    this.#isStepping = true;
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      const under = next;
-      try {
-        const written = this.#step(under);
-        if (written !== undefined) {
-          return void written.then(() => this.#run()).catch((fault) => this.#fail(fault, under));
-        }
-      } catch (fault) {
-        return this.#fail(fault, under);
-      }
-    }
-    this.#forgetUnused();
-    this.#isStepping = false;
+    const answered = this.#calls.begin((operation) => {
+      const event = eventOf(operation);
+      this.#operations.set(operation, { event, receive, entry, left, channelIds: [], read });
+      if (this.#over === undefined) this.#steps.push({ event });
+      else this.#failCall(operation, this.#over.fault);
+    });
+    return answered as Promise<T>; // cast: it was read
   }
 
   /** The state is as the disk is: a step with a write counts when that is durable. */
-  #step(happening: Happening): Promise<void> | undefined {
-    const { event, fault, stepped } = happening;
+  #step(happening: Happening | { readonly type: "time" }, unwritten = allWritten): Stepped<Doing> {
+    if (!("event" in happening)) return { effects: [] };
+    const { event, fault, finishing } = happening;
     const state = copyNames(this.#state);
-    const { write, effects } = stepNames(state, event, this.#facts);
-    const goOn = (): void => {
+    const { write, effects } = stepNames(state, event, this.#factsOf(unwritten));
+    const goOn = (): Doing[] => {
       this.#state = state;
-      for (const effect of effects) this.#perform(effect, fault);
-      this.#unwritten.clear();
-      stepped?.();
+      return [...effects.map((effect) => ({ effect, fault, unwritten })), { effect: "stepped", finishing }];
     };
-    if (write.length > 0) {
-      return this.#write(write).then(goOn, (failure) => this.#stepWithout(write, failure, happening));
-    }
-    goOn();
-    return undefined;
+    if (write.length === 0) return { effects: goOn() };
+    const step = { write, happening, unwritten };
+    return { effects: [], written: this.#write(write).then(goOn, (failure) => this.#stepWithout(failure, step)) };
   }
 
   /** Nothing was written, and the store goes on: the calls that cannot do without it fail, and the step is another one. */
-  #stepWithout(write: readonly NamesWrite[], failure: unknown, happening: Happening): Promise<void> | undefined {
-    const isKnown = write.every(({ operation }) => this.#unwritten.has(operation));
+  #stepWithout(
+    failure: unknown,
+    { write, happening, unwritten }: Refused,
+  ): Stepped<Doing>["written"] | readonly Doing[] {
+    const isKnown = write.every(({ operation }) => unwritten.has(operation));
     if (this.#isDead || isKnown) throw failure;
-    for (const { operation } of write) this.#unwritten.set(operation, failure);
-    return this.#step(happening);
+    const refused = write.map(({ operation }) => [operation, failure] as const);
+    const { effects, written } = this.#step(happening, new Map([...unwritten, ...refused]));
+    return written ?? effects;
   }
 
   /** Nothing can be said any more of what is on disk. */
-  #fail(fault: unknown, under: Happening): void {
+  #fail(fault: unknown): void {
+    if (this.#over !== undefined) return;
     this.#over = { fault };
-    for (const operation of this.#operations.values()) operation.fail(toStaticError(fault, actionOf(operation)));
-    this.#operations.clear();
-    for (const { stepped } of [under, ...this.#queue.splice(0)]) stepped?.();
+    this.#steps.end();
+    for (const operation of [...this.#operations.keys()]) this.#failCall(operation, fault);
+    this.#finishing.settleAll();
     for (const channel of this.#channels.values()) channel.die(fault);
     this.#finished.resolve();
   }
@@ -318,7 +326,13 @@ export class NamesRunner {
     this.#entered.set(made, await prepared.enter([...others, ...freed, ...answered]));
   }
 
-  #perform(effect: NamesEffect, fault: unknown): void {
+  #do(doing: Doing): void {
+    if (doing.effect !== "stepped") return this.#perform(doing.effect, doing);
+    this.#forgetUnused();
+    if (doing.finishing !== undefined) this.#finishing.settle(doing.finishing, undefined);
+  }
+
+  #perform(effect: NamesEffect, why: Why): void {
     switch (effect.type) {
       case "call":
         return this.#ask(effect.call, effect.request);
@@ -329,7 +343,7 @@ export class NamesRunner {
       case "depart":
         return this.#depart(effect);
       case "settle":
-        return this.#settle(effect, fault);
+        return this.#settle(effect, why);
       case "finished":
         return this.#finished.resolve();
     }
@@ -337,10 +351,10 @@ export class NamesRunner {
 
   #ask(call: number, request: Request): void {
     this.#answer(request).then(
-      (answer) => this.#push({ event: { type: "answered", call, answer } }),
+      (answer) => this.#steps.push({ event: { type: "answered", call, answer } }),
       (error) => {
         const { code } = toStaticError(error, "asking the relay");
-        this.#push({ event: { type: "refused", call, code }, fault: this.#explained(request, error) });
+        this.#steps.push({ event: { type: "refused", call, code }, fault: this.#explained(request, error) });
       },
     );
   }
@@ -363,7 +377,7 @@ export class NamesRunner {
     if (!("channelId" in request) || !isCode(error, "not_found")) return error;
     const { channelId } = request;
     const name = this.#holderOf(channelId);
-    return name !== undefined && this.#facts.isHidden({ name, channelId }) ? hiddenError(name) : error;
+    return name !== undefined && this.#isHidden({ name, channelId }) ? hiddenError(name) : error;
   }
 
   #work(job: number, work: Job): void {
@@ -377,9 +391,9 @@ export class NamesRunner {
         if (work.of === "open_welcome" && prepared !== undefined) {
           this.#operations.get(work.operation)?.channelIds.push(prepared.channelId);
         }
-        this.#push({ event: { type: "done", job, result } });
+        this.#steps.push({ event: { type: "done", job, result } });
       },
-      (fault) => this.#push({ event: { type: "failed", job }, fault }),
+      (fault) => this.#steps.push({ event: { type: "failed", job }, fault }),
     );
   }
 
@@ -392,10 +406,9 @@ export class NamesRunner {
     try {
       this.#workOn(entered, effect);
     } catch (fault) {
-      const called = this.#take(operation);
-      called?.fail(toStaticError(fault, actionOf(called)));
+      this.#failCall(operation, fault);
       const channel = this.#machine(membership);
-      if (channel === undefined) this.#push({ event: { type: "over", membership, leaving: [] } });
+      if (channel === undefined) this.#steps.push({ event: { type: "over", membership, leaving: [] } });
       else channel.die(fault);
     }
   }
@@ -410,9 +423,9 @@ export class NamesRunner {
       receive,
       number: membership,
       keeper: {
-        ended: (type, leaving) => this.#push({ event: { type, membership, leaving } }),
-        rejoined: () => this.#push({ event: { type: "rejoined", membership } }),
-        stayed: (each, error) => this.#take(each)?.fail(toStaticError(error, actions.leave)),
+        ended: (type, leaving) => this.#steps.push({ event: { type, membership, leaving } }),
+        rejoined: () => this.#steps.push({ event: { type: "rejoined", membership } }),
+        stayed: (each, error) => this.#failCall(each, error),
       },
     }, this.#deps);
     this.#channels.set(channelId, channel);
@@ -429,25 +442,29 @@ export class NamesRunner {
     channel.rooms.departure.leave(operation, this.#operations.get(operation)?.left?.successor);
   }
 
-  #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, fault: unknown): void {
-    const called = this.#take(operation);
+  #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, { fault, unwritten }: Why): void {
+    if (result.type === "failed") return this.#failCall(operation, fault);
+    if (result.type === "unwritten") return this.#failCall(operation, unwritten.get(operation));
+    const called = this.#operations.get(operation);
     if (called === undefined) return;
-    const action = actionOf(called);
-    if (result.type === "failed") return called.fail(toStaticError(fault, action));
-    if (result.type === "unwritten") return called.fail(toStaticError(this.#unwritten.get(operation), action));
-    if (result.type !== "refused") return called.end(result);
-    const { event, left, channelIds } = called;
+    if (result.type === "refused") return this.#failCall(operation, this.#refusalOf(called, result.why));
+    this.#operations.delete(operation);
+    this.#calls.settle(operation, called.read(result));
+  }
+
+  #refusalOf({ event, left, channelIds }: Operation, why: Refusal): StaticError {
     const { name } = event;
     const others = channelIds.map((channelId) => this.#holderOf(channelId));
     const other = others.find((each) => each !== undefined && each !== name);
     const isLeaving = event.type === "close" || event.by.type === "leave";
-    called.fail(refusalError(result.why, { name, action, isLeaving, other, over: left?.channel.over }));
+    return refusalError(why, { name, action: actionOf(event), isLeaving, other, over: left?.channel.over });
   }
 
-  #take(operation: number): Operation | undefined {
+  #failCall(operation: number, why: unknown): void {
     const called = this.#operations.get(operation);
+    if (called === undefined) return;
     this.#operations.delete(operation);
-    return called;
+    this.#calls.fail(operation, toStaticError(why, actionOf(called.event)));
   }
 
   readonly #opened = (result: Settled): ChannelRunner => {
@@ -502,7 +519,7 @@ export async function readNames(store: Pick<RecordStore, "list" | "has">): Promi
   return { channels, nonces: await readNonces(store) };
 }
 
-function actionOf({ event }: Pick<Operation, "event">): string {
+function actionOf(event: Operation["event"]): string {
   return actions[event.type === "close" ? "close" : event.by.type];
 }
 
