@@ -21,6 +21,8 @@ export const chromium: Requirement = {
 
 export interface Browser extends AsyncDisposable {
   readonly process: Deno.ChildProcess;
+  /** The folder of all that it writes. */
+  readonly profile: string;
 }
 
 /** Everything that it writes is in one folder, which goes with it. `args` are more flags and the page to open. */
@@ -35,6 +37,7 @@ export async function startChromium(args: readonly string[], stderr: "null" | "p
   }).spawn();
   return {
     process,
+    profile,
     [Symbol.asyncDispose]: async () => {
       // It may have ended by itself.
       if (await Promise.race([process.status, undefined]) === undefined) process.kill("SIGTERM");
