@@ -1,6 +1,6 @@
 /**
- * Copies of the directories of two agents that run under load, in Deno and in Node, on a real relay: bursts, pauses, changes of keys,
- * and a kill -9 now and then. At random times a thief takes a copy with everything in it, and opens no message that was read and
+ * Copies of the directories of two agents that run under load, in Deno and in Node, on a real relay: bursts, quiet minutes, changes
+ * of keys, and a kill -9 now and then. At random times a thief takes a copy with everything in it, and opens no message that was read and
  * acknowledged more than a minute before.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
@@ -135,8 +135,9 @@ class Reader {
 async function talk(channel: Channel, random: Random, ended: AbortSignal): Promise<number> {
   let count = 0;
   const send = (): Promise<unknown> => channel.send(`message ${++count}`);
-  while (!ended.aborted) {
-    const burst = random.pick([1, 5, 30, 150]);
+  // When little is said, periods end by time; else by their changes.
+  for (let isBusy = true; !ended.aborted; isBusy = random.chance(0.02) ? !isBusy : isBusy) {
+    const burst = isBusy ? random.pick([1, 5, 30, 150]) : 1;
     // At once they travel together, as few messages of MLS.
     if (random.chance(0.5)) await Promise.all(Array.from({ length: burst }, send));
     else for (let i = 0; i < burst; i++) await send();
