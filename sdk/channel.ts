@@ -4,7 +4,7 @@ import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { AddOptions } from "./channel/adding.ts";
 import { memberNamed } from "./channel/addressing.ts";
-import { type CheckedReader, checkedReader } from "./channel/checked_reader.ts";
+import { type CheckedReader, checkedReader } from "./channel/runner/checked_reader.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./channel/runner/inbox_runner.ts";

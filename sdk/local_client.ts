@@ -7,7 +7,7 @@ import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts"
 import { translating } from "./channel/faults.ts";
 import type { ChannelRunner } from "./channel/runner/channel_runner.ts";
 import { LocalChannel } from "./channel/local_channel.ts";
-import { QuotaWatch } from "./channel/quota_watch.ts";
+import { QuotaWatch } from "./channel/runner/quota_watch.ts";
 import type { ClientPort, JoinOptions } from "./client_port.ts";
 import { joinByLink } from "./invites/joining.ts";
 import { numberOf } from "./mls/fingerprint.ts";

@@ -13,7 +13,7 @@ export type { Abortable } from "./base/abortable.ts";
 export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/adding.ts";
-export type { CheckedEnvelope, CheckedReader } from "./channel/checked_reader.ts";
+export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember } from "./channel/member_list.ts";

@@ -116,7 +116,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "kept-commit-of-another-epoch-is-put-back",
-    path: "sdk/channel/kept_commits.ts",
+    path: "sdk/channel/runner/kept_commits.ts",
     from: "return envelope.body.epoch === epoch ? envelope.body : undefined;",
     to: "return envelope.body;",
   },

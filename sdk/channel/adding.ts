@@ -5,7 +5,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
-  type ChannelId,
   equalBytes,
   type KeyPackage as VerifiedKeyPackage,
   parseAgentId,
@@ -21,15 +20,17 @@ import type { Change } from "../mls/group.ts";
 import { guestsExtension } from "../mls/leaf.ts";
 import { lacking, rightsOf } from "../mls/policy_rules.ts";
 import { checkLifetime, decodeKeyPackageMessage } from "../mls/key_package.ts";
-import type { RelaySession } from "../session/relay_session.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 import { mustUpdate } from "./ownership.ts";
 import type { Applicant } from "./plan.ts";
-import type { CommitRunner } from "./runner/commit_runner.ts";
 
-const nonceBytes = 16;
+/** Whom an agent that is added replaces. */
+export interface AddOptions {
+  /** The agent id of a member that is removed with the addition, whatever the new one calls itself. For owners. */
+  readonly replaces?: string;
+}
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
 export function readApplicant(
@@ -161,47 +162,4 @@ function checkGuestsKnown({ group, leavers }: Membership, removed: readonly Agen
   const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
   const members = lacking(guestsExtension, group.current, gone);
   if (members.length > 0) throw mustUpdate(members, "let a guest in", "guests");
-}
-
-export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures"> {
-  readonly session: Pick<RelaySession, "call">;
-}
-
-/** Whom an agent that is added replaces. */
-export interface AddOptions {
-  /** The agent id of a member that is removed with the addition, whatever the new one calls itself. For owners. */
-  readonly replaces?: string;
-}
-
-/** Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome. */
-export async function addMember(
-  keyPackage: Uint8Array | string,
-  options: AddOptions,
-  { membership, commits }: { readonly membership: Membership; readonly commits: CommitRunner },
-  deps: AddingDeps,
-): Promise<Uint8Array> {
-  const replaces = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
-  const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
-  const message = typeof keyPackage === "string"
-    ? await claim(parseAgentId(keyPackage), membership.channelId, deps)
-    : keyPackage;
-  const applicant = readApplicant(message, deps);
-  if (wanted !== undefined && applicant.agentId !== wanted) {
-    const text =
-      "Cannot add the member: the relay returned the KeyPackage of another agent. Ask the agent to send you its KeyPackage directly";
-    throw createError("key_package_invalid", text);
-  }
-  const named = { ...applicant, replaces: replaces ?? applicant.agentId };
-  const committed = await commits.commit({ is: "add", applicant: named });
-  if (committed === undefined) {
-    throw createError("already_member", "The agent came in with this KeyPackage before; the relay has its Welcome");
-  }
-  const { welcome } = committed.prepared;
-  if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
-  return welcome;
-}
-
-/** One KeyPackage of an agent that the relay holds for it. */
-async function claim(agentId: AgentId, channelId: ChannelId, { session, runtime }: AddingDeps): Promise<Uint8Array> {
-  return (await session.call("AddMember", { channelId, agentId, nonce: runtime.randomBytes(nonceBytes) })).keyPackage;
 }

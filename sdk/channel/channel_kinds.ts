@@ -40,7 +40,7 @@ export function fieldsUnder(records: ChannelRecords, word: string): readonly (re
   return found.map(([id, value]) => [id.slice(prefix.length), decodeFields(value, word)]);
 }
 
-/** Commits that can be put back; see `kept_commits.ts`. */
+/** Commits that can be put back; see `runner/kept_commits.ts`. */
 export function commitsKind(channelId: ChannelId): string {
   return `commit-${inBase36(channelId)}`;
 }

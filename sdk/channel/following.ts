@@ -13,16 +13,13 @@ import {
   foundingHash,
   foundingStatement,
   type NoticeBody,
-  type OwnersChange,
   samePolicy,
 } from "../../proto/mod.ts";
-import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers, pskOf } from "../mls/base_epoch.ts";
-import { type Epoch, stateOf } from "../mls/epoch.ts";
-import { Group } from "../mls/group.ts";
-import type { OwnKeyPackage } from "../mls/key_package.ts";
-import { StoreError } from "../store/mod.ts";
+import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers } from "../mls/base_epoch.ts";
+import { stateOf } from "../mls/epoch.ts";
+import type { Group } from "../mls/group.ts";
 import { type BadCommit, provenBytes } from "./bad_commit.ts";
-import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
 
 export type Founding = NoticeBody<"DeliverFounding">;
@@ -118,56 +115,24 @@ function isAscending(agentIds: readonly AgentId[]): boolean {
   return agentIds.every((agentId, i) => i === 0 || agentId > (agentIds[i - 1] ?? ""));
 }
 
-export interface OpenedFounding {
-  readonly next: Epoch;
-  readonly changes: readonly OwnersChange[];
-  /** The KeyPackage that its Welcome was for. */
-  readonly own: OwnKeyPackage;
-}
-
-/** The first epoch of the new generation, or why its Welcome is worth nothing. */
-export async function openFounding(
-  entry: Founding,
-  base: BaseEpoch,
-  membership: Membership,
-  deps: ChannelDeps,
-): Promise<OpenedFounding | string> {
-  const { founding, welcomes: [offered], change, absent, sender } = entry;
-  const { channelId, name, trust, group: { binding } } = membership;
-  if (offered === undefined || !offered.recipients.includes(deps.agentId)) {
-    return "this agent is not among the welcomed";
+/** Why the group that a founding's Welcome leads into is worth nothing. Undefined when it is the one that was founded on this epoch. */
+export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): string | undefined {
+  const { founding, change, absent } = entry;
+  const why = differs(group, entry, baseMembersOf(group.current));
+  if (why !== undefined) return why;
+  if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
+  const guests = base.guests.filter((guest) => founding.members.includes(guest));
+  if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
+  const last = group.changes.at(-1);
+  if (
+    last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))
+  ) {
+    return "its owners came to be in another way";
   }
-  try {
-    const own = await deps.keyPackages.findFor(offered.welcome);
-    const known = {
-      owners: base.owners,
-      chain: base.chain,
-      policy: base.policy,
-      ...(binding.generation && { generation: binding.generation }),
-    };
-    const memberDeps = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
-    const expected = { channelId, name, inviter: sender, known };
-    const group = await memberDeps.carryOut(Group.beginJoin(offered.welcome, own, memberDeps, expected));
-    const why = differs(group, entry, baseMembersOf(group.current));
-    if (why !== undefined) return why;
-    if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
-    const guests = base.guests.filter((guest) => founding.members.includes(guest));
-    if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
-    const last = group.changes.at(-1);
-    if (
-      last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))
-    ) {
-      return "its owners came to be in another way";
-    }
-    const present = group.members().map(({ agentId }) => agentId);
-    if (present.some((agentId) => absent.includes(agentId))) return "somebody is both present and absent";
-    if (group.epoch !== foundingEpoch(founding.generation) + 1) return "it leads into another epoch";
-    await deps.keyPackages.used(own, group.identifiers);
-    return { next: group.current, changes: group.changes, own };
-  } catch (error) {
-    if (error instanceof StoreError) throw error;
-    return error instanceof Error ? error.message : String(error);
-  }
+  const present = group.members().map(({ agentId }) => agentId);
+  if (present.some((agentId) => absent.includes(agentId))) return "somebody is both present and absent";
+  if (group.epoch !== foundingEpoch(founding.generation) + 1) return "it leads into another epoch";
+  return undefined;
 }
 
 function differs(

@@ -10,20 +10,21 @@ import { fingerprintOf, numberOf } from "../mls/fingerprint.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import { policyOf } from "../mls/policy_rules.ts";
 import { addressedAgent } from "./addressing.ts";
-import { addMember, type AddOptions } from "./adding.ts";
+import type { AddOptions } from "./adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
+import { addMember } from "./runner/adding_members.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { SendOptions, Sent } from "./send_options.ts";
 import { demote, promote, setPolicy } from "./ownership.ts";
-import type { Promotion } from "./plan.ts";
+import type { Plan, Promotion } from "./plan.ts";
 import type { ChannelPort } from "./port.ts";
 import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_preview.ts";
-import { waitForMember } from "./waiting_for_member.ts";
+import { waitForMember } from "./runner/waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {
   readonly #live: ChannelRunner;
@@ -46,41 +47,41 @@ export class LocalChannel implements ChannelPort {
     return this.#live.over;
   }
 
-  async addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array> {
+  addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array> {
     const { clocks, parts } = this.#agent;
     const deps = { ...clocks, ...parts };
-    return await translating("Cannot add the member", () => addMember(keyPackage, options, this.#live.rooms, deps));
+    return translating("Cannot add the member", () => addMember(keyPackage, options, this.#live.rooms, deps));
   }
 
-  async removeMember(agentId: string): Promise<void> {
-    await translating("Cannot remove the member", async () => {
+  removeMember(agentId: string): Promise<void> {
+    return translating("Cannot remove the member", () => {
       const wanted = this.#find(agentId);
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "An agent cannot remove itself; use leave()");
       }
-      await this.#live.rooms.commits.commit({ is: "remove", agentId: wanted });
+      return this.#commit({ is: "remove", agentId: wanted });
     });
   }
 
-  async recover(choice: RecoveryChoice): Promise<void> {
-    await translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find)));
+  recover(choice: RecoveryChoice): Promise<void> {
+    return translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find)));
   }
 
-  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
+  previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
     const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
-    return await translating("Cannot preview the recovery", () => Promise.try(preview));
+    return translating("Cannot preview the recovery", preview);
   }
 
-  async promote(agentId: string, to: Promotion): Promise<void> {
-    await translating("Cannot promote the member", () => promote(this.#find(agentId), to, this.#live.rooms));
+  promote(agentId: string, to: Promotion): Promise<void> {
+    return translating("Cannot promote the member", () => this.#commit(promote(this.#find(agentId), to)));
   }
 
-  async demote(agentId: string): Promise<void> {
-    await translating("Cannot demote the owner", () => demote(this.#find(agentId), this.#live.rooms));
+  demote(agentId: string): Promise<void> {
+    return translating("Cannot demote the owner", () => this.#commit(demote(this.#find(agentId))));
   }
 
-  async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
-    await translating("Cannot change the policy", () => setPolicy(policy, this.#live.rooms));
+  setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
+    return translating("Cannot change the policy", () => this.#commit(setPolicy(policy)));
   }
 
   policy(): ChannelPolicy {
@@ -95,21 +96,21 @@ export class LocalChannel implements ChannelPort {
     });
   }
 
-  async leave(successor: string | undefined): Promise<void> {
-    await translating("Cannot leave the channel", () => {
+  leave(successor: string | undefined): Promise<void> {
+    return translating("Cannot leave the channel", () => {
       return this.#agent.leave(this.#live, successor === undefined ? undefined : this.#find(successor));
     });
   }
 
-  async send(value: Sendable, options: SendOptions): Promise<Sent> {
-    return await translating("Cannot send", () => {
+  send(value: Sendable, options: SendOptions): Promise<Sent> {
+    return translating("Cannot send", () => {
       const plaintext = encodeMessage(value, options, { nowMs: this.#agent.relayNowMs, find: this.#find });
       return this.#live.rooms.outbox.send(plaintext, options);
     }, options.signal);
   }
 
-  async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
-    return await translating("Cannot ask", async () => {
+  request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
+    return translating("Cannot ask", async () => {
       if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
       for await (const answer of this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options)) {
         if (answer.ok) return answer.reply;
@@ -147,9 +148,9 @@ export class LocalChannel implements ChannelPort {
     return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.nameOf);
   }
 
-  async waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
+  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
     const { newcomers } = this.#live.rooms;
-    return await translating(
+    return translating(
       "Cannot wait for the member",
       () => waitForMember(wanted, options, { channel: this, newcomers, runtime: this.#agent.parts.runtime }),
       options.signal,
@@ -160,11 +161,11 @@ export class LocalChannel implements ChannelPort {
     this.#live.rooms.tell({ type: "skipped", why, id, sender: agentId });
   }
 
-  async numberOf(agentId: string): Promise<string> {
-    return await translating("Cannot tell the number", () => {
+  numberOf(agentId: string): Promise<string> {
+    return translating("Cannot tell the number", () => {
       const wanted = this.#find(agentId);
       const credential = this.#live.rooms.membership.leafOf(wanted)?.leaf.node;
-      if (credential !== undefined) return Promise.resolve(numberOf(credentialOf(credential)));
+      if (credential !== undefined) return numberOf(credentialOf(credential));
       throw invalidArgument(`Agent ${wanted} is not in this channel, or not back yet: its key is not known here`);
     });
   }
@@ -175,6 +176,10 @@ export class LocalChannel implements ChannelPort {
 
   health(): ChannelHealth {
     return describeHealth(this.#live, this.#agent.parts.session.state);
+  }
+
+  #commit(plan: Plan): Promise<void> {
+    return this.#live.rooms.commits.commit(plan).then(() => {});
   }
 
   readonly #find = (named: string): AgentId => addressedAgent(named, () => this.members());

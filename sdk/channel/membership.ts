@@ -36,7 +36,6 @@ import type { RecordChange } from "../store/mod.ts";
 import type { BadCommit } from "./bad_commit.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
-import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
 import type { OwnCommit } from "./reading/log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
@@ -141,7 +140,6 @@ export class Membership {
   readonly #health: HealthLog;
   #durable: DurableGroup;
   #record: ChannelRecord;
-  readonly #waiters: EpochWaiters;
   readonly #listeners = new Set<MovedListener>();
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
@@ -159,7 +157,6 @@ export class Membership {
     this.trust = parts.trust;
     this.#health = parts.health;
     this.#deps = deps;
-    this.#waiters = new EpochWaiters(deps.runtime);
   }
 
   get durable(): DurableGroup {
@@ -543,14 +540,6 @@ export class Membership {
     this.#record = record;
     this.#wereAbsent = this.absent;
     reportChangedKeys(this.#health, changed);
-    this.#waiters.wake(this.epoch);
-  }
-
-  /** Resolves once the group is at this epoch or a later one. */
-  async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
-    if (this.epoch >= epoch) return;
-    if (await this.#waiters.wait(epoch, timeoutMs) === "arrived" || this.epoch >= epoch) return;
-    throw this.notArrived(epoch);
   }
 
   /** For those that have waited in vain for this epoch. */
@@ -559,11 +548,6 @@ export class Membership {
       `Channel "${this.name}" is at epoch ${epoch}, and this agent is at epoch ${this.epoch}: the commits in between ` +
       "have not arrived. See health(), then try again";
     return createError("mls_error", text, { retryable: true });
-  }
-
-  /** Rejects everything that waits for an epoch. */
-  end(error: StaticError): void {
-    this.#waiters.end(error);
   }
 
   /**
@@ -651,7 +635,6 @@ export class Membership {
 
   #moved(summary: CommitSummary): void {
     for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
-    this.#waiters.wake(this.epoch);
   }
 
   #isOther(agentId: AgentId): boolean {

@@ -15,20 +15,15 @@ import { signerOf } from "../mls/owners_chain.ts";
 import { policyExtension } from "../mls/leaf.ts";
 import { lacking, policyOf } from "../mls/policy_rules.ts";
 import type { Membership } from "./membership.ts";
-import type { Planned, Promotion } from "./plan.ts";
-import type { CommitRunner } from "./runner/commit_runner.ts";
+import type { Plan, Planned, Promotion } from "./plan.ts";
 
-export interface OwnershipParts {
-  readonly commits: CommitRunner;
-}
-
-/** Makes a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
-export async function promote(agentId: string, to: Promotion, { commits }: OwnershipParts): Promise<void> {
+/** To make a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
+export function promote(agentId: string, to: Promotion): Plan {
   const wanted = parseAgentId(agentId);
   if (to !== "owner" && to !== "member") {
     throw invalidArgument(`A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`);
   }
-  await commits.commit({ is: "promote", agentId: wanted, to });
+  return { is: "promote", agentId: wanted, to };
 }
 
 export function promotion(
@@ -61,8 +56,8 @@ function release(membership: Membership, wanted: AgentId): Planned | undefined {
 }
 
 /** The agent stays a member. One that owns nothing stays as it is. */
-export async function demote(agentId: string, { commits }: OwnershipParts): Promise<void> {
-  await commits.commit({ is: "demote", agentId: parseAgentId(agentId) });
+export function demote(agentId: string): Plan {
+  return { is: "demote", agentId: parseAgentId(agentId) };
 }
 
 export function demotion(membership: Membership, wanted: AgentId): Planned | undefined {
@@ -76,9 +71,9 @@ export function demotion(membership: Membership, wanted: AgentId): Planned | und
 }
 
 /** Fields that are not given stay as they are. */
-export async function setPolicy(wanted: Partial<ChannelPolicy>, { commits }: OwnershipParts): Promise<void> {
+export function setPolicy(wanted: Partial<ChannelPolicy>): Plan {
   for (const scope of [wanted.admission, wanted.posting]) checkScope(scope);
-  await commits.commit({ is: "policy", wanted: { ...wanted } });
+  return { is: "policy", wanted: { ...wanted } };
 }
 
 export function policyChange(membership: Membership, wanted: Partial<ChannelPolicy>): Planned | undefined {

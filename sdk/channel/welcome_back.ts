@@ -13,71 +13,49 @@ import { identityText } from "../base/identity_text.ts";
 import type { KnownMembers } from "../mls/admissions.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
 import { stateOf } from "../mls/epoch.ts";
-import { Group } from "../mls/group.ts";
+import type { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
 import { rightsOf } from "../mls/policy_rules.ts";
-import { StoreError } from "../store/mod.ts";
-import { anchorOf } from "./anchor.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
-import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
-import { readRecords } from "./runner/entrances.ts";
 import type { Welcome } from "./welcomes.ts";
 
-export interface OpenedWelcome {
-  /** The member that made the Welcome. */
-  readonly maker: Member;
-  readonly group: Group;
-  readonly own: OwnKeyPackage;
+/** The commit at which this agent is stopped, and whether that is soon after it was let in. */
+export interface Stop {
+  readonly stopped: BadCommit | undefined;
+  readonly isAgain: boolean;
 }
 
-/** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
-export async function openWelcome(
-  { welcome, sender, state }: Welcome,
-  { membership, recovery }: {
-    readonly membership: Membership;
-    /** The commit at which this agent is stopped, and whether that is soon after it was let in. */
-    readonly recovery: { readonly stopped: BadCommit | undefined; readonly isAgain: boolean };
+/** Why a stopped agent does not take the group that a Welcome leads into. `maker`: of the Welcome. */
+export function judgeReturn(
+  { group, maker, welcome: { sender, state } }: {
+    readonly group: Group;
+    readonly maker: Member;
+    readonly welcome: Welcome;
   },
-  deps: ChannelDeps,
-): Promise<OpenedWelcome | string> {
-  const { channelId, name, trust } = membership;
-  try {
-    const own = await deps.keyPackages.findFor(welcome);
-    const members = await knownMembers(membership, recovery.stopped, deps);
-    const expected = { channelId, name, inviter: sender, known: membership.group.binding, members };
-    const memberDeps = memberDepsOf(deps, trust.policy);
-    const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
-    const maker = group.members().find(({ agentId }) => agentId === sender);
-    if (maker === undefined) throw new TypeError("The maker of a Welcome is not in its group");
-    const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
-    if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
-      const why = beyondRights(group, maker, membership);
-      if (why !== undefined) return `${why}, and it was not made by an owner`;
-      if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
-      // A stopped agent that takes it gives up the group from which the channel can begin anew.
-      if (state === undefined || !equalBytes(state, stateOf(group.current))) {
-        return "it leads into another group than the commit that carries it, and it was not made by an owner";
-      }
-    }
-    await deps.keyPackages.used(own, group.identifiers);
-    return { group, own, maker };
-  } catch (error) {
-    if (error instanceof StoreError) throw error;
-    return error instanceof Error ? error.message : String(error);
-  }
+  { stopped, isAgain }: Stop,
+  membership: Membership,
+): string | undefined {
+  const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
+  if (stopped === undefined || !isHere || membership.memberOf(sender)?.owner === true) return undefined;
+  const why = beyondRights(group, maker, membership);
+  if (why !== undefined) return `${why}, and it was not made by an owner`;
+  if (isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
+  // A stopped agent that takes it gives up the group from which the channel can begin anew.
+  if (state !== undefined && equalBytes(state, stateOf(group.current))) return undefined;
+  return "it leads into another group than the commit that carries it, and it was not made by an owner";
 }
 
-async function knownMembers(
-  { channelId, epoch, group }: Membership,
-  stopped: BadCommit | undefined,
-  { store, agentId }: ChannelDeps,
-): Promise<KnownMembers> {
-  const { formerEpoch } = anchorOf(await readRecords(store, channelId));
+/** Of the group that is expected. `formerEpoch`: of the membership before this one. */
+export function knownMembers(
+  { epoch, group }: Membership,
+  { stopped, formerEpoch }: { readonly stopped: BadCommit | undefined; readonly formerEpoch: number },
+  self: AgentId,
+): KnownMembers {
   return {
-    self: agentId,
+    self,
     entry: group.entry,
     members: group.members().map((member) => member.agentId),
     guests: group.binding.guests ?? [],

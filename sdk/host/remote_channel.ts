@@ -25,7 +25,7 @@ import type { Promotion } from "../channel/plan.ts";
 import type { SendOptions, Sent } from "../channel/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery_preview.ts";
-import { waitForMember } from "../channel/waiting_for_member.ts";
+import { waitForMember } from "../channel/runner/waiting_for_member.ts";
 import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";

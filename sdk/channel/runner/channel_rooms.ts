@@ -10,13 +10,13 @@ import type { Ports } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
 import { Service } from "../../content/service.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { createPorts } from "../content_ports.ts";
+import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.ts";
 import { judgeFounding } from "../following.ts";
 import { HealthLog } from "../health.ts";
-import { KeptCommits } from "../kept_commits.ts";
+import { KeptCommits } from "./kept_commits.ts";
 import type { LeaveParts } from "../leave_request.ts";
 import { LookAlikes } from "../look_alikes.ts";
 import { memberEvents } from "../member_events.ts";
@@ -33,6 +33,7 @@ import { ConfirmationRunner } from "./confirmation_runner.ts";
 import { DepartureRunner } from "./departure_runner.ts";
 import { DutyRunner } from "./duty_runner.ts";
 import type { Door } from "./door.ts";
+import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
 import { KeyAgeRunner } from "./key_age_runner.ts";
 import { LinkRunner } from "./link_runner.ts";
@@ -63,6 +64,7 @@ export class ChannelRooms implements Rooms {
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;
+  readonly epochs: EpochWaiters;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
   readonly storeAge: StoreAge;
@@ -94,6 +96,7 @@ export class ChannelRooms implements Rooms {
     const queue = this.queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
     const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const membership = this.membership = new Membership({ ...parts, health }, deps);
+    this.epochs = new EpochWaiters({ membership, queue });
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     this.storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
@@ -163,9 +166,9 @@ export class ChannelRooms implements Rooms {
   }
 
   #createPorts(): Ports {
-    const { membership, outbox, health } = this;
+    const { membership, epochs, outbox, health } = this;
     return createPorts({
-      ...{ membership, outbox, health },
+      ...{ membership, epochs, outbox, health },
       maxAgeMs: () => maxAgeMs(this.#deps.session),
       progress: () => this.position,
     }, this.#deps);

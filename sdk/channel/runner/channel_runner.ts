@@ -166,7 +166,7 @@ export class ChannelRunner {
     rooms.inbox.end(error);
     rooms.outbox.end(toOthers);
     rooms.commits.end(toOthers);
-    rooms.membership.end(toOthers);
+    rooms.epochs.end(toOthers);
     rooms.link.end();
     rooms.tell({ type: "ended", error });
     rooms.events.end();

@@ -27,7 +27,7 @@ import {
 } from "../messages/outbox_state.ts";
 import { type CounterRecord, putCounters } from "../records.ts";
 import type { PostOptions, Sent } from "../send_options.ts";
-import { standsInLog } from "../standing.ts";
+import { standsInLog } from "./standing.ts";
 import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";

@@ -22,7 +22,7 @@ import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import { type BadCommit, blamedOf } from "../bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { type Founding, type OpenedFounding, openFounding } from "../following.ts";
+import type { Founding } from "../following.ts";
 import { claimKeyPackages, createFounding, requestOf } from "../founding.ts";
 import type { Membership } from "../membership.ts";
 import type {
@@ -36,8 +36,9 @@ import type {
   Welcomed,
   Work,
 } from "../recovery/recovery_state.ts";
-import { isFor, type OpenedWelcome, openWelcome } from "../welcome_back.ts";
+import { isFor } from "../welcome_back.ts";
 import type { Welcome } from "../welcomes.ts";
+import { type OpenedFounding, type OpenedWelcome, openFounding, openWelcome } from "./openings.ts";
 
 export type ToldLeaf = NoticeBody<"DeliverLeaf">;
 

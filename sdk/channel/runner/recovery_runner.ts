@@ -15,7 +15,7 @@ import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn 
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
-import type { Begun, Founding, FoundingVerdict, OpenedFounding } from "../following.ts";
+import type { Begun, Founding, FoundingVerdict } from "../following.ts";
 import { claimableOf, requestOf } from "../founding.ts";
 import { deleteForeign, putForeign } from "../foreign_generation.ts";
 import type { HealthLog, StoppedState } from "../health.ts";
@@ -57,6 +57,7 @@ import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { Door } from "./door.ts";
 import { writeEntered } from "./entrances.ts";
 import type { Waited } from "./link_runner.ts";
+import type { OpenedFounding } from "./openings.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
 

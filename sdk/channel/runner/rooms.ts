@@ -16,6 +16,7 @@ import type { CommitRunner } from "./commit_runner.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { DepartureRunner } from "./departure_runner.ts";
 import type { DutyRunner } from "./duty_runner.ts";
+import type { EpochWaiters } from "./epoch_waiters.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
 import type { LinkRunner } from "./link_runner.ts";
@@ -32,6 +33,7 @@ export interface Rooms {
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;
+  readonly epochs: EpochWaiters;
   readonly lookAlikes: LookAlikes;
   readonly newcomers: Newcomers;
   readonly storeAge: StoreAge;

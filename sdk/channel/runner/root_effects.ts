@@ -40,7 +40,10 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
       return void rooms.requester.connected();
     case "members":
       if (effect.tell === "begun") rooms.membership.reportLapsed();
-      else rooms.newcomers.look(rooms.membership.agentIds);
+      else {
+        rooms.newcomers.look(rooms.membership.agentIds);
+        rooms.epochs.look();
+      }
       return void rooms.lookAlikes.look();
   }
 }

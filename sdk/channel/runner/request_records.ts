@@ -10,15 +10,15 @@ import {
   type MessageId,
   parseAgentId,
   parseBinaryId,
-} from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
-import type { Incoming } from "../content/incoming.ts";
-import type { Asked, Attempts, RequestRecords } from "../content/ports.ts";
-import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import type { ChannelDeps } from "./deps.ts";
-import { translating } from "./faults.ts";
-import { askedKind, attemptsKind, repliesKind } from "./channel_kinds.ts";
-import type { ChannelStore } from "./records.ts";
+} from "../../../proto/mod.ts";
+import { createError } from "../../base/errors.ts";
+import type { Incoming } from "../../content/incoming.ts";
+import type { Asked, Attempts, RequestRecords } from "../../content/ports.ts";
+import { decodeFields, encodeFields, type RecordChange } from "../../store/mod.ts";
+import type { ChannelDeps } from "../deps.ts";
+import { translating } from "../faults.ts";
+import { askedKind, attemptsKind, repliesKind } from "../channel_kinds.ts";
+import type { ChannelStore } from "../records.ts";
 
 export function createRequestRecords(
   channelId: ChannelId,
@@ -31,7 +31,7 @@ export function createRequestRecords(
   const reading = <T>(act: () => Promise<T>): Promise<T> => translating("Cannot read what is noted of requests", act);
   return {
     asked: () =>
-      reading(async () => (await store.list(asked)).map(({ id, value }): Asked => decodeAsked(id, value, asked))),
+      reading(() => store.list(asked).then((all) => all.map(({ id, value }) => decodeAsked(id, value, asked)))),
     putAsked: ({ id, key, secret, to, deadlineMs }) => {
       return { type: "put", kind: asked, id, value: encodeFields([key, secret, [...to], deadlineMs]) };
     },
@@ -43,16 +43,14 @@ export function createRequestRecords(
       return { type: "put", kind: replies, id: replyKey(request, reply.sender), value: encodeReply(reply) };
     },
     reply: (request, from) =>
-      reading(async () => {
-        const value = await store.get(replies, replyKey(request, from));
-        return value && { ...decodeReply(value, { kind: replies, from }), knownAs: nameOf(from) };
-      }),
+      reading(() =>
+        store.get(replies, replyKey(request, from)).then((value) =>
+          value && { ...decodeReply(value, { kind: replies, from }), knownAs: nameOf(from) }
+        )
+      ),
     attempts: () =>
-      reading(async () =>
-        new Map((await store.list(attempts)).map(({ id, value }): [string, Attempts] => {
-          const fields = decodeFields(value, attempts);
-          return [id, { count: fields.number(0), deadlineMs: fields.number(1) }];
-        }))
+      reading(() =>
+        store.list(attempts).then((all) => new Map(all.map(({ id, value }) => [id, decodeAttempts(value, attempts)])))
       ),
     putAttempts: (id, { count, deadlineMs }) => ({
       type: "put",
@@ -78,6 +76,11 @@ function decodeAsked(id: string, value: Uint8Array, kind: string): Asked {
     to: fields.list(2).map((each) => parseAgentId(String(each))),
     deadlineMs: fields.number(3),
   };
+}
+
+function decodeAttempts(value: Uint8Array, kind: string): Attempts {
+  const fields = decodeFields(value, kind);
+  return { count: fields.number(0), deadlineMs: fields.number(1) };
 }
 
 function encodeReply({ id, identity, timeMs, sequence, kind, fields, body }: Incoming): Uint8Array {

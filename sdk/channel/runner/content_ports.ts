@@ -1,17 +1,19 @@
 /** The channel's side of requests and replies. */
-import type { Ports } from "../content/ports.ts";
-import type { ChannelDeps } from "./deps.ts";
-import type { HealthLog } from "./health.ts";
-import { reportBadContent } from "./runner/intake.ts";
-import { translating } from "./faults.ts";
-import type { Membership } from "./membership.ts";
+import type { Ports } from "../../content/ports.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { HealthLog } from "../health.ts";
+import { reportBadContent } from "./intake.ts";
+import { translating } from "../faults.ts";
+import type { Membership } from "../membership.ts";
+import type { EpochWaiters } from "./epoch_waiters.ts";
 import { createRequestRecords } from "./request_records.ts";
-import type { OutboxRunner } from "./runner/outbox_runner.ts";
-import type { PositionRunner } from "./runner/position_runner.ts";
+import type { OutboxRunner } from "./outbox_runner.ts";
+import type { PositionRunner } from "./position_runner.ts";
 import { standsInLog } from "./standing.ts";
 
 interface ContentParts {
   readonly membership: Membership;
+  readonly epochs: Pick<EpochWaiters, "wait">;
   readonly outbox: Pick<OutboxRunner, "send">;
   readonly health: HealthLog;
   readonly maxAgeMs: () => number;
@@ -19,7 +21,7 @@ interface ContentParts {
 }
 
 export function createPorts(
-  { membership, outbox, health, maxAgeMs, progress }: ContentParts,
+  { membership, epochs, outbox, health, maxAgeMs, progress }: ContentParts,
   deps: ChannelDeps,
 ): Ports {
   const { agentId, runtime, relayNowMs, session } = deps;
@@ -38,10 +40,9 @@ export function createPorts(
         return progress().written({ isUrgent: true });
       }),
     isMember: (each) => membership.memberOf(each) !== undefined,
-    catchUp: async (timeoutMs) => {
-      const { epoch } = await session.call("ListMembers", { channelId: membership.channelId }, { timeoutMs });
-      await membership.waitForEpoch(epoch, timeoutMs);
-    },
+    catchUp: (timeoutMs) =>
+      session.call("ListMembers", { channelId: membership.channelId }, { timeoutMs })
+        .then(({ epoch }) => epochs.wait(epoch, timeoutMs)),
     stands: (id) => standsInLog(id, { membership, session }),
     tell: health.tell,
     refuse: (incoming, why) => reportBadContent(health, incoming, why),

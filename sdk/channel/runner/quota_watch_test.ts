@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { Usage } from "../../proto/mod.ts";
-import { SimulatedClock } from "../../tests/support/mod.ts";
-import type { QuotaEvent } from "./events.ts";
+import type { Usage } from "../../../proto/mod.ts";
+import { SimulatedClock } from "../../../tests/support/mod.ts";
+import type { QuotaEvent } from "../events.ts";
 import { QuotaWatch } from "./quota_watch.ts";
 
 function usage(used: number, startMs = 1): Usage {

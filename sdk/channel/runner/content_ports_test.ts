@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { parseChannelId } from "../../proto/mod.ts";
-import type { RecordChange } from "../store/mod.ts";
+import { parseChannelId } from "../../../proto/mod.ts";
+import type { RecordChange } from "../../store/mod.ts";
 import { createPorts } from "./content_ports.ts";
-import { ChannelQueue } from "./runner/channel_queue.ts";
-import { PositionRunner } from "./runner/position_runner.ts";
+import { ChannelQueue } from "./channel_queue.ts";
+import { PositionRunner } from "./position_runner.ts";
 
 const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
 

@@ -1,12 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assertEquals } from "@std/assert";
-import { parseChannelId } from "../../proto/mod.ts";
-import { createError } from "../base/errors.ts";
-import { createMemoryDisk, openMemory } from "../store/memory.ts";
-import { RecordStore } from "../store/mod.ts";
-import type { ChannelDeps } from "./deps.ts";
+import { parseChannelId } from "../../../proto/mod.ts";
+import { createError } from "../../base/errors.ts";
+import { createMemoryDisk, openMemory } from "../../store/memory.ts";
+import { RecordStore } from "../../store/mod.ts";
+import type { ChannelDeps } from "../deps.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import type { Membership } from "./membership.ts";
+import type { Membership } from "../membership.ts";
 
 const channelId = parseChannelId("A".repeat(22));
 const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { checkedReader } from "./checked_reader.ts";
-import { createInbox, item } from "./testing/inbox.ts";
+import { createInbox, item } from "../testing/inbox.ts";
 
 for (const fails of ["schema", "listener"] as const) {
   Deno.test(`a ${fails} that throws ends its loop, and the next loop is done with every message`, async () => {

@@ -2,11 +2,11 @@
  * A loop over the messages that fit a schema. In one channel there may be messages of several kinds, each for a loop of its own: one
  * that does not fit is no fault. It is passed over, and an event says why.
  */
-import { isCode } from "../base/errors.ts";
-import { Serial } from "../base/serial.ts";
-import type { Envelope } from "../content/envelope.ts";
-import { describeIssues, type SchemaResult, type StandardSchema } from "../content/standard_schema.ts";
-import type { InboxReader } from "./runner/inbox_runner.ts";
+import { isCode } from "../../base/errors.ts";
+import { Serial } from "../../base/serial.ts";
+import type { Envelope } from "../../content/envelope.ts";
+import { describeIssues, type SchemaResult, type StandardSchema } from "../../content/standard_schema.ts";
+import type { InboxReader } from "./inbox_runner.ts";
 
 /** A message whose content fits the schema of its loop. */
 export type CheckedEnvelope<Value> = Envelope & {

@@ -2,9 +2,9 @@
  * Tells those who listen to a client's events when the plan's messages of this month are used to 80 %, and when they are used
  * up. The API is asked once at the beginning and then every ten minutes, and only while somebody listens.
  */
-import type { Usage } from "../../proto/mod.ts";
-import type { Runtime } from "../base/runtime.ts";
-import type { QuotaEvent } from "./events.ts";
+import type { Usage } from "../../../proto/mod.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import type { QuotaEvent } from "../events.ts";
 
 export interface QuotaWatchDeps {
   readonly runtime: Pick<Runtime, "after">;
@@ -25,21 +25,24 @@ export class QuotaWatch {
 
   constructor(deps: QuotaWatchDeps) {
     this.#deps = deps;
-    void this.#look();
+    this.#look();
   }
 
-  async #look(): Promise<void> {
-    const { usage, tell, isOver, runtime } = this.#deps;
+  #look(): void {
+    const { usage, isOver, runtime } = this.#deps;
     if (isOver()) return;
-    const found = await usage();
-    if (isOver()) return;
-    if (found !== undefined && found.messages.limit !== null) {
-      const { messages: { used, limit }, period: { startMs } } = found;
-      if (startMs !== this.#told.startMs) this.#told = { level: 0, startMs };
-      const level = Math.max(0, ...levels.filter((each) => used >= each * limit));
-      if (level > this.#told.level) tell({ type: "quota", used, limit });
-      this.#told = { level: Math.max(level, this.#told.level), startMs };
-    }
-    runtime.after(everyMs, () => void this.#look());
+    void usage().then((found) => {
+      if (isOver()) return;
+      if (found !== undefined) this.#note(found);
+      runtime.after(everyMs, () => this.#look());
+    });
+  }
+
+  #note({ messages: { used, limit }, period: { startMs } }: Usage): void {
+    if (limit === null) return;
+    if (startMs !== this.#told.startMs) this.#told = { level: 0, startMs };
+    const level = Math.max(0, ...levels.filter((each) => used >= each * limit));
+    if (level > this.#told.level) this.#deps.tell({ type: "quota", used, limit });
+    this.#told = { level: Math.max(level, this.#told.level), startMs };
   }
 }

@@ -1,12 +1,12 @@
 /** Waits for somebody to be in a channel. It looks after it has begun to listen, so nobody comes unseen in between. */
-import { createError, isCode } from "../base/errors.ts";
-import type { Runtime } from "../base/runtime.ts";
-import { type Addressee, addresseesOf } from "../content/values.ts";
-import { memberNamed } from "./addressing.ts";
-import type { ChannelMember } from "./member_list.ts";
-import type { Newcomers } from "./newcomers.ts";
-import type { ChannelPort } from "./port.ts";
-import type { ReceiveOptions } from "./runner/inbox_runner.ts";
+import { createError, isCode } from "../../base/errors.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { type Addressee, addresseesOf } from "../../content/values.ts";
+import { memberNamed } from "../addressing.ts";
+import type { ChannelMember } from "../member_list.ts";
+import type { Newcomers } from "../newcomers.ts";
+import type { ChannelPort } from "../port.ts";
+import type { ReceiveOptions } from "./inbox_runner.ts";
 
 export interface WaitingParts {
   readonly channel: Pick<ChannelPort, "events" | "members" | "over">;

@@ -4,14 +4,14 @@
  * end of its log and was signed by a member, so that nothing else can be put there in this way.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../proto/mod.ts";
-import { isCode, StaticError, TransportError } from "../base/errors.ts";
-import type { RecordChange } from "../store/mod.ts";
-import type { PutBack } from "./connection/link_state.ts";
-import type { ChannelDeps } from "./deps.ts";
-import type { Membership } from "./membership.ts";
-import { commitsKind } from "./channel_kinds.ts";
-import type { KeptCommit } from "./signed_commit.ts";
+import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../../proto/mod.ts";
+import { isCode, StaticError, TransportError } from "../../base/errors.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import type { PutBack } from "../connection/link_state.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { Membership } from "../membership.ts";
+import { commitsKind } from "../channel_kinds.ts";
+import type { KeptCommit } from "../signed_commit.ts";
 
 /** More are lost only with a backup that is older than this many changes of the channel. */
 const maxKept = 32;

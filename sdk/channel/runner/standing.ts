@@ -12,10 +12,10 @@ import {
   generationOf,
   groupIdOf,
   type MessageId,
-} from "../../proto/mod.ts";
-import { isCode } from "../base/errors.ts";
-import type { RelaySession } from "../session/relay_session.ts";
-import type { Membership } from "./membership.ts";
+} from "../../../proto/mod.ts";
+import { isCode } from "../../base/errors.ts";
+import type { RelaySession } from "../../session/relay_session.ts";
+import type { Membership } from "../membership.ts";
 
 /** Throws `StaticError` when the relay cannot be asked. */
 export async function standsInLog(
