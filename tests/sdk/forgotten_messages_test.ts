@@ -46,7 +46,7 @@ Deno.test("a copy of a running agent's directory opens every message that it has
     return { agent, manager };
   };
   const [alice, bob] = [await member("alice"), await member("bob")];
-  await alice.manager.create(name);
+  const room = await alice.manager.create(name);
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   const channel = await StaticClient.over(bob.agent).channel(name);
   const messages: Uint8Array[] = [];
@@ -57,6 +57,7 @@ Deno.test("a copy of a running agent's directory opens every message that it has
     last = body.sequence;
   });
   for (let i = 0; i < count; i++) {
+    if (i === count / 2) await room.rotate();
     await alice.manager.send(name, `secret ${i}`);
     assertEquals(await read(channel, 1), [`secret ${i}`]);
   }

@@ -36,16 +36,19 @@ export async function openWith(
   for (const frontier of of(/^frontier\//)) {
     const epoch = Number(frontier.id.split("/")[1]);
     const past = of(new RegExp(`^past/${epoch}$`)).slice(-1);
-    const current = currents.get(epoch) ?? (past.length > 0 ? [...currents.values()].at(-1) : undefined);
+    const [newest = epoch] = [...currents.keys()].slice(-1);
+    const around = currents.has(epoch) ? epoch : newest;
+    const current = currents.get(around);
     if (current === undefined) continue;
+    const tree = around === epoch ? [] : of(new RegExp(`^frontier/${around}$`)).slice(-1);
+    const group = [current, ...always, ...tree, ...past, frontier];
     // Without a chain: of a sender that has not spoken yet when this tree was written.
     for (const chain of [undefined, ...of(new RegExp(`^ratchet/${epoch}/`))]) {
       const left = messages.keys().filter((at) => epochs[at] === epoch && !found.has(at)).toArray();
       if (left.length === 0) break;
-      const records = [current, ...always, ...past, frontier, ...(chain === undefined ? [] : [chain])];
-      const group = await load(records, channelId, deps);
+      const member = await load(chain === undefined ? group : [...group, chain], channelId, deps);
       for (const at of left) {
-        const outcome = await group?.receive(messages[at] ?? nothing, () => undefined).then(
+        const outcome = await member?.receive(messages[at] ?? nothing, () => undefined).then(
           (got) => got.outcome.kind,
           () => "refused",
         );
