@@ -192,6 +192,16 @@ export class Inside {
     };
   }
 
+  /** From now on a commit of others is followed when this has resolved. */
+  beforeFollow(wait: () => Promise<void>): void {
+    const membership = this.#membership;
+    const follow = membership.follow.bind(membership);
+    membership.follow = async (body) => {
+      await wait();
+      return await follow(body);
+    };
+  }
+
   /** From now on everybody who asks to come back is taken for a member. */
   believeRejoins(): void {
     const membership = this.#membership;

@@ -359,11 +359,17 @@ Deno.test("a relay that takes what is sent again and delivers another commit mak
   }));
   await asked.promise;
   const inside = await bob.inside();
+  // The commit of alice is being followed when the answer comes, and is first.
+  const accepting = Promise.withResolvers<void>();
+  inside.beforeFollow(() => {
+    taken.resolve();
+    return accepting.promise;
+  });
   inside.beforeAccept(async () => {
-    await commit(alice);
+    accepting.resolve();
     await until("bob has followed alice", () => inside.epoch === late.epoch + 1);
   });
-  taken.resolve();
+  await commit(alice);
   await until("bob is back", async () => (await issuesOf(bob)).includes("rejoined"));
   assert((await issuesOf(bob)).includes("relay_lied"));
   await allAgree(alice, bob);

@@ -68,8 +68,6 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
     case "disconnected":
       startArrival(run);
       return goTo(run, { at: "offline" });
-    case "over":
-      return goTo(run, { at: "offline" });
     case "hold":
       return state.link.at === "listening" ? goTo(run, { at: "doubted" }) : undefined;
     case "retry":

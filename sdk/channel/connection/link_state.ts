@@ -194,8 +194,7 @@ export type LinkEvent<N> =
   | { readonly type: "moved" }
   /** Nothing waits to be acknowledged any more: the client is being closed. */
   | { readonly type: "flush" }
-  | { readonly type: "time"; readonly timer: number }
-  | { readonly type: "over" };
+  | { readonly type: "time"; readonly timer: number };
 
 /** The entry that was read, for the window. */
 export interface Taken {

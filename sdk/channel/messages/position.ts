@@ -78,8 +78,7 @@ function happen(run: Run, event: PositionEvent): void {
     case "told":
       return told(run, event.call);
     case "lost":
-      state.durable = Math.min(state.durable, event.position - 1);
-      return;
+      return setAnew(state, { ...state, durable: Math.min(state.durable, event.position - 1) });
     case "forgotten":
       return setAnew(state, { durable: 0, isVoid: true, changes: state.changes });
     case "entered":
@@ -91,8 +90,12 @@ function happen(run: Run, event: PositionEvent): void {
   }
 }
 
-function setAnew(state: PositionState, place: Pick<PositionState, "durable" | "isVoid" | "changes">): void {
-  Object.assign(state, place);
+/** A write that is under way says nothing of the place any more, and is made again. */
+function setAnew(
+  state: PositionState,
+  { durable, isVoid, changes }: Pick<PositionState, "durable" | "isVoid" | "changes">,
+): void {
+  Object.assign(state, { durable, isVoid, changes });
   state.life++;
   state.ahead = 0;
 }

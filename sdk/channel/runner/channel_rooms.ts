@@ -4,7 +4,6 @@
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { EventStream } from "../../base/event_stream.ts";
-import { Serial } from "../../base/serial.ts";
 import type { Incoming } from "../../content/incoming.ts";
 import type { Ports } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
@@ -43,6 +42,7 @@ import { PositionRunner } from "./position_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
 import type { Rooms } from "./rooms.ts";
+import { Turns } from "./turns.ts";
 
 export interface ChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
@@ -60,7 +60,7 @@ const moved: RootEvent = { from: "group", type: "moved" };
 
 export class ChannelRooms implements Rooms {
   readonly events = new EventStream<ChannelEvent>();
-  readonly entries = new Serial();
+  readonly turns = new Turns();
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;
@@ -235,9 +235,9 @@ export class ChannelRooms implements Rooms {
   }
 
   #createRecovery({ bad, returnedMs, foreign, foundings }: ChannelParts): RecoveryRunner {
-    const { membership, health, storeAge, entries, confirmations } = this;
+    const { membership, health, storeAge, turns, confirmations } = this;
     return new RecoveryRunner({
-      ...{ bad, returnedMs, foreign, foundings, membership, health, storeAge, entries, queue: this.queue },
+      ...{ bad, returnedMs, foreign, foundings, membership, health, storeAge, turns, queue: this.queue },
       sight: sightOf(this),
       past: {
         stateAt: (epoch) => confirmations.stateAt(epoch),
@@ -251,10 +251,10 @@ export class ChannelRooms implements Rooms {
   }
 
   #createLink({ log }: ChannelParts): LinkRunner {
-    const { membership, commits, health, entries, recovery, storeAge } = this;
+    const { membership, commits, health, turns, queue, recovery, storeAge } = this;
     const found = this.#found;
     return new LinkRunner({
-      ...{ log, channelId: membership.channelId, health, entries, storeAge, found },
+      ...{ log, channelId: membership.channelId, health, turns, queue, storeAge, found },
       facts: linkFactsOf(this, this.#deps),
       settleStop: () => recovery.settleStop(),
       settleCommit: () => commits.fate(),

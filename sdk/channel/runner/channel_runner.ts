@@ -232,10 +232,9 @@ export class ChannelRunner {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
-    const { queue, recovery, entries, membership } = this.rooms;
+    const { queue, recovery, membership } = this.rooms;
     await queue.idle();
     await recovery.idle();
-    await entries.idle();
     await membership.durable.close();
   }
 

@@ -1,11 +1,9 @@
 /**
- * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. One step is over, and
- * durable, before the next begins; readings and answers come back by themselves. Promises of the connection are here alone.
+ * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. Promises of the connection are
+ * here alone.
  */
 import { type ChannelId, generationOf, type NoticeEnvelope } from "../../../proto/mod.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
-import type { Serial } from "../../base/serial.ts";
 import type { Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf, windowBytes, workOf } from "../connection/link_run.ts";
@@ -15,11 +13,9 @@ import type {
   Answer,
   Facts,
   Found,
-  Link,
   LinkEffect,
   LinkEvent,
   LinkState,
-  LinkStep,
   Notice,
   PutBack,
   Question,
@@ -30,7 +26,10 @@ import type { HealthLog } from "../health.ts";
 import type { LinkFinding } from "../root/root_state.ts";
 import type { StoreAge } from "../store_age.ts";
 import type { Door } from "./door.ts";
+import { Calls } from "./calls.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import { noticeOf } from "./notice_kinds.ts";
+import type { Turns } from "./turns.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
@@ -42,8 +41,8 @@ export interface LinkRunnerParts {
   readonly channelId: ChannelId;
   readonly log: Uint8Array | undefined;
   readonly health: HealthLog;
-  /** One entry after the other, and nothing beside them. */
-  readonly entries: Serial;
+  readonly turns: Turns;
+  readonly queue: ChannelQueue;
   /** Of this moment, whenever they are read. */
   readonly facts: Facts;
   /** Settles whether the log still holds the commit at which we are stopped. */
@@ -67,22 +66,24 @@ export class LinkRunner {
   readonly #deps: Pick<ChannelDeps, "session" | "runtime" | "store">;
   readonly #facts: Facts;
   readonly #state: LinkState<NoticeEnvelope>;
-  readonly #queue: Event[] = [];
-  readonly #timers = new Map<number, () => void>();
-  readonly #operations = new Map<number, Deferred<Waited>>();
-  #isStepping = false;
-  #isOver = false;
-  #operation = 0;
+  readonly #steps: Steps<Event, Effect>;
+  readonly #waiting = new Calls<Waited>();
   /** Connections that have come or gone, and wait for their step: no permit counts any more. */
   #unstepped = 0;
   /** Nothing else is read, entered or founded from a `Subscribe` to its judgement. */
-  #turn: { readonly tag: number; readonly end: () => void } | undefined;
+  #turn: { readonly call: number; readonly tag: number | undefined } | undefined;
 
   constructor(parts: LinkRunnerParts, deps: Pick<ChannelDeps, "session" | "runtime" | "store">) {
     this.#parts = parts;
     this.#deps = deps;
     this.#facts = parts.facts;
     this.#state = newLink(parts.log);
+    this.#steps = parts.queue.add({
+      step: (event) => this.#step(event),
+      perform: (effect) => this.#perform(effect),
+      timers: () => timersOf(this.#state),
+      stepped: () => this.#endTurn(),
+    });
   }
 
   /** Of the log, as the relay said last. */
@@ -93,12 +94,12 @@ export class LinkRunner {
   /** Whether entries flow. */
   get isUp(): boolean {
     const { at } = this.#state.link;
-    return at === "reading" || at === "fetching";
+    return !this.#steps.isOver && (at === "reading" || at === "fetching");
   }
 
   /** Given by the present connection, if it has shown that our store is as new as what we did. */
   get permit(): Permit | undefined {
-    return this.#isOver || this.#unstepped > 0 ? undefined : permitOf(this.#state);
+    return this.#steps.isOver || this.#unstepped > 0 ? undefined : permitOf(this.#state);
   }
 
   /** Permission to send and to commit, in step. */
@@ -114,7 +115,7 @@ export class LinkRunner {
   connection(online: boolean): void {
     this.#unstepped++;
     this.push({ type: online ? "connected" : "disconnected" });
-    if (this.#deps.session.state.kind === "ended") this.#settleAll("late");
+    if (this.#deps.session.state.kind === "ended") this.#waiting.settleAll("late");
   }
 
   deliver(notice: NoticeEnvelope): void {
@@ -129,7 +130,10 @@ export class LinkRunner {
 
   /** Resolves when what stands in front of the stop is here, or when nothing comes any more. */
   allHere(): Promise<Waited> {
-    return this.#wait();
+    if (this.#steps.isOver) return Promise.resolve("over");
+    // No connection comes any more.
+    if (this.#deps.session.state.kind === "ended") return Promise.resolve("late");
+    return this.#waiting.begin((operation) => this.push({ type: "wait", operation }));
   }
 
   /** Nothing waits to be acknowledged any more. */
@@ -138,135 +142,53 @@ export class LinkRunner {
   }
 
   end(): void {
-    this.push({ type: "over" });
-    this.#isOver = true;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.#settleAll("over");
-    this.#turn?.end();
-  }
-
-  #settleAll(result: Waited): void {
-    for (const { resolve } of this.#operations.values()) resolve(result);
-    this.#operations.clear();
+    this.#steps.end();
+    this.#waiting.settleAll("over");
   }
 
   push(event: Event): void {
-    if (this.#isOver) return;
-    this.#queue.push(event);
-    if (!this.#isStepping) this.#run();
+    this.#steps.push(event);
   }
 
-  #wait(): Promise<Waited> {
-    if (this.#isOver) return Promise.resolve("over");
-    // No connection comes any more.
-    if (this.#deps.session.state.kind === "ended") return Promise.resolve("late");
-    const waiting = createDeferred<Waited>();
-    const operation = ++this.#operation;
-    this.#operations.set(operation, waiting);
-    this.push({ type: "wait", operation });
-    return waiting.promise;
+  #step(event: Event): Stepped<Effect> {
+    const { write, effects } = stepLink(this.#state, event, this.#facts);
+    if (event.type === "connected" || event.type === "disconnected") this.#unstepped--;
+    if (write === undefined) return { effects };
+    return { effects, written: this.#deps.store.batch([this.#parts.storeAge.noted(write)]) };
   }
 
-  /** At once, as long as nothing has to be written or waited for. A fault ends the channel. */
-  #run(): void {
-    this.#isStepping = true;
-    try {
-      this.#endTurn();
-      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-        const step = stepLink(this.#state, event, this.#facts);
-        if (event.type === "connected" || event.type === "disconnected") this.#unstepped--;
-        const rest = this.#carryOut(step);
-        if (rest !== undefined) return void rest.then(() => this.#run(), (fault) => this.#fail(fault));
-        this.#endTurn();
-      }
-      this.#isStepping = false;
-      this.#forgetTimers();
-    } catch (fault) {
-      this.#fail(fault);
-    }
-  }
-
-  #fail(fault: unknown): void {
-    this.#isStepping = false;
-    this.#parts.onFault(fault);
-  }
-
-  /** Returns a promise when something has to be waited for. */
-  #carryOut({ write, effects }: LinkStep<NoticeEnvelope>): Promise<void> | undefined {
-    if (write !== undefined) {
-      return this.#carryOutLater(effects, this.#deps.store.batch([this.#parts.storeAge.noted(write)]));
-    }
-    for (const [at, effect] of effects.entries()) {
-      const done = this.#perform(effect);
-      if (done !== undefined) return this.#carryOutLater(effects.slice(at + 1), done);
-    }
-    return undefined;
-  }
-
-  async #carryOutLater(effects: readonly Effect[], first: Promise<void>): Promise<void> {
-    await first;
-    for (const effect of effects) await this.#perform(effect);
-  }
-
-  #perform(effect: Effect): Promise<void> | undefined {
-    if (this.#isOver) return undefined;
-    const parts = this.#parts;
+  #perform(effect: Effect): void {
+    const { turns, health, found } = this.#parts;
     switch (effect.type) {
       case "ask":
-        this.#ask(effect.question, effect.call, effect.about);
-        return undefined;
+        return this.#ask(effect.question, effect.call, effect.about);
       case "read":
-        this.#read(effect.reading, effect.notice, effect.permit);
-        return undefined;
+        return turns.take(() => this.#read(effect.reading, effect.notice, effect.permit));
       case "wake":
-        this.#timers.set(effect.timer, this.#deps.runtime.after(effect.afterMs, () => this.#wake(effect.timer)));
-        return undefined;
-      case "cleared": {
-        const { permit, begins } = effect;
-        const moved = (): void => this.push({ type: "moved" });
-        const cleared = this.#found({ is: "cleared", permit, begins });
-        return cleared === undefined ? void moved() : cleared.then(moved);
-      }
+        return this.#steps.wake(effect.timer, effect.afterMs);
+      case "cleared":
+        return this.#found({ is: "cleared", permit: effect.permit, begins: effect.begins });
       case "resumed":
-        return void this.#found({ is: "resumed", permit: effect.permit });
+        return this.#found({ is: "resumed", permit: effect.permit });
       case "lose_log":
-        return void this.#found({ is: "log_lost" });
+        return this.#found({ is: "log_lost" });
       case "rest":
-        return void this.#found({ is: "rests" });
+        return this.#found({ is: "rests" });
       case "come_back":
-        return void this.#found({ is: "doubted", doubt: effect.doubt });
+        return this.#found({ is: "doubted", doubt: effect.doubt });
       case "unknown":
-        return void parts.found({ from: "relay", type: "ends", reason: "unknown" });
+        return void found({ from: "relay", type: "ends", reason: "unknown" });
       case "report":
-        return void parts.health.report(effect.kind, effect.text);
+        return health.report(effect.kind, effect.text);
       case "acknowledge":
-        return void this.#acknowledge(effect);
+        return this.#acknowledge(effect);
       case "settle":
-        this.#operations.get(effect.operation)?.resolve(effect.result);
-        this.#operations.delete(effect.operation);
-        return undefined;
+        return this.#waiting.settle(effect.operation, effect.result);
     }
   }
 
-  #found(finding: LinkFinding): Promise<void> | undefined {
-    return this.#parts.found({ from: "link", finding });
-  }
-
-  #wake(timer: number): void {
-    this.#timers.delete(timer);
-    this.push({ type: "time", timer });
-  }
-
-  /** Those that no state holds any more. */
-  #forgetTimers(): void {
-    if (this.#timers.size === 0) return;
-    const held = timersOf(this.#state);
-    for (const [timer, cancel] of this.#timers) {
-      if (held.has(timer)) continue;
-      cancel();
-      this.#timers.delete(timer);
-    }
+  #found(finding: LinkFinding): void {
+    void this.#parts.found({ from: "link", finding });
   }
 
   #acknowledge({ consumed, received }: Pick<Extract<Effect, { type: "acknowledge" }>, "consumed" | "received">): void {
@@ -276,14 +198,31 @@ export class LinkRunner {
   }
 
   #read(reading: number, { kind, content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
-    const isDue = (): boolean => !this.#isOver && (kind === "word" || isOfStream(this.#state, reading));
-    this.#parts.entries.run(() => isDue() ? this.#parts.read(content, permit) : undefined)
-      .then((took) => this.push({ type: "read", reading, ...(took !== undefined && { took }) }))
-      .catch((fault) => this.#parts.onFault(fault));
+    const isDue = !this.#steps.isOver && (kind === "word" || isOfStream(this.#state, reading));
+    const took = isDue ? this.#parts.read(content, permit) : undefined;
+    if (took instanceof Promise) took.then((last) => this.#hasRead(reading, last)).catch(this.#parts.onFault);
+    else this.#hasRead(reading, took);
+  }
+
+  #hasRead(reading: number, took: Taken | undefined): void {
+    this.#parts.turns.end();
+    this.push({ type: "read", reading, ...(took !== undefined && { took }) });
   }
 
   #ask(question: Question, call: number, about: About): void {
-    this.#answer(question, call, about).then((answer) => {
+    const { turns } = this.#parts;
+    if (question !== "stop" && question !== "subscribe") return this.#answer(question, call, about);
+    // Nothing else is read, entered or founded until it is judged: it would be worked in with an old permit. Behind what is being read:
+    // the place from which to go on is known then.
+    turns.take(() => {
+      if (!this.#isHeld(call)) return turns.end();
+      this.#turn = { call, tag: about.tag };
+      this.#answer(question, call, about);
+    });
+  }
+
+  #answer(question: Question, call: number, about: About): void {
+    this.#find(question, call, about).then((answer) => {
       if (answer !== undefined) this.push({ type: "answered", call, answer });
     }).catch((error) => {
       // Anything but a refusal is a fault of ours. Of a session that is over the channel hears in another way.
@@ -294,18 +233,18 @@ export class LinkRunner {
   }
 
   /** Undefined when nobody waits for it any more. */
-  async #answer(question: Question, call: number, { tag = 0, epoch = 0 }: About): Promise<Answer | undefined> {
-    const { entries, settleStop, settleCommit, putBack, findCommit } = this.#parts;
+  async #find(question: Question, call: number, { tag = 0, epoch = 0 }: About): Promise<Answer | undefined> {
+    const { settleStop, settleCommit, putBack, findCommit } = this.#parts;
     switch (question) {
       case "stop":
         // Before anything comes: entries are read as by a member that is not stopped, or not at all.
-        await entries.run(() => this.#isHeld(call) ? settleStop() : Promise.resolve());
+        await settleStop();
         return { question };
       case "open_commit":
         await settleCommit();
         return { question };
       case "subscribe":
-        return await this.#takeTurn(call, tag) ? await this.#subscribe(call, tag) : undefined;
+        return await this.#subscribe(call, tag);
       case "put_back":
         return { question, reply: await putBack(epoch) };
       default:
@@ -313,26 +252,19 @@ export class LinkRunner {
     }
   }
 
-  /** Until the answers are judged: a new membership or generation that came in between would be worked in with an old permit. */
-  #takeTurn(call: number, tag: number): Promise<boolean> {
-    const [taken, over] = [createDeferred<boolean>(), createDeferred<void>()];
-    this.#parts.entries.run(() => {
-      const isHeld = this.#isHeld(call);
-      if (isHeld) this.#turn = { tag, end: over.resolve };
-      taken.resolve(isHeld);
-      return isHeld ? over.promise : Promise.resolve();
-    }).catch((fault) => this.#parts.onFault(fault));
-    return taken.promise;
-  }
-
   #endTurn(): void {
-    const { link } = this.#state;
-    if (this.#turn === undefined || (isWaiting(link) && link.stream?.tag === this.#turn.tag)) return;
-    this.#turn.end();
+    if (this.#turn === undefined || this.#isJudged(this.#turn)) return;
     this.#turn = undefined;
+    this.#parts.turns.end();
   }
 
-  /** Behind what is being read: the place from which to go on is known then. */
+  /** Also while what was answered is compared with more. */
+  #isJudged({ call, tag }: { readonly call: number; readonly tag: number | undefined }): boolean {
+    const { link } = this.#state;
+    if (link.at !== "settling" && link.at !== "fetching") return false;
+    return link.call === call || (tag !== undefined && link.stream?.tag === tag);
+  }
+
   async #subscribe(call: number, tag: number): Promise<Answer | undefined> {
     const { channelId, facts, storeAge } = this.#parts;
     const [after, { log }] = [facts.received, this.#state];
@@ -345,25 +277,20 @@ export class LinkRunner {
     });
     if (!this.#isHeld(call)) return undefined;
     storeAge.told(reply.joinedSequence);
-    await this.#found({ is: "subscribed", generation: generationOf(reply.epoch) });
+    this.#found({ is: "subscribed", generation: generationOf(reply.epoch) });
     return { question: "subscribe", reply };
   }
 
   #isHeld(call: number): boolean {
     const { link } = this.#state;
-    return !this.#isOver && "call" in link && link.call === call;
+    return !this.#steps.isOver && "call" in link && link.call === call;
   }
-}
-
-/** For an answer by which it is judged. */
-function isWaiting(link: Link): link is Extract<Link, { at: "settling" | "fetching" }> {
-  return link.at === "settling" || link.at === "fetching";
 }
 
 function timersOf(
   { link, window, calm, arrival }: LinkState<NoticeEnvelope>,
-): ReadonlySet<number | undefined> {
+): readonly (number | undefined)[] {
   const of = "timer" in link ? link.timer : undefined;
   const waits = arrival.waiting.map(({ timer }) => timer);
-  return new Set([of, window.timer, calm, ...waits]);
+  return [of, window.timer, calm, ...waits];
 }

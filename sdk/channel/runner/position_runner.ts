@@ -98,8 +98,8 @@ export class PositionRunner {
   }
 
   /** The relay's log goes on behind this entry, which may be before the place where we were. The place is written again. */
-  lose(position: number): Promise<void> {
-    return this.flush().then(() => this.#steps.push({ type: "lost", position }));
+  lose(position: number): void {
+    this.#steps.push({ type: "lost", position });
   }
 
   /** The position is void, because it belongs to another log. Pending writes do not count for this one. */

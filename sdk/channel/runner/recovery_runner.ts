@@ -7,7 +7,6 @@ import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
-import type { Serial } from "../../base/serial.ts";
 import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
@@ -60,6 +59,7 @@ import type { Waited } from "./link_runner.ts";
 import type { OpenedFounding } from "./openings.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
+import type { Turns } from "./turns.ts";
 
 /** The reader and the connection, at this moment. */
 export interface RecoverySight {
@@ -86,8 +86,7 @@ export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "retur
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly storeAge: StoreAge;
-  /** One entry after the other, and nothing beside them. */
-  readonly entries: Serial;
+  readonly turns: Turns;
   readonly sight: RecoverySight;
   readonly past: RecoveryPast;
   readonly allHere: () => Promise<Waited>;
@@ -109,10 +108,11 @@ interface Entering extends Pick<OpenedFounding, "next" | "changes"> {
 /** As they come: what is kept of them is known by a number from the step on. */
 type Heard = { readonly type: "heard"; readonly welcome: Welcome } | { readonly type: "told"; readonly leaf: ToldLeaf };
 
-/** `operation`: of somebody that waits for the step. */
+/** `operation`: of somebody that waits for the step. `isTurn`: it may enter a group. */
 interface Given {
   readonly event: RecoveryEvent | Heard;
   readonly operation?: number;
+  readonly isTurn?: boolean;
 }
 
 export class RecoveryRunner {
@@ -129,8 +129,8 @@ export class RecoveryRunner {
   readonly #telling = new Calls();
   /** Work with keys that is under way: it may write them. */
   readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
-  /** Of the step under way. */
-  #told: number | undefined;
+  /** Which is stepped. */
+  #given: Given | undefined;
   /** For callers, once it is so. */
   #over: StaticError | undefined;
   /** Of a founding: what is said of it when it was entered. */
@@ -494,7 +494,7 @@ export class RecoveryRunner {
 
   #step(given: Given | { readonly type: "time"; readonly timer: number }): Stepped<RecoveryEffect> {
     const event = "event" in given ? this.#eventOf(given.event) : given;
-    this.#told = "event" in given ? given.operation : undefined;
+    this.#given = "event" in given ? given : undefined;
     const state = { ...this.#state };
     const { write, effects } = stepRecovery(state, event, this.#facts);
     const written = (): void => {
@@ -517,7 +517,9 @@ export class RecoveryRunner {
   #stepped(): void {
     this.#listen();
     this.#bytes.keepTold(this.#named);
-    if (this.#told !== undefined) this.#telling.settle(this.#told, undefined);
+    const { operation, isTurn = false } = this.#given ?? {};
+    if (operation !== undefined) this.#telling.settle(operation, undefined);
+    if (isTurn) this.#parts.turns.end();
     void this.#parts.found({ from: "recovery", finding: { type: "stepped" } });
   }
 
@@ -643,7 +645,12 @@ export class RecoveryRunner {
     const isTurn = request.to === "FindCommit" || request.to === "FoundGeneration";
     const event = await this.#answer(call, request);
     if (event === undefined) return;
-    await (isTurn ? this.#parts.entries.run(() => this.tell(event)) : this.tell(event));
+    if (isTurn) this.#inTurn(event);
+    else this.push(event);
+  }
+
+  #inTurn(event: RecoveryEvent): void {
+    this.#parts.turns.take(() => this.#steps.push({ event, isTurn: true }));
   }
 
   /** Undefined when the channel hears of the end in another way. */
@@ -664,7 +671,8 @@ export class RecoveryRunner {
     const ended = working.catch(() => {});
     this.#jobs.add(ended);
     const event = await working.finally(() => this.#jobs.delete(ended));
-    await (work.of === "welcome" ? this.#parts.entries.run(() => this.tell(event)) : this.tell(event));
+    if (work.of === "welcome") return this.#inTurn(event);
+    await this.tell(event);
     if (event.type === "done" && event.result.of === "request") await this.#forgetUnnamed(event.result.own);
   }
 

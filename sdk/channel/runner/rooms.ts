@@ -1,7 +1,6 @@
 /** The rooms of a channel, by their names. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { EventStream } from "../../base/event_stream.ts";
-import type { Serial } from "../../base/serial.ts";
 import type { Requester } from "../../content/requester.ts";
 import type { Service } from "../../content/service.ts";
 import type { ChannelEvent } from "../events.ts";
@@ -24,12 +23,12 @@ import type { OutboxRunner } from "./outbox_runner.ts";
 import type { PositionRunner } from "./position_runner.ts";
 import type { ReadingRunner } from "./reading_runner.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
+import type { Turns } from "./turns.ts";
 
 export interface Rooms {
   readonly channelId: ChannelId;
   readonly events: EventStream<ChannelEvent>;
-  /** One entry after the other, and nothing beside them. */
-  readonly entries: Serial;
+  readonly turns: Turns;
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;

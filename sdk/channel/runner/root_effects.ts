@@ -98,7 +98,7 @@ function tellConfirmations({ confirmations }: Rooms, told: ToConfirmations): und
   }
 }
 
-function tellReading({ reading, entries, onFault }: Rooms, told: ToReading): undefined {
+function tellReading({ reading, turns }: Rooms, told: ToReading): undefined {
   switch (told.type) {
     case "begins":
       return void reading.begin(told.after, told.head);
@@ -110,14 +110,17 @@ function tellReading({ reading, entries, onFault }: Rooms, told: ToReading): und
       return void reading.lose();
     case "room":
       // Behind what is being read.
-      return void entries.run(() => reading.resumeReading()).catch(onFault);
+      return void turns.take(() => {
+        reading.resumeReading();
+        turns.end();
+      });
   }
 }
 
 function tellPosition({ position, channelId }: Rooms, told: ToPosition): Told {
   switch (told.type) {
     case "lost":
-      return position.lose(told.after);
+      return void position.lose(told.after);
     case "log":
       return void position.note(told.log === undefined ? [] : [putLog(channelId, told.log)]);
     case "replaced":
