@@ -59,10 +59,6 @@ class Reader {
     [this.identity, this.#command, this.#orders] = [identity, command, orders];
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   get count(): number {
     return this.#delivered.size;
   }
