@@ -255,6 +255,29 @@ Deno.test("recover() of an owner that another owner's founding leaves out resolv
   await allAgree(alice, carol);
 });
 
+Deno.test("an owner that starts stopped does not try to remove a member that has left before it has begun the channel anew", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await alice.stop();
+  bob.session.tampering.notice = (each) => each.operation === "DeliverLeave" ? [] : [each];
+  await bob.manager.send(name, "unread");
+  await (await carol.channel()).leave();
+  await sendBogus(bob);
+  await alice.start();
+  await allStopped(alice);
+  const calls: string[] = [];
+  await alice.crash({
+    call: (operation, _body, forward) => {
+      calls.push(operation);
+      return forward();
+    },
+  });
+  alice.clockOffsetMs += patienceMs;
+  await (await alice.channel()).recover();
+  // It would ask who comes before it as soon as it has read that one leaves.
+  assert(!calls.slice(0, calls.indexOf("FoundGeneration")).includes("ListMembers"), calls.join());
+});
+
 /** For everything that happens at once. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setTimeout(resolve)); // wait: for what it may do

@@ -112,6 +112,17 @@ Deno.test("closing does not wait for a relay that does not answer, and closing t
   await bob.start();
 });
 
+Deno.test("a channel that is closed while it closes, and behind its end, is closed each time", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const inside = await alice.inside();
+  let closed = 0;
+  const close = (): Promise<unknown> => inside.close().then(() => closed++);
+  await soon("closing twice", Promise.all([close(), close()]));
+  await soon("closing what is over", Promise.all([close(), close()]));
+  assertEquals([closed, inside.state.ended], [4, { error: undefined }]);
+});
+
 Deno.test("a log that is refused when it is asked for again ends the channel with the relay's reason", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();

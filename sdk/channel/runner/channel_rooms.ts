@@ -36,7 +36,7 @@ import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
 import { KeyAgeRunner } from "./key_age_runner.ts";
 import { LinkRunner } from "./link_runner.ts";
-import { createReader } from "./notices.ts";
+import { createNoticeReader } from "./notices.ts";
 import { OutboxRunner } from "./outbox_runner.ts";
 import { PositionRunner } from "./position_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
@@ -260,7 +260,7 @@ export class ChannelRooms implements Rooms {
       settleCommit: () => commits.fate(),
       putBack: (epoch) => this.#kept.putBack(epoch),
       findCommit: (epoch) => membership.findCommit(epoch),
-      read: createReader(this, found),
+      read: createNoticeReader(this, found),
       onFault: this.onFault,
     }, this.#deps);
   }

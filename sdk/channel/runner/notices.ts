@@ -8,12 +8,12 @@ import type { LinkRunnerParts } from "./link_runner.ts";
 import { takenOf } from "./notice_kinds.ts";
 import type { Rooms } from "./rooms.ts";
 
-export function createReader({ reading, confirmations, recovery }: Rooms, found: Door): LinkRunnerParts["read"] {
+export function createNoticeReader({ reading, confirmations, recovery }: Rooms, found: Door): LinkRunnerParts["read"] {
   const read = (entry: LogEntry, permit: Permit | undefined): Promise<Taken | undefined> | Taken | undefined => {
     const { body } = entry;
     const took = "ciphertext" in body || "commit" in body ? takenOf(body) : undefined;
-    const isReading = reading.read(entry, permit);
-    return isReading === undefined ? took : isReading.then(() => took);
+    const done = reading.read(entry, permit);
+    return done === undefined ? took : done.then(() => took);
   };
   return (notice: NoticeEnvelope, permit) => {
     switch (notice.operation) {
