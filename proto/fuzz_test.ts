@@ -29,7 +29,7 @@ import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
 import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatJoinLink, parseJoinLink } from "./join_link.ts";
 import { limits } from "./limits.ts";
-import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
+import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
 import { decodeOwnersChanges } from "./owners.ts";
@@ -102,6 +102,7 @@ function createTargets(random: Random): readonly Target[] {
     { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
     { name: "decodeConfirmation", valid: [new Uint8Array(120)], decode: (bytes) => void decodeConfirmation(bytes) },
     { name: "decodeMessageAad", valid: [new Uint8Array(24), messageAad()], decode: decodeMessageAad },
+    { name: "readMessageWord", valid: [messageAad()], decode: (bytes) => void readMessageWord(bytes) },
     { name: "decodeBundle", valid: [bundle()], decode: (bytes) => decodeBundle(bytes, 2) },
     {
       name: "parseInviteToken",
@@ -130,7 +131,8 @@ function sealLink(content: Uint8Array): string {
 /** The bytes of the golden test. */
 function messageAad(): Uint8Array {
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
-  return encodeMessageAad({ messageId, counter: 9, count: 3, keyNumber: 1, gone: { first: 4, count: 5 } });
+  const word = { seen: { place: 7, count: 2, hash: new Uint8Array(16).fill(1) }, before: new Uint8Array(16).fill(2) };
+  return encodeMessageAad({ messageId, counter: 9, count: 3, keyNumber: 1, gone: { first: 4, count: 5 }, word });
 }
 
 function bundle(): Uint8Array {

@@ -22,7 +22,7 @@ import { WireError } from "./errors.ts";
 import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatInviteToken } from "./invite_token.ts";
 import { limits } from "./limits.ts";
-import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
+import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./message_aad.ts";
 import { calls, type Lane, notices } from "./operations.ts";
 import {
   admissionStatement,
@@ -186,6 +186,9 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const messageId = parseBinaryId<MessageId>(channelId);
   const messageAad = { messageId, counter: 258, count: 3, keyNumber: 4, gone: { first: 256, count: 2 } };
   assertEquals(decodeMessageAad(encodeMessageAad(messageAad)), messageAad);
+  const seen = { place: 2 ** 32 + 1, count: 258, hash: new Uint8Array(16).fill(14) };
+  const word = { seen, before: new Uint8Array(16).fill(15) };
+  assertEquals(readMessageWord(encodeMessageAad({ ...messageAad, word })), word);
   assertEquals({
     authenticate: bytesToHex(authenticationStatement(authentication)),
     leave: bytesToHex(leaveStatement(leave)),
@@ -201,7 +204,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     inviteId: inviteIdOf(secret),
     inviteToken: formatInviteToken({ ...invite, secret }),
     commitAad: bytesToHex(encodeCommitAad(commitAad)),
-    messageAad: bytesToHex(encodeMessageAad(messageAad)),
+    messageAad: bytesToHex(encodeMessageAad({ ...messageAad, word })),
   }, golden.statements);
   const { owners: _, ...withoutOwners } = commit;
   const inputs = {
@@ -219,7 +222,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     inviteId: { secret },
     inviteToken: { ...invite, secret },
     commitAad,
-    messageAad,
+    messageAad: { ...messageAad, word },
   };
   assertEquals(readable(inputs), golden.statementInputs);
 });

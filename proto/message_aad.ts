@@ -1,8 +1,10 @@
 /**
- * The authenticated data of an application message: its id, its sender's counters, and what its sender says about its own past.
- * Members deduplicate by the id and notice gaps by the counters, the relay charges by their number, and nobody can forge them.
+ * The authenticated data of an application message: its id, its sender's counters, what its sender says about its own past, and its
+ * word about the log. Members deduplicate by the id and notice gaps by the counters, the relay charges by their number, and nobody can
+ * forge them.
  */
 import { WireError } from "./errors.ts";
+import { type LogWord, logWordBytes, nothingSaid, readLogWord, writeLogWord } from "./log_word.ts";
 import { binaryIdBytes, binaryIdFromBytes, binaryIdToBytes, type MessageId } from "./ids.ts";
 
 /** Counters in a row. */
@@ -26,19 +28,19 @@ export interface MessageAad {
 /** In one bundle. */
 export const maxBundledMessages = 64;
 
-const [counterAt, countAt, keyNumberAt, goneAt, goneCountAt] = [16, 24, 26, 30, 38] as const;
+const [counterAt, countAt, keyNumberAt, goneAt, goneCountAt, wordAt] = [16, 24, 26, 30, 38, 42] as const;
 /** Always, so that the length says nothing about what happened to the sender. */
-const fullBytes = 42;
+export const messageAadBytes = wordAt + logWordBytes;
 
-/** A single message of a sender that has nothing to say about its past, unless more is given. */
+/** A single message of a sender that has nothing to say about its past, nor about the log, unless more is given. */
 export function encodeMessageAad(
-  { messageId, counter, count = 1, keyNumber = 0, gone }:
+  { messageId, counter, count = 1, keyNumber = 0, gone, word = nothingSaid }:
     & Pick<MessageAad, "messageId" | "counter">
-    & Partial<MessageAad>,
+    & Partial<MessageAad & { readonly word: LogWord }>,
 ): Uint8Array {
   const fits = count < 2 ** 16 && keyNumber < 2 ** 32 && (gone?.count ?? 0) < 2 ** 32;
   if (!fits) throw new RangeError("A number of authenticated data is too large");
-  const bytes = new Uint8Array(fullBytes);
+  const bytes = new Uint8Array(messageAadBytes);
   const view = new DataView(bytes.buffer);
   bytes.set(binaryIdToBytes(messageId));
   view.setBigUint64(counterAt, BigInt(counter));
@@ -46,13 +48,14 @@ export function encodeMessageAad(
   view.setUint32(keyNumberAt, keyNumber);
   view.setBigUint64(goneAt, BigInt(gone?.first ?? 0));
   view.setUint32(goneCountAt, gone?.count ?? 0);
+  writeLogWord(bytes.subarray(wordAt), word);
   return bytes;
 }
 
 /** Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. */
 export function decodeMessageAad(bytes: Uint8Array): MessageAad {
-  if (bytes.length < fullBytes) {
-    refuse(`Authenticated data has ${bytes.length} bytes, at least ${fullBytes} are needed`);
+  if (bytes.length < messageAadBytes) {
+    refuse(`Authenticated data has ${bytes.length} bytes, at least ${messageAadBytes} are needed`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const messageId = binaryIdFromBytes<MessageId>(bytes.subarray(0, binaryIdBytes));
@@ -64,6 +67,11 @@ export function decodeMessageAad(bytes: Uint8Array): MessageAad {
   // Each of them has a counter, which its receivers keep on disk.
   if (counter > Number.MAX_SAFE_INTEGER - (count - 1)) refuse("The last counter of a message is beyond 2^53 - 1");
   return { messageId, counter, count, keyNumber: view.getUint32(keyNumberAt), gone: readGone(view, counter) };
+}
+
+/** Of authenticated data that is known to be some. Apart, because the relay does not read it, nor does a look at counters alone. */
+export function readMessageWord(bytes: Uint8Array): LogWord {
+  return readLogWord(bytes.subarray(wordAt));
 }
 
 function readGone(view: DataView, counter: number): CounterRange | undefined {

@@ -155,16 +155,7 @@ export {
 export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./pem.ts";
 export { limits } from "./limits.ts";
 export { knownFeatures, sessionFeatures } from "./features.ts";
-export {
-  countModulus,
-  type LogWord,
-  logWordBytes,
-  nothingSaid,
-  readLogWord,
-  seenHashBytes,
-  type SeenOfLog,
-  writeLogWord,
-} from "./log_word.ts";
+export { countModulus, type LogWord, nothingSaid, seenHashBytes } from "./log_word.ts";
 export {
   bundleBytesOf,
   bundledHeadBytes,
@@ -180,6 +171,8 @@ export {
   encodeMessageAad,
   maxBundledMessages,
   type MessageAad,
+  messageAadBytes,
+  readMessageWord,
 } from "./message_aad.ts";
 export {
   bundlesCapability,

@@ -8,8 +8,10 @@ export type IssueKind =
   | "undecryptable"
   /** Senders counted more messages than arrived. */
   | "missing_messages"
-  /** Messages arrived in another order than they were sent. */
+  /** Messages arrived in another order than they were sent, or than another member has seen: then the relay or that member lies. */
   | "reordered"
+  /** Another member has seen more or fewer messages of an epoch than this agent: the relay keeps some back, or that member lies. */
+  | "missing_tail"
   /** The relay gave up messages that were too old or too many. */
   | "dropped_by_relay"
   /** The relay delivers messages of an epoch whose commit it does not deliver. */

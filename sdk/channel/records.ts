@@ -21,6 +21,7 @@ import {
   fieldsUnder,
   putRecord,
 } from "./channel_kinds.ts";
+import type { OrderRecord } from "./order/order_state.ts";
 import type { Ending } from "./reading/endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import { type Came, type Lineage, noLineage } from "./lineage.ts";
@@ -164,6 +165,33 @@ export function deletePosition(channelId: ChannelId): RecordChange {
 export function positionOf(records: ChannelRecords): LogPosition | undefined {
   const fields = fieldsOf(records, "position");
   return fields && { sequence: fields.number(0), epoch: fields.optionalNumber(1) };
+}
+
+/** The order of the log as far as the position that is written with it; see `order/`. */
+export function putOrder(channelId: ChannelId, record: OrderRecord): RecordChange {
+  const { sequence, epoch, count, hash, before, unsureThrough, isOpen, own } = record;
+  return putRecord(channelId, "order", [
+    ...[sequence, epoch, count, hash, before ?? null, unsureThrough, isOpen],
+    own.map((entry) => [entry.sequence, entry.epoch, entry.digest ?? null]),
+  ]);
+}
+
+export function orderOf(records: ChannelRecords): OrderRecord | undefined {
+  const fields = fieldsOf(records, "order");
+  return fields && {
+    sequence: fields.number(0),
+    epoch: fields.number(1),
+    count: fields.number(2),
+    hash: fields.bytes(3),
+    before: fields.isNull(4) ? undefined : fields.bytes(4),
+    unsureThrough: fields.number(5),
+    isOpen: fields.flag(6),
+    own: fields.rows(7).map((row) => ({
+      sequence: row.number(0),
+      epoch: row.number(1),
+      digest: row.isNull(2) ? undefined : row.bytes(2),
+    })),
+  };
 }
 
 /** Which log the position is of; see `relay/core/log_id.ts`. To be written in one with it. */

@@ -7,6 +7,7 @@ import { confirmationsOf } from "./confirmation_records.ts";
 import { type ForeignGeneration, foreignOf } from "./foreign_generation.ts";
 import { keyAgesOf, type SeenLeaf } from "./key_age_records.ts";
 import type { ChannelTrust } from "./key_changes.ts";
+import type { OrderRecord } from "./order/order_state.ts";
 import type { LogPosition } from "./reading/log_place.ts";
 import {
   type CounterRecord,
@@ -14,6 +15,7 @@ import {
   type Landmarks,
   landmarksOf,
   logOf,
+  orderOf,
   positionOf,
   type SenderRecord,
   sendersOf,
@@ -35,6 +37,8 @@ export interface StoredChannel {
   /** The log that the position is of; undefined when it has just joined. */
   readonly log: Uint8Array | undefined;
   readonly landmarks: Landmarks;
+  /** Undefined in a membership that has written no position. */
+  readonly order: OrderRecord | undefined;
   readonly counters: CounterRecord;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
   readonly confirmations: ConfirmationRecords;
@@ -55,6 +59,7 @@ export function decodeChannel(
     position: positionOf(records),
     log: logOf(records),
     landmarks: landmarksOf(records),
+    order: orderOf(records),
     counters: countersOf(records),
     senders: sendersOf(records),
     confirmations: confirmationsOf(records, joinedEpoch),

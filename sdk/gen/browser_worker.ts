@@ -1,10 +1,10 @@
 /** Built from sdk/platform/browser_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
-  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",We=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
+  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ie=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),Ie=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${We})|[${Ie}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",$e=new RegExp(`^[${q}]+(?: [${q}" +
   "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var De=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Ke(),(r," +
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
@@ -61,10 +61,10 @@ export const source =
   "uestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:" +
   "36e5});var w=3,y=4,M=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
   "llBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);retu" +
-  "rn t}function W(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
+  "rn t}function I(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
   "} bytes; 1 to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e" +
   "=R(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiti" +
-  "ng\");this.#e=R(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){W(r.length),(e===" +
+  "ng\");this.#e=R(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){I(r.length),(e===" +
   "\"control\"?this.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?V.control:V.data,n=r===V" +
   ".control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return thi" +
   "s.#s(o,n,r),o}#s(e,r,n){let o=w,s=0,l=this.#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=y)break;je(e,o,c." +
@@ -75,7 +75,7 @@ export const source =
   "o=0;#s=new Uint8Array(0);#a=\"off\";#i=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,cov" +
   "erBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#" +
   "r.pendingBytes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r." +
-  "push(e,r):(W(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
+  "push(e,r):(I(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
   "#t.push({cellBytes:R(e)}),this.#C()}configure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cov" +
   "er needs an interval above 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#a=e,this.#i=r,this.#p=!1,this.#u=thi" +
   "s.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(" +
@@ -107,12 +107,12 @@ export const source =
   "(U(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??C[e].retryable,this.ret" +
   "ryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable,this.members" +
   "=n.members}},O=class extends h{name=\"TransportError\"},z=class extends O{name=\"UnavailableError\"},Z=class exten" +
-  "ds O{name=\"InternalError\"},Q=class extends h{name=\"AuthError\"},I=class extends h{name=\"ChannelError\"},X=class " +
-  "extends I{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},Y=cla" +
+  "ds O{name=\"InternalError\"},Q=class extends h{name=\"AuthError\"},W=class extends h{name=\"ChannelError\"},X=class " +
+  "extends W{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},Y=cla" +
   "ss extends h{name=\"QuotaExceededError\"},ee=class extends h{name=\"MlsError\"},re=class extends h{name=\"InvalidAr" +
   "gumentError\"},te=class extends h{name=\"StoreError\"},ne=class extends h{name=\"RemoteError\";remoteCode;construct" +
   "or(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function b(t){return(e,r,n" +
-  ")=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(Q),ChannelError:b(I),QuotaExceededError:b(Y),MlsError:" +
+  ")=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(Q),ChannelError:b(W),QuotaExceededError:b(Y),MlsError:" +
   "b(ee),InvalidArgumentError:b(re),StoreError:b(te),UnavailableError:b(z),RemovedError:b(X),RemoteError:(t,e,r)=" +
   ">new ne(e,r),InternalError:b(Z)};function oe(t,e,r){return ze[C[t].errorClass](t,e,r)}function ye(t,e){return " +
   "e!==void 0&&E(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}function L({host:t,port:e}){return`${t.i" +

@@ -1,10 +1,10 @@
 /** Built from sdk/platform/deno_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
-  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Le=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
+  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",De=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),De=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",We=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",He=fe(()=>new RegExp(`(${Le})|[${De}]|${We}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),Le=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",We=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",He=fe(()=>new RegExp(`(${De})|[${Le}]|${We}`,\"gu\")),j=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Ke=new RegExp(`^[${j}]+(?: [${j}" +
   "]+)*$`),kr=new RegExp(`^[${j} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function Fe(t,e){return t.replace(He(),(r," +
   "n)=>n??(e.test(r)?r:qe(r)))}function qe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
@@ -61,10 +61,10 @@ export const source =
   "uestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:" +
   "36e5});var A=3,y=4,M=2,V={control:0,data:1};function I(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
   "llBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);retu" +
-  "rn t}function L(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
+  "rn t}function D(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
   "} bytes; 1 to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e" +
   "=I(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiti" +
-  "ng\");this.#e=I(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){L(r.length),(e===" +
+  "ng\");this.#e=I(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){D(r.length),(e===" +
   "\"control\"?this.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?V.control:V.data,n=r===V" +
   ".control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return thi" +
   "s.#i(o,n,r),o}#i(e,r,n){let o=A,i=0,l=this.#n[n]??0;for(let u of r){if(l===0){if(e.length-o<=y)break;Qe(e,o,u." +
@@ -75,7 +75,7 @@ export const source =
   "o=0;#i=new Uint8Array(0);#a=\"off\";#s=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,cov" +
   "erBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#" +
   "r.pendingBytes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r." +
-  "push(e,r):(L(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
+  "push(e,r):(D(r.length),this.#t.push({lane:e,envelope:r}),this.#n+=r.length+y),this.#m())}setCellBytes(e){this." +
   "#t.push({cellBytes:I(e)}),this.#C()}configure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cov" +
   "er needs an interval above 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#a=e,this.#s=r,this.#p=!1,this.#u=thi" +
   "s.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e){this.#d=e}flush(e){return this.#l?Promise.resolve(" +
@@ -107,12 +107,12 @@ export const source =
   "(U(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??E[e].retryable,this.ret" +
   "ryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable,this.members" +
   "=n.members}},O=class extends h{name=\"TransportError\"},z=class extends O{name=\"UnavailableError\"},Z=class exten" +
-  "ds O{name=\"InternalError\"},X=class extends h{name=\"AuthError\"},D=class extends h{name=\"ChannelError\"},Y=class " +
-  "extends D{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},ee=cl" +
+  "ds O{name=\"InternalError\"},X=class extends h{name=\"AuthError\"},L=class extends h{name=\"ChannelError\"},Y=class " +
+  "extends L{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},ee=cl" +
   "ass extends h{name=\"QuotaExceededError\"},re=class extends h{name=\"MlsError\"},te=class extends h{name=\"InvalidA" +
   "rgumentError\"},ne=class extends h{name=\"StoreError\"},oe=class extends h{name=\"RemoteError\";remoteCode;construc" +
   "tor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function b(t){return(e,r," +
-  "n)=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(X),ChannelError:b(D),QuotaExceededError:b(ee),MlsErro" +
+  "n)=>new t(e,r,n)}var ze={TransportError:b(O),AuthError:b(X),ChannelError:b(L),QuotaExceededError:b(ee),MlsErro" +
   "r:b(re),InvalidArgumentError:b(te),StoreError:b(ne),UnavailableError:b(z),RemovedError:b(Y),RemoteError:(t,e,r" +
   ")=>new oe(e,r),InternalError:b(Z)};function R(t,e,r){return ze[E[t].errorClass](t,e,r)}function ye(t,e){return" +
   " e!==void 0&&B(e)?e:t===429?\"rate_limited\":t===503?\"overloaded\":void 0}function he({host:t,port:e}){return`${t" +

@@ -4,7 +4,7 @@ export const source =
   "ropertyNames;var Je=Object.getPrototypeOf,ze=Object.prototype.hasOwnProperty;var Ze=(t,e,r,n)=>{if(e&&typeof e" +
   "==\"object\"||typeof e==\"function\")for(let o of Ge(e))!ze.call(t,o)&&o!==r&&ue(t,o,{get:()=>e[o],enumerable:!(n=" +
   "Ve(e,o))||n.enumerable});return t};var pe=(t,e,r)=>(r=t!=null?je(Je(t)):{},Ze(e||!t||!t.__esModule?ue(r,\"defau" +
-  "lt\",{value:t,enumerable:!0}):r,t));var Fe=pe(require(\"node:process\")),le=require(\"node:worker_threads\");functi" +
+  "lt\",{value:t,enumerable:!0}):r,t));var We=pe(require(\"node:process\")),le=require(\"node:worker_threads\");functi" +
   "on ye(t){let e;return()=>e??=t()}var fe=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",he=\"\\\\p{Extended_Pic" +
   "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ye=[`${he}(?:\\\\u200d${he})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${fe})[\\\\u2" +
   "00c\\\\u200d](?=${fe})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
@@ -143,7 +143,7 @@ export const source =
   "rMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:ie.decode(n)}),r===2&&(e={...e,message:ie.decode(n)}));retur" +
   "n e}function*Ae(t){for(let{field:e,value:r}of se(t)){if(e!==3||typeof r==\"number\")continue;let[n,o]=[\"\",new Ui" +
   "nt8Array];for(let i of se(r))typeof i.value!=\"number\"&&(i.field===1&&(n=ie.decode(i.value).replace(/^.*\\//,\"\")" +
-  "),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var W=class{#r=new Uint8Array(S);#e=0;#t=new Uint8A" +
+  "),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var F=class{#r=new Uint8Array(S);#e=0;#t=new Uint8A" +
   "rray(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<S){let i=e.subarray(n,n+S-this.#e);if(this.#r.set(" +
   "i,this.#e),this.#e+=i.length,n+=i.length,this.#e<S)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#" +
   "o);n+=o.length,o.length===this.#t.length?this.#i(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this" +
@@ -163,7 +163,7 @@ export const source =
   "return{message:r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:r,...i>=0&&{retryAfter" +
   "Ms:i}}}function yr(t){try{let{code:e,message:r,retryAfterMs:n}=Ee(t());return U(e)?{code:e,message:r,...n!==vo" +
   "id 0&&{retryAfterMs:n}}:void 0}catch{return}}function mr(t){return Uint8Array.from(atob(t),e=>e.charCodeAt(0))" +
-  "}var Le=require(\"node:crypto\"),He=require(\"node:net\"),F=require(\"node:tls\");var Me=require(\"node:buffer\"),Re=r" +
+  "}var Le=require(\"node:crypto\"),He=require(\"node:net\"),W=require(\"node:tls\");var Me=require(\"node:buffer\"),Re=r" +
   "equire(\"node:http\"),ae=require(\"node:https\"),k=require(\"node:net\"),Oe=pe(require(\"node:process\"));function gr(" +
   "t,e=Oe.default.env){let r=Ue(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"https_proxy\"),n=Ue(e,\"NO_PROXY\",\"no_prox" +
   "y\");if(r===void 0||xr(t,e[n??\"\"]??\"\"))return;let o=e[r]??\"\",i=o.includes(\"://\")?o:`http://${o}`,l=URL.canParse" +
@@ -186,8 +186,8 @@ export const source =
   "us ${c}`)}),B.on(\"error\",c=>r?.aborted?C(r.reason):P(c.message,c)),B.end()})}async function $e(t,e,r){return a" +
   "wait vr(t,{tunnel:await Ie(t,r),protocol:e,signal:r})}function vr({host:t,port:e,trust:r},{tunnel:n,protocol:o" +
   ",signal:i}){return new Promise((l,h)=>{if(i.aborted)return n?.destroy(),h(i.reason);let p=r.certificateHashes." +
-  "length>0,d=(0,F.connect)({host:t,port:e,...n&&{socket:n},...(0,He.isIP)(t)===0&&{servername:t},ALPNProtocols:[" +
-  "o],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...F.rootCertificates,...r.caCerts]},rejectUnauthorized:!p" +
+  "length>0,d=(0,W.connect)({host:t,port:e,...n&&{socket:n},...(0,He.isIP)(t)===0&&{servername:t},ALPNProtocols:[" +
+  "o],minVersion:\"TLSv1.3\",...r.caCerts.length>0&&{ca:[...W.rootCertificates,...r.caCerts]},rejectUnauthorized:!p" +
   "}),u=C=>{i.removeEventListener(\"abort\",A),d.destroy(),h(C)},A=()=>u(i.reason);i.addEventListener(\"abort\",A),d." +
   "on(\"error\",u),d.once(\"secureConnect\",()=>{if(p&&!Er(d,r))return u(new Error(\"the relay's certificate is none o" +
   "f tls.certificateHashes\"));if(d.alpnProtocol!==o)return u(new Error(`the server does not speak ${o}`));i.remov" +
@@ -201,8 +201,8 @@ export const source =
   ".#e=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#r)if(n*250>e)r=Math.min(r,n);else fo" +
   "r(let i of o)queueMicrotask(()=>this.#n(n,i)&&i.run());r<1/0&&this.#s(r)}};function Ke(){return Date.now()}var" +
   " Ar=5e3,Cr=new q;function j(t,e){if(t>=Ar)return Cr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)" +
-  "}function De(t){return crypto.getRandomValues(new Uint8Array(t))}var Ne=1024*1024,Br=1500,We={transport:\"grpc\"" +
-  ",carrier:\"tcp\",unusable:()=>{},connect:async(t,e)=>new de(await $e(t,\"h2\",e),t)},de=class{#r;#e;#t;#o=new W;#n" +
+  "}function De(t){return crypto.getRandomValues(new Uint8Array(t))}var Ne=1024*1024,Br=1500,Fe={transport:\"grpc\"" +
+  ",carrier:\"tcp\",unusable:()=>{},connect:async(t,e)=>new de(await $e(t,\"h2\",e),t)},de=class{#r;#e;#t;#o=new F;#n" +
   ";#i=()=>{};#s;closed;constructor(e,r){let n=D(r);this.closed=new Promise(o=>this.#i=o),this.#r=(0,w.connect)(`" +
   "https://${n}`,{createConnection:()=>e,settings:{initialWindowSize:Ne,enablePush:!1}}),this.#r.once(\"connect\",(" +
   ")=>this.#r.setLocalWindowSize(Ne)),this.#r.on(\"error\",o=>this.#d({message:_(o)})),this.#r.on(\"goaway\",()=>this" +
@@ -223,5 +223,5 @@ export const source =
   "tring\"?o:\"\",i))}#d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()=>{},this." +
   "#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#r.destroy()}};function _r(t){try{return de" +
   "codeURIComponent(t).slice(0,1024)}catch{return t.slice(0,1024)}}ge({post:t=>le.parentPort?.postMessage(t),list" +
-  "en:t=>{le.parentPort?.on(\"message\",t)}},{connectors:[We],nowMs:Ke,after:j,randomBytes:De,exit:()=>Fe.default.e" +
+  "en:t=>{le.parentPort?.on(\"message\",t)}},{connectors:[Fe],nowMs:Ke,after:j,randomBytes:De,exit:()=>We.default.e" +
   "xit()});\n";

@@ -6,9 +6,9 @@ import { envelopeCapacity, maxMessageEnvelopeOverhead } from "../../proto/mod.ts
 
 /**
  * PrivateMessage around its plaintext: version and wire format (4), group id (17), epoch (8), content type (1), authenticated
- * data of a message (43), sender data (29), length of the ciphertext (4), tag (16).
+ * data of a message (83), sender data (29), length of the ciphertext (4), tag (16).
  */
-const framingBytes = 4 + 17 + 8 + 1 + 43 + 29 + 4 + 16;
+const framingBytes = 4 + 17 + 8 + 1 + 83 + 29 + 4 + 16;
 
 /** For `MemberDeps.padding`. */
 export function createCellPadding(cellBytes: number): (contentBytes: number) => number {

@@ -1,6 +1,6 @@
 /**
- * Whatever an honest agent and an honest relay go through, no store is taken for an old one: 20 random schedules, and 100 in the
- * campaign.
+ * Whatever an honest agent and an honest relay go through, no store is taken for an old one, and no log for another one: 20 random
+ * schedules, and 100 in the campaign.
  */
 import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -113,6 +113,10 @@ for (let at = 0; at < channels; at++) {
         await steps[what]?.(actor, scene);
       }
       for (const actor of actors) await until("all are in step", () => isSettled(actor));
+      for (const actor of actors) {
+        const { issues } = await actor.inside();
+        scene.alarms.push(...issues.filter(({ text }) => text.includes(" has seen ")).map(({ text }) => text));
+      }
       assertEquals(scene.alarms, [], `seed ${random.seed}: ${done.join(", ")}`);
     }
     await allAgree(...actors);

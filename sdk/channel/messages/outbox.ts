@@ -9,6 +9,7 @@ import { acceptCounters, closeCounters, giveUpCounters, noteCounters, restartCou
 import { endHold, goOn, hasSealed } from "./next_bundle.ts";
 import { isNoRoom, type Obstacle, obstacleOf, type Refused } from "./obstacles.ts";
 import {
+  drop,
   forget,
   giveUp,
   giveUpAll,
@@ -243,6 +244,7 @@ function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
   }
   const since = bundle.fate.at === "under_way" ? bundle.fate.since : undefined;
   const isSurelyNot = noRoom !== undefined || obstacle.kind === "epoch";
+  if (isSurelyNot) drop(run, bundle, false);
   bundle.fate = isSurelyNot
     ? { at: "unsent", noRoom }
     : { at: "may_stand", since: since ?? bundle.made?.life ?? state.counters.life };

@@ -1,6 +1,6 @@
 /** One step of the outbox under way, and the few things that all of its parts say: how messages and bundles end, or wait again. */
 import type { CounterRecord } from "../records.ts";
-import { type Bundle, countersOf, isQueued, type Message, orderOf, type SendGroup } from "./bundles.ts";
+import { type Bundle, countersOf, isQueued, mayStand, type Message, orderOf, type SendGroup } from "./bundles.ts";
 import { giveUpCounters } from "./counters.ts";
 import { allMessages, type OutboxEffect, type OutboxFacts, type OutboxState, type Rejection } from "./outbox_state.ts";
 import { removeBundle, removeMessage, scatterInto } from "./send_queue.ts";
@@ -38,7 +38,9 @@ export function tellQueued<M>({ effects }: Run<M>, message: Message<M>): void {
 }
 
 /** Nothing will be sent under its counters any more. */
-export function forget<M>({ state: { counters, queue } }: Run<M>, bundle: Bundle<M>): void {
+export function forget<M>(run: Run<M>, bundle: Bundle<M>): void {
+  const { state: { counters, queue } } = run;
+  if (bundle.fate.at !== "unsent") drop(run, bundle, mayStand(bundle));
   const unmake = (each: Bundle<M>): void => {
     const range = countersOf(each);
     if (range !== undefined && each.made?.life === counters.life) giveUpCounters(counters, range);
@@ -49,6 +51,11 @@ export function forget<M>({ state: { counters, queue } }: Run<M>, bundle: Bundle
   for (const each of queue.bundles) {
     if (each.fate.at === "unsent" && each.made !== undefined && orderOf(each) > orderOf(bundle)) unmake(each);
   }
+}
+
+export function drop<M>({ effects }: Run<M>, { made }: Bundle<M>, mayStand: boolean): void {
+  if (made?.sealed === undefined) return;
+  effects.push({ type: "dropped", counter: made.first, epoch: made.sealed.epoch, mayStand });
 }
 
 /** A bundle that the relay does not have: its counters are gone, and its messages wait again in their place. */

@@ -112,6 +112,8 @@ export type OutboxEffect<M> =
   /** To be written beside all others: nobody waits, and nothing rests on it. */
   | { readonly type: "note"; readonly record: CounterRecord }
   | { readonly type: "settle"; readonly operation: number }
+  /** The relay was given it, and is not any more. `mayStand`: nobody can tell whether it stands in the log. */
+  | { readonly type: "dropped"; readonly counter: number; readonly epoch: number; readonly mayStand: boolean }
   /** The relay has them. */
   | { readonly type: "accepted"; readonly messages: readonly Message<M>[] }
   /** Its caller need not wait: it is sent later. */

@@ -14,6 +14,7 @@ import type { Sealing } from "../../mls/durable_group.ts";
 import type { Sealed } from "../../mls/group.ts";
 import { listsExtension } from "../../mls/leaf.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { OrderRunner } from "./order_runner.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../membership.ts";
 import type { Bundle } from "../messages/bundles.ts";
@@ -21,6 +22,7 @@ import type { Bundle } from "../messages/bundles.ts";
 export interface BundleSealerParts {
   readonly membership: Membership;
   readonly confirmations: Pick<ConfirmationRunner, "carry">;
+  readonly order: Pick<OrderRunner, "word">;
 }
 
 /** The content of a message as it is sealed. */
@@ -56,14 +58,15 @@ export class BundleSealer {
 
   /** Its key and its counters are durable when this resolves. */
   async seal(bundle: Bundle<Sealable>, reserving: NonNullable<Sealing["reserving"]>): Promise<Sealed> {
-    const { confirmations, membership } = this.#parts;
+    const { confirmations, membership, order } = this.#parts;
     const { id: messageId, messages, messages: [first], made } = bundle;
     if (made === undefined) throw new TypeError("A bundle is sealed that has no counters");
     const { first: counter, gone } = made;
     const carried = first && confirmations.carry(first.given.content);
     const sealed = await membership.durable.seal(
       plaintextOf(bundle),
-      (keyNumber) => encodeMessageAad({ messageId, counter, count: messages.length, keyNumber, gone }),
+      (keyNumber) =>
+        encodeMessageAad({ messageId, counter, count: messages.length, keyNumber, gone, word: order.word }),
       {
         slackBytes: messages.reduce((sum, { slackBytes }) => sum + slackBytes, 0),
         fuller: carried && fullerPlaintextOf(bundle, carried.plaintext),

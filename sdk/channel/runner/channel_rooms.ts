@@ -38,6 +38,7 @@ import { KeyAgeRunner } from "./key_age_runner.ts";
 import { LinkRunner } from "./link_runner.ts";
 import { createNoticeReader } from "./notices.ts";
 import { OutboxRunner } from "./outbox_runner.ts";
+import { OrderRunner } from "./order_runner.ts";
 import { PositionRunner } from "./position_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
@@ -72,6 +73,7 @@ export class ChannelRooms implements Rooms {
   readonly commits: CommitRunner;
   readonly ages: KeyAgeRunner;
   readonly confirmations: ConfirmationRunner;
+  readonly order: OrderRunner;
   readonly outbox: OutboxRunner;
   readonly requester: Requester;
   readonly service: Service;
@@ -105,6 +107,7 @@ export class ChannelRooms implements Rooms {
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: parts.isReady, queue, onFault };
     this.confirmations = new ConfirmationRunner(said, deps);
+    this.order = this.#createOrder(parts);
     this.outbox = this.#createOutbox(parts);
     const ports = this.#createPorts();
     this.requester = new Requester(ports);
@@ -157,11 +160,19 @@ export class ChannelRooms implements Rooms {
     }, this.#deps);
   }
 
+  #createOrder({ order, position, record: { joinedEpoch } }: ChannelParts): OrderRunner {
+    const { membership, health, onFault } = this;
+    const { store } = this.#deps;
+    const durable = (): number => this.position.durable;
+    const beginning = { record: order, position: position?.sequence, joinedEpoch };
+    return new OrderRunner(beginning, { membership, health, store, durable, onFault });
+  }
+
   #createOutbox({ counters }: ChannelParts): OutboxRunner {
-    const { membership, health, confirmations } = this;
+    const { membership, health, confirmations, order } = this;
     const work = (): LinkRunner["work"] => this.link.work;
     return new OutboxRunner({
-      ...{ counters, membership, health, confirmations, queue: this.queue, work, onFault: this.onFault },
+      ...{ counters, membership, health, confirmations, order, queue: this.queue, work, onFault: this.onFault },
     }, this.#deps);
   }
 
@@ -200,10 +211,10 @@ export class ChannelRooms implements Rooms {
   }
 
   #createReading({ position, landmarks, record: { joinedEpoch }, receive }: ChannelParts): ReadingRunner {
-    const { membership, commits, senders, inbox, health, confirmations } = this;
+    const { membership, commits, senders, inbox, health, confirmations, order } = this;
     const { runtime, session, agentId, relayNowMs, nameOf } = this.#deps;
     return new ReadingRunner({ position, landmarks, joinedEpoch }, {
-      ...{ membership, commits, senders, inbox, health, confirmations, agentId, relayNowMs, nameOf },
+      ...{ membership, commits, senders, inbox, health, confirmations, order, agentId, relayNowMs, nameOf },
       nowMs: () => runtime.nowMs(),
       maxAgeMs: () => maxAgeMs(session),
       discard: !receive,
@@ -224,6 +235,7 @@ export class ChannelRooms implements Rooms {
       channelId: membership.channelId,
       store,
       position: () => reading.position,
+      alongside: (position) => [this.order.recordAt(position)],
       onDurable: () => {
         void this.#found(durable);
         return membership.durable.forgetBefore(reading.oldestEpoch);

@@ -145,12 +145,13 @@ export class ChannelRunner {
   }
 
   async #write(): Promise<void> {
-    const { inbox, position, link, outbox, confirmations } = this.rooms;
+    const { inbox, position, link, outbox, confirmations, order } = this.rooms;
     inbox.acknowledge();
     await position.flush();
     link.flush();
     await outbox.close();
     await confirmations.keep();
+    await order.close();
   }
 
   /** Loops end with the error, or quietly without one; other waiting calls reject. */

@@ -14,6 +14,7 @@ Deno.test("a request is noted at once, in one write with what waits to be writte
   const progress = new PositionRunner(0, {
     channelId,
     store,
+    alongside: () => [],
     position: () => ({ sequence: 5, epoch: undefined }),
     onDurable: () => Promise.resolve(),
     onNear: () => {},

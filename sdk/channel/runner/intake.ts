@@ -23,6 +23,7 @@ import type { Membership } from "../membership.ts";
 import { type SenderRecord, senderWriter } from "../records.ts";
 import type { Counted, Senders } from "../reading/senders.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
+import type { OrderRunner } from "./order_runner.ts";
 import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
@@ -53,6 +54,7 @@ export interface IntakeParts {
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
   readonly confirmations: Pick<ConfirmationRunner, "heard">;
+  readonly order: Pick<OrderRunner, "opened">;
 }
 
 export class Intake {
@@ -78,6 +80,10 @@ export class Intake {
     if (this.#parts.isAfterEnd(agentId, { ...aad, epoch })) {
       this.#reportAfterRemoval(agentId);
       return this.#finish(receipt);
+    }
+    const { authenticatedData } = outcome;
+    if (outcome.sender.mayPost) {
+      this.#parts.order.opened({ sender: agentId, sequence: entry.sequence, epoch, authenticatedData });
     }
     senders.close(agentId, { ...aad, epoch });
     const opening: Opening = { receipt, open: 0 };

@@ -28,6 +28,7 @@ import {
 import { type CounterRecord, putCounters } from "../records.ts";
 import type { PostOptions, Sent } from "../send_options.ts";
 import { standsInLog } from "./standing.ts";
+import type { OrderRunner } from "./order_runner.ts";
 import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
@@ -51,6 +52,7 @@ export interface OutboxParts {
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly confirmations: Pick<ConfirmationRunner, "carry">;
+  readonly order: OrderRunner;
   /** Permission to work, of this moment. */
   readonly work: () => Permit | undefined;
   readonly queue: ChannelQueue;
@@ -259,6 +261,8 @@ export class OutboxRunner {
         return void this.#write(effect.record).catch(this.#parts.onFault);
       case "settle":
         return this.#calls.settle(effect.operation);
+      case "dropped":
+        return this.#parts.order.dropped({ counter: effect.counter, epoch: effect.epoch }, effect.mayStand);
       case "accepted":
         for (const message of effect.messages) if (message.caller === "waits") settle(message, true);
         return;
@@ -294,12 +298,12 @@ export class OutboxRunner {
   }
 
   #seal(job: number, bundle: Bundle<Given>): void {
-    const { channelId } = this.#parts.membership;
+    const { membership: { channelId }, order } = this.#parts;
     const reserving = {
       isNeeded: () => needsReservation(this.#state, bundle),
       changes: (): RecordChange[] => {
         const record = reserveFor(this.#state, job, this.#facts);
-        return record === undefined ? [] : [putCounters(channelId, record)];
+        return record === undefined ? [] : [putCounters(channelId, record), order.opening()];
       },
     };
     this.#sealer.seal(bundle, reserving).then(
@@ -310,11 +314,20 @@ export class OutboxRunner {
 
   #send(call: number, bundle: Bundle<Given>, { epoch, message }: SealedBundle): void {
     this.#sealer.left(bundle);
-    const { channelId } = this.#parts.membership;
+    const { membership: { channelId }, order } = this.#parts;
+    const sealed = { counter: bundle.made?.first ?? 0, epoch };
+    order.departs(sealed, message);
     const request = { channelId, epoch, messageId: bundle.id, ciphertext: message };
     const { doesRelayBundle } = this.#sealer;
     this.#deps.session.call("SendMessage", doesRelayBundle ? { ...request, run: this.#run } : request).then(
-      ({ duplicate }) => this.#steps.push({ type: "taken", call, isDuplicate: duplicate }),
+      ({ duplicate, sequence }) => {
+        const { fate } = bundle;
+        const isOurs = !duplicate || (fate.at === "under_way" && fate.since === this.#state.counters.life);
+        // One that an earlier process or membership has sent stands there under another counter, and with other bytes.
+        if (isOurs) order.stands(sealed, sequence);
+        else order.dropped(sealed, false);
+        this.#steps.push({ type: "taken", call, isDuplicate: duplicate });
+      },
       (error) => this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
     );
   }

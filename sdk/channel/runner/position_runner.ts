@@ -29,6 +29,8 @@ export interface PositionParts {
   readonly store: Pick<ChannelStore, "batch">;
   /** Where the application stands now. */
   readonly position: () => LogPosition;
+  /** To be written in one with a position. */
+  readonly alongside: (position: number) => readonly RecordChange[];
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
   /** No reader is far ahead of the disk any more. */
@@ -139,9 +141,12 @@ export class PositionRunner {
 
   /** The queue goes on meanwhile: no message waits for the disk. */
   #write(call: number, hasPosition: boolean): void {
-    const { channelId, store, position } = this.#parts;
+    const { channelId, store, position, alongside } = this.#parts;
     const changes = this.#changes.splice(0).map((change) => typeof change === "function" ? change() : change);
-    if (hasPosition) changes.push(putPosition(channelId, position()));
+    if (hasPosition) {
+      const reached = position();
+      changes.push(putPosition(channelId, reached), ...alongside(reached.sequence));
+    }
     store.batch(changes).then(
       () => this.#steps.push({ type: "written", call }),
       (fault) => this.#fail(call, fault),

@@ -46,6 +46,7 @@ function createBench(): Bench {
         return bench.fail ? Promise.reject(new Error("disk full")) : new Promise((done) => waiting.push(done));
       },
     },
+    alongside: () => [],
     position: () => ({ sequence: bench.position, epoch: undefined }),
     onDurable: (position) => {
       bench.durable.push(position);

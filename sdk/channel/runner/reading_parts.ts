@@ -18,6 +18,7 @@ import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
+import type { OrderRunner } from "./order_runner.ts";
 import type { Noted } from "./position_runner.ts";
 
 type Founding = NoticeBody<"DeliverFounding">;
@@ -36,6 +37,7 @@ export interface ReadingRunnerParts {
   readonly maxAgeMs: () => number;
   readonly discard: boolean;
   readonly confirmations: IntakeParts["confirmations"];
+  readonly order: OrderRunner;
   /** The place of the commit at which we are stopped. */
   readonly stop: () => number | undefined;
   readonly foreign: () => number | undefined;

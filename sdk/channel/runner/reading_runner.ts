@@ -95,6 +95,7 @@ export class ReadingRunner {
   /** The relay's log is not where we left it: it says where to go on. */
   lose(): void {
     this.#tell({ type: "lost" });
+    this.#parts.order.lost();
   }
 
   /** There is room again: the log goes on with what was passed over. */
@@ -111,6 +112,7 @@ export class ReadingRunner {
   restart(received: number): void {
     this.#parts.senders.clear();
     this.#tell({ type: "restarted", received, epoch: this.#facts.epoch });
+    this.#parts.order.entered(received);
   }
 
   #tell(event: ReadingEvent): void {
@@ -119,6 +121,7 @@ export class ReadingRunner {
 
   /** The landmarks are written together with the commit. */
   #moved({ own, sequence, epoch, hash, removed, silenced, founded, signed }: CommitPlace): RecordChange[] {
+    if (own && founded === undefined) this.#parts.order.moved(sequence, epoch + 1);
     const by = { isOwn: own, sequence, epoch, silent: [...removed, ...silenced], founded };
     const { isLandmark } = stepReading(
       this.#state,
@@ -158,10 +161,17 @@ export class ReadingRunner {
       case "passed":
         // As they are when they are written: a commit of ours may be accepted before that, and writes them itself.
         this.#parts.onDone(effect.isLandmark ? [() => this.#landmarks()] : none);
-        return undefined;
+        return this.#passed();
       default:
         return this.#performRare(effect);
     }
+  }
+
+  /** Entries that are passed over are none that were seen. */
+  #passed(): undefined {
+    const { place: { received, epoch }, passedOver } = this.#state;
+    if (received === undefined || passedOver !== undefined) return;
+    this.#parts.order.passed({ sequence: received, epoch }, this.#entry);
   }
 
   #performRare(effect: Exclude<ReadingEffect, { type: "open" | "take" | "passed" }>): Promise<void> | undefined {

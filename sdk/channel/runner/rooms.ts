@@ -19,6 +19,7 @@ import type { EpochWaiters } from "./epoch_waiters.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
 import type { LinkRunner } from "./link_runner.ts";
+import type { OrderRunner } from "./order_runner.ts";
 import type { OutboxRunner } from "./outbox_runner.ts";
 import type { PositionRunner } from "./position_runner.ts";
 import type { ReadingRunner } from "./reading_runner.ts";
@@ -40,6 +41,7 @@ export interface Rooms {
   readonly commits: CommitRunner;
   readonly ages: KeyAgeRunner;
   readonly confirmations: ConfirmationRunner;
+  readonly order: OrderRunner;
   readonly outbox: OutboxRunner;
   readonly requester: Requester;
   readonly service: Service;

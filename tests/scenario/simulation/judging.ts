@@ -32,6 +32,8 @@ function checkInside(play: Play, player: Player): void {
   }
   if (play.hostileOwner) return;
   const isTrue = counts.lies === 0 && !play.wasSetBack;
+  const order = issues.find(({ text }) => text.includes(" has seen ") && isOfHonest(play, text));
+  if (isTrue && order !== undefined) throw new Broken(`${label} sees another log than an honest member: ${order.text}`);
   const isMember = truth.members().has(agentId);
   // Somebody may add it again: its application has to open the channel anew then.
   if (state === "ended" && !isMember) player.rightlyOver = channel;
