@@ -14,15 +14,16 @@ const periods = 12;
 
 class DiskImage implements AsyncDisposable {
   readonly folder: string;
+  readonly #parent: string;
   readonly #image: string;
 
-  private constructor(folder: string, image: string) {
-    [this.folder, this.#image] = [folder, image];
+  private constructor(parent: string) {
+    [this.folder, this.#parent, this.#image] = [`${parent}/disk`, parent, `${parent}/image`];
   }
 
   static async mount(): Promise<DiskImage> {
     const parent = await Deno.makeTempDir({ prefix: "static-blocks-" });
-    const disk = new DiskImage(`${parent}/disk`, `${parent}/image`);
+    const disk = new DiskImage(parent);
     try {
       await Deno.mkdir(disk.folder);
       await Deno.writeFile(disk.#image, new Uint8Array(0));
@@ -42,7 +43,7 @@ class DiskImage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await runCommand("umount", [this.folder]);
-    await Deno.remove(`${this.folder}/..`, { recursive: true });
+    await Deno.remove(this.#parent, { recursive: true });
   }
 }
 
