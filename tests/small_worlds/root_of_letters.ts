@@ -250,13 +250,13 @@ class Channel {
   }
 
   get #facts(): RootFacts {
-    const { session, link, unread, place, stage } = this.#world;
+    const { session, unread, place, stage } = this.#world;
     const isOnWayBack = place === "word" || place === "commits";
     return {
       session,
       sessionError: undefined,
       permit: this.#permit,
-      isAllRead: link.at === "reading" && unread === 0,
+      isAllRead: this.#permit !== undefined && unread === 0,
       place: isOnWayBack ? "outside" : place,
       isOnWayBack,
       isByWord: place === "word",
@@ -536,7 +536,10 @@ const begin: RootEvent = { from: "names", type: "begin" };
 /** Effects behind these are carried out when they are. */
 function waitsForDisk({ to, tell }: RootEffect): boolean {
   if (typeof tell === "string") return to === "outbox" && tell === "replaced";
-  return to === "position" && "type" in tell && (tell.type === "flush" || tell.type === "lost");
+  if (!("type" in tell)) return false;
+  return to === "position"
+    ? tell.type === "flush" || tell.type === "lost"
+    : to === "recovery" && tell.type === "permit";
 }
 
 /** The type allows it by an untyped value alone: nothing was compared. */
