@@ -2,7 +2,7 @@
 import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
-import type { HealthIssue, LiveChannelState } from "./health.ts";
+import type { ChannelState, HealthIssue } from "./health.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { Silent } from "./upkeep/fork_watch.ts";
 import type { KeyAge } from "./upkeep/key_age_state.ts";
@@ -97,7 +97,7 @@ function conditionOf({ state, rooms: { membership } }: ChannelRunner, session: S
   return { state: "catching_up", problem, action: "Reading what was missed" };
 }
 
-function rejoiningAction({ pausesUntilMs, unwelcome }: LiveChannelState): string {
+function rejoiningAction({ pausesUntilMs, unwelcome }: ChannelState): string {
   if (pausesUntilMs !== undefined) {
     return `This agent came back too often, and asks again at ${new Date(pausesUntilMs).toISOString()}. To come back ` +
       "sooner, call leave(), and join with a new invite token";

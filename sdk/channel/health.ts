@@ -20,7 +20,7 @@ export interface StoppedState {
 }
 
 /** Where a channel stands. */
-export interface LiveChannelState {
+export interface ChannelState {
   readonly ended: { readonly error: StaticError | undefined } | undefined;
   /** The commit at which it is stopped, and what to do about it. */
   readonly stopped: StoppedState | undefined;

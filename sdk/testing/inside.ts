@@ -9,7 +9,7 @@ import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
 import { Carrier } from "../channel/carrier.ts";
 import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
-import type { HealthLog, LiveChannelState } from "../channel/health.ts";
+import type { ChannelState, HealthLog } from "../channel/health.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/membership.ts";
 import type { Plan, Planned } from "../channel/plan.ts";
@@ -64,7 +64,7 @@ export class Inside {
     return this.#membership.durable;
   }
 
-  get state(): LiveChannelState {
+  get state(): ChannelState {
     return this.#live.state;
   }
 

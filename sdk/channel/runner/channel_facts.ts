@@ -7,7 +7,7 @@ import type { Facts, Place, StoreFacts } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { endError, hiddenError, leftError, removedError } from "../end_errors.ts";
 import { toStaticError } from "../faults.ts";
-import type { LiveChannelState } from "../health.ts";
+import type { ChannelState } from "../health.ts";
 import { isHeardLately } from "../last_heard.ts";
 import type { PlanFacts } from "../plan.ts";
 import type { LeaveProof } from "../records.ts";
@@ -53,7 +53,7 @@ export function planFactsOf(
 }
 
 /** For those who show a channel. */
-export function stateOf(rooms: Rooms, root: Root): LiveChannelState {
+export function stateOf(rooms: Rooms, root: Root): ChannelState {
   const { membership, inbox, position, recovery, link } = rooms;
   return {
     ended: root.at === "over" ? { error: root.error } : undefined,

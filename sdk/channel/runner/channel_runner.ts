@@ -7,7 +7,7 @@ import type { AgentId, ChannelId, ChannelName, NoticeEnvelope } from "../../../p
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { LiveChannelState } from "../health.ts";
+import type { ChannelState } from "../health.ts";
 import { leaveRequest } from "../leave_request.ts";
 import type { Choice } from "../recovery/recovery_state.ts";
 import type { RecoveryPreview } from "../recovery_preview.ts";
@@ -66,7 +66,7 @@ export class ChannelRunner {
     return this.rooms.name;
   }
 
-  get state(): LiveChannelState {
+  get state(): ChannelState {
     return stateOf(this.rooms, this.#state.root);
   }
 
