@@ -26,13 +26,13 @@ import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
-import { KeyPackages } from "./key_packages.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { KeptNames } from "./names/kept_names.ts";
 import type { ChannelRecord } from "./records.ts";
 import type { ExpectedChannel } from "./runner/entrances.ts";
 import type { Offered } from "./runner/name_jobs.ts";
 import { HealingTurns } from "./runner/healing_turns.ts";
+import { KeyPackages } from "./runner/key_package_runner.ts";
 import { type MayAsk, NamesRunner, readNames } from "./runner/names_runner.ts";
 import { createPace, type HealingPace } from "./upkeep/healing_pace.ts";
 import { Welcomes } from "./welcomes.ts";
@@ -273,8 +273,7 @@ export class Agent {
   #connection(connection: ConnectionInfo | undefined): void {
     if (connection !== undefined) {
       this.#clockOffsetMs = connection.clockOffsetMs;
-      // A failure does no harm: the next connection, or the relay's next reminder, repeats it.
-      this.keyPackages.connected(connection).catch(() => {});
+      this.keyPackages.connected(connection);
       for (const { onOnline } of this.#listeners) onOnline?.();
     }
     for (const channel of this.#channels.values()) channel.connection();
@@ -297,7 +296,7 @@ export class Agent {
       case "DeliverWelcome":
         return this.welcomes.deliver(notice.body);
       case "KeyPackagesLow":
-        return void this.keyPackages.low(notice.body).catch(() => {});
+        return this.keyPackages.low(notice.body);
       case "DeliverJoinRequest":
         return this.#joinRequest(notice.body);
       case "DeliverJoinRejected":

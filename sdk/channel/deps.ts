@@ -10,9 +10,9 @@ import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
-import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
 import type { HealingTurns } from "./runner/healing_turns.ts";
+import type { KeyPackages } from "./runner/key_package_runner.ts";
 import type { HealingPace } from "./upkeep/healing_pace.ts";
 import type { Welcomes } from "./welcomes.ts";
 

@@ -14,7 +14,7 @@ const plainFamilies: ReadonlySet<string> = new Set([
   // As it was sent to the relay.
   "commit",
   // Names and references of what is being made.
-  ...["creating", "joining", "passes"],
+  ...["creating", "joining", "passes", "uploaded"],
 ]);
 
 export function familyOf(kind: string): string {

@@ -17,6 +17,7 @@ const rooms: readonly Room[] = [
   { heading: "## Reading the log", cell: "variant", file: "reading/reading_state.ts", types: ["Reading"] },
   { heading: "## Names: the channels", cell: "slot", file: "names/names_state.ts", types: ["Slot", "Erasing"] },
   { heading: "### Turns", cell: "turn", file: "names/names_state.ts", types: ["Turn"] },
+  { heading: "### KeyPackages", cell: "refill", file: "names/key_package_state.ts", types: ["Refill"] },
   { heading: "## Our own commits", cell: "variant", file: "commits/own_commit_state.ts", types: ["OwnCommit"] },
   { heading: "## Leaving", cell: "variant", file: "leaving/departure_state.ts", types: ["Departure", "Going"] },
   { heading: "### Place", cell: "variant", file: "recovery/recovery_state.ts", types: ["Place"] },

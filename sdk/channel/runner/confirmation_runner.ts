@@ -18,7 +18,7 @@ import { deleteState, putConfirmed, putHeard, putLiars, putState } from "../conf
 import type { ChannelDeps } from "../deps.ts";
 import type { Fork } from "../events.ts";
 import type { HealthLog } from "../health.ts";
-import { backdatedMs } from "../key_packages.ts";
+import { backdatedMs } from "./key_package_runner.ts";
 import type { Membership, Moved } from "../membership.ts";
 import { stepConfirmations } from "../upkeep/confirmation.ts";
 import {

@@ -431,7 +431,7 @@ export class NamesRunner {
     this.#channels.set(channelId, channel);
     if (entry !== undefined) {
       this.#deps.welcomes.forget(channelId);
-      this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+      this.#deps.keyPackages.renew();
     }
     channel.begin();
   }

@@ -770,7 +770,7 @@ export class RecoveryRunner {
     this.#bytes.foundings.clear();
     this.#bytes.entry = this.#bytes.openedFounding = undefined;
     if (isLate) reportChanges(membership.group.members(), { group: { members: () => members }, removed }, health);
-    if (own === undefined) this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+    if (own === undefined) this.#deps.keyPackages.renew();
   }
 
   #followed(): Entering {
@@ -813,7 +813,7 @@ export class RecoveryRunner {
     const { formerEpoch } = entered.anchor;
     void found({ from: "recovery", finding: { type: "replaced", joinedSequence: position, formerEpoch } });
     this.#bytes.usedUp(opened.own.reference);
-    this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+    this.#deps.keyPackages.renew();
   }
 
   // Words

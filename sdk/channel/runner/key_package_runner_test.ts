@@ -6,15 +6,15 @@ import {
   type ReplyBody,
   type RequestBody,
   verifyKeyPackage,
-} from "../../proto/mod.ts";
-import { createRandom } from "../../tests/support/mod.ts";
-import { createNodeEd25519 } from "../platform/node_ed25519.ts";
-import { createSignatures } from "../mls/crypto/signatures.ts";
-import { MlsFault } from "../mls/codec.ts";
-import type { ConnectionInfo } from "../session/relay_session.ts";
-import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
-import { openIdentity } from "../mls/identity.ts";
-import { KeyPackages } from "./key_packages.ts";
+} from "../../../proto/mod.ts";
+import { createRandom } from "../../../tests/support/mod.ts";
+import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
+import { createSignatures } from "../../mls/crypto/signatures.ts";
+import { MlsFault } from "../../mls/codec.ts";
+import type { ConnectionInfo, SessionState } from "../../session/relay_session.ts";
+import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
+import { openIdentity } from "../../mls/identity.ts";
+import { KeyPackages } from "./key_package_runner.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 type Upload = RequestBody<"UploadKeyPackage">;
@@ -42,7 +42,8 @@ async function createBench(): Promise<Bench> {
   };
   const keyPackages = new KeyPackages({
     store,
-    session: { call },
+    // cast: nothing more is asked of it
+    session: { call, state: { kind: "online" } as SessionState },
     identity: await openIdentity(store, new TextEncoder().encode("agent"), runtime),
     signatures: await createSignatures(createNodeEd25519()),
     runtime,
@@ -56,9 +57,15 @@ function connection(keyPackages: number, hasLastResort: boolean, keyPackagesPerA
   return { keyPackages, hasLastResort, limits: { keyPackagesPerAgent } } as ConnectionInfo;
 }
 
+async function settle(keyPackages: KeyPackages, act: () => void): Promise<void> {
+  act();
+  // wait: only promises are in the way, no time
+  while (!keyPackages.isResting) await new Promise((resolve) => setTimeout(resolve));
+}
+
 Deno.test("a relay that has none is given a pool and one of last resort, each valid and stored", async () => {
   const { keyPackages, uploads, store, now } = await createBench();
-  await keyPackages.connected(connection(0, false));
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false)));
   const [upload] = uploads;
   assert(upload);
   assertEquals([upload.keyPackages.length, upload.replace], [10, false]);
@@ -69,29 +76,29 @@ Deno.test("a relay that has none is given a pool and one of last resort, each va
 
 Deno.test("a relay that has enough is given nothing", async () => {
   const { keyPackages, uploads } = await createBench();
-  await keyPackages.connected(connection(0, false));
-  await keyPackages.connected(connection(9, true));
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false)));
+  await settle(keyPackages, () => keyPackages.connected(connection(9, true)));
   assertEquals(uploads.length, 1);
 });
 
 Deno.test("KeyPackages whose private keys are gone are replaced", async () => {
   const { keyPackages, uploads } = await createBench();
-  await keyPackages.connected(connection(10, true));
+  await settle(keyPackages, () => keyPackages.connected(connection(10, true)));
   assertEquals(uploads.map(({ replace, keyPackages: { length } }) => [replace, length]), [[true, 10]]);
 });
 
 Deno.test("a relay with room for few is given few, and not more at the next connection", async () => {
   const { keyPackages, uploads } = await createBench();
-  await keyPackages.connected(connection(0, false, 2));
-  await keyPackages.connected(connection(2, true, 2));
-  await keyPackages.low({ remaining: 1, wanted: 1, hasLastResort: true });
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false, 2)));
+  await settle(keyPackages, () => keyPackages.connected(connection(2, true, 2)));
+  await settle(keyPackages, () => keyPackages.low({ remaining: 1, wanted: 1, hasLastResort: true }));
   assertEquals(uploads.map(({ keyPackages: { length } }) => length), [2, 1]);
 });
 
 Deno.test("the relay's reminder is answered with what the pool lacks, once for many of them", async () => {
   const { keyPackages, uploads } = await createBench();
   const low = { remaining: 2, wanted: 98, hasLastResort: true };
-  await Promise.all([keyPackages.low(low), keyPackages.low(low), keyPackages.low(low)]);
+  await settle(keyPackages, () => [low, low, low].forEach((each) => keyPackages.low(each)));
   assertEquals(uploads.map(({ keyPackages: { length }, lastResort }) => [length, lastResort]), [[8, undefined]]);
 });
 
@@ -99,7 +106,7 @@ Deno.test("a relay that asks without end does not fill the disk", async () => {
   const bench = await createBench();
   for (let asked = 0; asked < 12; asked++) {
     bench.now += 1000;
-    await bench.keyPackages.low({ remaining: 0, wanted: 100, hasLastResort: true });
+    await settle(bench.keyPackages, () => bench.keyPackages.low({ remaining: 0, wanted: 100, hasLastResort: true }));
   }
   assertEquals((await bench.store.list("keypackages")).length, 100);
   const newest = bench.uploads.at(-1)?.keyPackages[0];
@@ -114,7 +121,7 @@ const entered = (group: number, epoch = 0): { groupId: Uint8Array; confirmationT
 Deno.test("private keys go when they were used, those of last resort stay, and all go when they expire", async () => {
   const bench = await createBench();
   const { keyPackages, store, uploads } = bench;
-  await keyPackages.connected(connection(0, false));
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false)));
   const own = await keyPackages.create();
   await store.batch(await keyPackages.used(own, entered(1)));
   assertEquals(await keyPackages.find(own.reference), undefined);
@@ -136,25 +143,25 @@ Deno.test("private keys go when they were used, those of last resort stay, and a
   }
 
   bench.now += 31 * dayMs;
-  await keyPackages.connected(connection(0, false));
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false)));
   const left = await store.list("keypackages");
   assertEquals(left.length, 11, "only the fresh ones");
 });
 
 Deno.test("a last resort is renewed once it was used, and not before", async () => {
   const { keyPackages, store, uploads } = await createBench();
-  await keyPackages.connected(connection(0, false));
-  await keyPackages.renew();
+  await settle(keyPackages, () => keyPackages.connected(connection(0, false)));
+  await settle(keyPackages, () => keyPackages.renew());
   assertEquals(uploads.length, 1);
   const first = uploads[0]?.lastResort;
   assert(first);
   const own = await keyPackages.find(readKeyPackage(first).reference);
   assert(own);
   await store.batch(await keyPackages.used(own, entered(1)));
-  await keyPackages.renew();
+  await settle(keyPackages, () => keyPackages.renew());
   const second = uploads[1]?.lastResort;
   assert(second && !equalBytes(first, second));
-  await keyPackages.renew();
+  await settle(keyPackages, () => keyPackages.renew());
   assertEquals(uploads.length, 2);
 });
 
