@@ -77,7 +77,10 @@ export class ChannelQueue {
     const steps = to as Steps<unknown, unknown>;
     if (this.#at !== "rest") {
       const at = this.#at === "step" || isCaused ? this.#caused++ : this.#waiting.length;
-      return void this.#waiting.splice(at, 0, { steps, event });
+      // With each message nothing else waits.
+      if (at === this.#waiting.length) this.#waiting.push({ steps, event });
+      else this.#waiting.splice(at, 0, { steps, event });
+      return;
     }
     try {
       if (this.#take(steps, event)) this.#run();

@@ -36,6 +36,7 @@ import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
 import { KeyAgeRunner } from "./key_age_runner.ts";
 import { LinkRunner } from "./link_runner.ts";
+import { takenOf } from "./notice_kinds.ts";
 import { createNoticeReader } from "./notices.ts";
 import { OutboxRunner } from "./outbox_runner.ts";
 import { OrderRunner } from "./order_runner.ts";
@@ -224,7 +225,11 @@ export class ChannelRooms implements Rooms {
       onDone: (changes) => this.position.note(changes),
       judgeFounding: (founding) => judgeFounding(founding, this.recovery.stopped, membership, this.#deps),
       enter: (founding, verdict) => this.recovery.founded(founding, verdict),
+      isDue: (reading) => this.link.isDue(reading),
+      onRead: (reading, entry) => this.link.hasRead(reading, entry && takenOf(entry)),
       found: this.#found,
+      queue: this.queue,
+      onFault: this.onFault,
     });
   }
 

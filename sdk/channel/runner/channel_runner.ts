@@ -169,6 +169,7 @@ export class ChannelRunner {
     rooms.commits.end(toOthers);
     rooms.epochs.end(toOthers);
     rooms.link.end();
+    rooms.reading.end();
     rooms.tell({ type: "ended", error });
     rooms.events.end();
     rooms.departure.end(how);

@@ -16,7 +16,6 @@ import type {
   LinkEffect,
   LinkEvent,
   LinkState,
-  Notice,
   PutBack,
   Question,
   Taken,
@@ -33,6 +32,13 @@ import type { Turns } from "./turns.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
+/** Of a question. */
+interface Turn {
+  readonly type: "turn";
+  readonly question: Question;
+  readonly call: number;
+  readonly about: About;
+}
 
 /** The end of a wait. */
 export type Waited = "now" | "late" | "over";
@@ -52,11 +58,8 @@ export interface LinkRunnerParts {
   readonly storeAge: Pick<StoreAge, "noted" | "told">;
   readonly putBack: (epoch: number) => Promise<PutBack>;
   readonly findCommit: (epoch: number) => Promise<Found>;
-  /** Returns what was read, for the window. */
-  readonly read: (
-    notice: NoticeEnvelope,
-    permit: Permit | undefined,
-  ) => Promise<Taken | undefined> | Taken | undefined;
+  /** Ends with `hasRead`. */
+  readonly read: (notice: NoticeEnvelope, permit: Permit | undefined, reading: number) => void;
   readonly found: Door;
   readonly onFault: (fault: unknown) => void;
 }
@@ -66,7 +69,7 @@ export class LinkRunner {
   readonly #deps: Pick<ChannelDeps, "session" | "runtime" | "store">;
   readonly #facts: Facts;
   readonly #state: LinkState<NoticeEnvelope>;
-  readonly #steps: Steps<Event, Effect>;
+  readonly #steps: Steps<Event | Turn, Effect | Turn>;
   readonly #waiting = new Calls<Waited>();
   /** Connections that have come or gone, and wait for their step: no permit counts any more. */
   #unstepped = 0;
@@ -150,20 +153,23 @@ export class LinkRunner {
     this.#steps.push(event);
   }
 
-  #step(event: Event): Stepped<Effect> {
+  #step(event: Event | Turn): Stepped<Effect | Turn> {
+    if (event.type === "turn") return { effects: [event] };
     const { write, effects } = stepLink(this.#state, event, this.#facts);
     if (event.type === "connected" || event.type === "disconnected") this.#unstepped--;
     if (write === undefined) return { effects };
     return { effects, written: this.#deps.store.batch([this.#parts.storeAge.noted(write)]) };
   }
 
-  #perform(effect: Effect): void {
+  #perform(effect: Effect | Turn): void {
     const { turns, health, found } = this.#parts;
     switch (effect.type) {
       case "ask":
         return this.#ask(effect.question, effect.call, effect.about);
+      case "turn":
+        return this.#begin(effect);
       case "read":
-        return turns.take(() => this.#read(effect.reading, effect.notice, effect.permit));
+        return turns.take(() => this.#parts.read(effect.notice.content, effect.permit, effect.reading));
       case "wake":
         return this.#steps.wake(effect.timer, effect.afterMs);
       case "cleared":
@@ -197,14 +203,13 @@ export class LinkRunner {
     session.acknowledge({ channelId: this.#parts.channelId, consumed, received });
   }
 
-  #read(reading: number, { kind, content }: Notice<NoticeEnvelope>, permit: Permit | undefined): void {
-    const isDue = !this.#steps.isOver && (kind === "word" || isOfStream(this.#state, reading));
-    const took = isDue ? this.#parts.read(content, permit) : undefined;
-    if (took instanceof Promise) took.then((last) => this.#hasRead(reading, last)).catch(this.#parts.onFault);
-    else this.#hasRead(reading, took);
+  /** Entries may come again since it was given to the reader. */
+  isDue(reading: number): boolean {
+    return isOfStream(this.#state, reading);
   }
 
-  #hasRead(reading: number, took: Taken | undefined): void {
+  /** `took`: for the window. */
+  hasRead(reading: number, took?: Taken): void {
     this.#parts.turns.end();
     this.push({ type: "read", reading, ...(took !== undefined && { took }) });
   }
@@ -214,11 +219,13 @@ export class LinkRunner {
     if (question !== "stop" && question !== "subscribe") return this.#answer(question, call, about);
     // Nothing else is read, entered or founded until it is judged: it would be worked in with an old permit. Behind what is being read:
     // the place from which to go on is known then.
-    turns.take(() => {
-      if (!this.#isHeld(call)) return turns.end();
-      this.#turn = { call, tag: about.tag };
-      this.#answer(question, call, about);
-    });
+    turns.take(() => this.#steps.push({ type: "turn", question, call, about }));
+  }
+
+  #begin({ question, call, about }: Turn): void {
+    if (!this.#isHeld(call)) return this.#parts.turns.end();
+    this.#turn = { call, tag: about.tag };
+    this.#answer(question, call, about);
   }
 
   #answer(question: Question, call: number, about: About): void {

@@ -1,6 +1,7 @@
 /** Notices of the relay as the connection sees them: entries of the log or words, and how much room they take in the window. */
-import type { NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
+import type { NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Notice, Taken } from "../connection/link_state.ts";
+import type { LogEntry } from "../reading/reading_state.ts";
 
 const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
   "DeliverConfirmations",
@@ -23,6 +24,7 @@ function bytesOf({ operation, body }: NoticeEnvelope): number {
 }
 
 /** An entry that was read, for the window. */
-export function takenOf(body: NoticeBody<"DeliverMessage" | "DeliverCommit">): Taken {
-  return { sequence: body.sequence, bytes: "ciphertext" in body ? body.ciphertext.length : body.commit.length };
+export function takenOf({ body }: LogEntry): Taken | undefined {
+  if ("ciphertext" in body) return { sequence: body.sequence, bytes: body.ciphertext.length };
+  return "commit" in body ? { sequence: body.sequence, bytes: body.commit.length } : undefined;
 }

@@ -12,8 +12,9 @@ import {
 import type { FoundingVerdict } from "../following.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../membership.ts";
-import type { Header, ReadingFacts } from "../reading/reading_state.ts";
+import type { Header, LogEntry, ReadingFacts } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
+import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
@@ -47,8 +48,13 @@ export interface ReadingRunnerParts {
   readonly judgeFounding: (founding: Founding) => FoundingVerdict;
   /** Resolves when this agent is in it, or is not going to be. */
   readonly enter: (founding: Founding, verdict: Genuine) => Promise<void>;
-  /** The next entry is read when it has resolved. */
+  /** A notice that the link has given is still to be read. */
+  readonly isDue: (reading: number) => boolean;
+  /** Nothing of the entry is left to do. Undefined when it was not read. */
+  readonly onRead: (reading: number, entry: LogEntry | undefined) => void;
   readonly found: Door;
+  readonly queue: ChannelQueue;
+  readonly onFault: (fault: unknown) => void;
 }
 
 /** Each is of the moment in which it is read. */

@@ -1,6 +1,6 @@
 /**
  * Carries out what `stepReading` says: opens messages, follows commits, asks the log, and tells the channel. The link gives it one
- * entry after the other. A message waits for one promise, that of the group's queue.
+ * entry after the other, and is told when nothing of it is left to do. A message waits for one promise, that of the group's queue.
  */
 import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
@@ -29,9 +29,15 @@ import {
 } from "../reading/reading_state.ts";
 import { type LeaveProof, putLandmarks } from "../records.ts";
 import type { InboxItem } from "./inbox_runner.ts";
+import type { Stepped, Steps } from "./channel_queue.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import type { Noted } from "./position_runner.ts";
 import { factsOf, type Genuine, headerOf, type ReadingRunnerParts } from "./reading_parts.ts";
+
+type Entry = Extract<ReadingEvent, { type: "entry" }>;
+/** With the number by which the link knows it. */
+type Given = Exclude<ReadingEvent, Entry> | (Entry & { readonly reading: number });
+type End = Extract<ReadingEvent, { readonly job: number }>;
 
 export class ReadingRunner {
   readonly #parts: ReadingRunnerParts;
@@ -39,8 +45,9 @@ export class ReadingRunner {
   readonly #facts: ReadingFacts;
   readonly #intake: Intake;
   #forks = new ChainForks();
+  readonly #steps: Steps<Given, ReadingEffect>;
   /** Which is being read. */
-  #entry: LogEntry | undefined;
+  #given: Extract<Given, Entry> | undefined;
   #received: Received | undefined;
 
   constructor(records: ReadingRecords, parts: ReadingRunnerParts) {
@@ -49,6 +56,11 @@ export class ReadingRunner {
     this.#facts = factsOf(parts);
     const isAfter: IntakeParts["isAfterEnd"] = (sender, counted) => isAfterEnd(this.#state.endings, sender, counted);
     this.#intake = new Intake({ ...parts, isAfterEnd: isAfter });
+    this.#steps = parts.queue.add<Given, ReadingEffect>({
+      step: (event) => event.type === "time" ? nothing : this.#step(event),
+      perform: (effect) => this.#perform(effect),
+      stepped: () => this.#stepped(),
+    });
     parts.membership.onCommit((commit) => this.#moved(commit));
   }
 
@@ -81,42 +93,40 @@ export class ReadingRunner {
     return this.#intake.changesOf(items);
   }
 
-  /** Resolves when nothing of it is left to do. */
-  read(entry: LogEntry, permit: Permit | undefined): Promise<void> | undefined {
-    this.#entry = entry;
-    return this.#step({ type: "entry", entry, permit });
+  read(entry: LogEntry, permit: Permit | undefined, reading: number): void {
+    this.#steps.push({ type: "entry", entry, permit, reading });
+  }
+
+  end(): void {
+    this.#steps.end();
   }
 
   /** Where the relay says that we are, and where the log ends. */
   begin(after: number, head: number): void {
-    this.#tell({ type: "begins", after, head });
+    this.#steps.push({ type: "begins", after, head });
   }
 
   /** The relay's log is not where we left it: it says where to go on. */
   lose(): void {
-    this.#tell({ type: "lost" });
+    this.#steps.push({ type: "lost" });
     this.#parts.order.lost();
   }
 
   /** There is room again: the log goes on with what was passed over. */
   resumeReading(): void {
-    this.#tell({ type: "room" });
+    this.#steps.push({ type: "room" });
   }
 
   /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
   founded({ sequence, epoch }: Pick<OwnCommit, "sequence" | "epoch">): void {
-    this.#tell({ type: "founded", sequence, epoch });
+    this.#steps.push({ type: "founded", sequence, epoch });
   }
 
   /** A new membership, which begins behind this entry. */
   restart(received: number): void {
     this.#parts.senders.clear();
-    this.#tell({ type: "restarted", received, epoch: this.#facts.epoch });
+    this.#steps.pushFirst({ type: "restarted", received, epoch: this.#facts.epoch });
     this.#parts.order.entered(received);
-  }
-
-  #tell(event: ReadingEvent): void {
-    void this.#step(event);
   }
 
   /** The landmarks are written together with the commit. */
@@ -135,24 +145,28 @@ export class ReadingRunner {
     return putLandmarks(this.#parts.membership.channelId, landmarksOf(this.#state));
   }
 
-  /** At once, as long as nothing has to be waited for. Of a step, what is waited for comes last. */
-  #step(event: ReadingEvent): Promise<void> | undefined {
-    const { effects } = stepReading(this.#state, event, this.#facts);
-    for (let at = 0; at < effects.length; at++) {
-      const effect = effects[at];
-      const waits = effect && this.#perform(effect);
-      if (waits !== undefined) return at + 1 === effects.length ? waits : this.#performAfter(waits, effects, at + 1);
+  #step(event: Given): Stepped<ReadingEffect> {
+    if ("reading" in event) {
+      const { isDue, onRead } = this.#parts;
+      // It has waited for its turn: it may come again since.
+      if (!isDue(event.reading)) {
+        onRead(event.reading, undefined);
+        return nothing;
+      }
+      this.#given = event;
     }
-    return undefined;
+    return stepReading(this.#state, event, this.#facts);
   }
 
-  async #performAfter(waits: Promise<void>, effects: readonly ReadingEffect[], from: number): Promise<void> {
-    await waits;
-    for (const effect of effects.slice(from)) await this.#perform(effect);
+  #stepped(): void {
+    const given = this.#given;
+    if (given === undefined || this.#state.reading.at !== "none") return;
+    this.#given = undefined;
+    this.#parts.onRead(given.reading, given.entry);
   }
 
   /** Those of every message first. */
-  #perform(effect: ReadingEffect): Promise<void> | undefined {
+  #perform(effect: ReadingEffect): void {
     switch (effect.type) {
       case "open":
         return this.#open(effect.job);
@@ -168,73 +182,74 @@ export class ReadingRunner {
   }
 
   /** Entries that are passed over are none that were seen. */
-  #passed(): undefined {
+  #passed(): void {
     const { place: { received, epoch }, passedOver } = this.#state;
     if (received === undefined || passedOver !== undefined) return;
-    this.#parts.order.passed({ sequence: received, epoch }, this.#entry);
+    this.#parts.order.passed({ sequence: received, epoch }, this.#given?.entry);
   }
 
-  #performRare(effect: Exclude<ReadingEffect, { type: "open" | "take" | "passed" }>): Promise<void> | undefined {
+  #performRare(effect: Exclude<ReadingEffect, { type: "open" | "take" | "passed" }>): void {
     const { health, inbox, found } = this.#parts;
     switch (effect.type) {
       case "follow":
-        return this.#follow(effect.job);
+        return this.#end(this.#follow(effect.job));
       case "explain":
-        return this.#explain(effect.job);
+        return this.#end(this.#explain(effect.job));
       case "find":
-        return this.#find(effect.job, effect.epoch);
+        return this.#end(this.#find(effect.job, effect.epoch));
       case "look_ahead":
-        return this.#lookAhead(effect.job);
+        return this.#end(this.#lookAhead(effect.job));
       case "forget_ahead":
         this.#forks = new ChainForks();
-        return void inbox.handedAhead.clear();
+        return inbox.handedAhead.clear();
       case "note_leave":
       case "note_lapse":
-        return this.#note(effect.job);
+        return this.#end(this.#note(effect.job));
       case "enter":
-        return this.#enter(effect.job, effect.verdict);
+        return this.#end(this.#enter(effect.job, effect.verdict));
       case "repeated":
         return this.#reportRepeated();
       case "unreadable":
-        return void health.unreadableFrom(effect.sender, effect.reason);
+        return health.unreadableFrom(effect.sender, effect.reason);
       case "report":
-        return void health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
+        return health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
       case "gap":
         return this.#reportGap(effect.messages, effect.reason);
       case "finding":
-        return found({ from: "reading", finding: effect.finding });
+        return void found({ from: "reading", finding: effect.finding });
     }
   }
 
-  async #open(job: number): Promise<void> {
-    const { ciphertext } = this.#body("DeliverMessage");
-    this.#received = await this.#parts.membership.durable.receive(ciphertext, asMessage);
-    const rest = this.#step({ type: "opened", job, as: this.#received.outcome });
-    if (rest !== undefined) await rest;
+  #open(job: number): void {
+    const { membership, onFault } = this.#parts;
+    membership.durable.receive(this.#body("DeliverMessage").ciphertext, asMessage).then((received) => {
+      this.#received = received;
+      this.#steps.push({ type: "opened", job, as: received.outcome });
+    }, onFault);
   }
 
-  #take(): undefined {
+  #take(): void {
     const { outcome, receipt } = this.#received ?? {};
     if (outcome?.kind === "message" && receipt !== undefined) {
       this.#intake.take(this.#body("DeliverMessage"), outcome, receipt);
     }
-    return undefined;
   }
 
-  async #follow(job: number): Promise<void> {
-    const as = followedAs(await this.#parts.membership.follow(this.#body("DeliverCommit")), this.#parts.agentId);
-    await this.#step({ type: "followed", job, as });
+  /** Its end is the next event of the entry. */
+  #end(work: Promise<End>): void {
+    work.then((event) => this.#steps.push(event), this.#parts.onFault);
   }
 
-  async #explain(job: number): Promise<void> {
-    await this.#step({ type: "explained", job, as: await this.#parts.commits.explain() });
+  async #follow(job: number): Promise<End> {
+    const followed = await this.#parts.membership.follow(this.#body("DeliverCommit"));
+    return { type: "followed", job, as: followedAs(followed, this.#parts.agentId) };
   }
 
-  async #find(job: number, epoch: number): Promise<void> {
-    await this.#step(await this.#answer(job, epoch));
+  async #explain(job: number): Promise<End> {
+    return { type: "explained", job, as: await this.#parts.commits.explain() };
   }
 
-  async #answer(job: number, epoch: number): Promise<ReadingEvent> {
+  async #find(job: number, epoch: number): Promise<End> {
     try {
       return { type: "found", job, found: await this.#parts.membership.findCommit(epoch) };
     } catch (error) {
@@ -245,7 +260,7 @@ export class ReadingRunner {
   }
 
   /** A request or a reply among messages that are passed over because nobody reads: a handler does not starve behind them. */
-  async #lookAhead(job: number): Promise<void> {
+  async #lookAhead(job: number): Promise<End> {
     const { membership, inbox, agentId } = this.#parts;
     const body = this.#body("DeliverMessage");
     const outcome = await membership.durable.preview(body.ciphertext, {
@@ -255,32 +270,31 @@ export class ReadingRunner {
     });
     const found = outcome?.kind === "message" ? this.#intake.preview(body, outcome) : undefined;
     if (found !== undefined) inbox.handAhead(found);
-    await this.#step({ type: "done", job });
+    return { type: "done", job };
   }
 
-  async #note(job: number): Promise<void> {
+  async #note(job: number): Promise<End> {
     const { membership } = this.#parts;
     const entry = this.#statement();
-    if (entry.operation === "DeliverLapse") {
-      await membership.noteLapse(entry.body);
-      return await this.#step({ type: "noted", job });
+    if (entry.operation === "DeliverLeave") {
+      return { type: "noted", job, worth: await membership.noteLeave(leaveOf(entry.body)) };
     }
-    await this.#step({ type: "noted", job, worth: await membership.noteLeave(leaveOf(entry.body)) });
+    await membership.noteLapse(entry.body);
+    return { type: "noted", job };
   }
 
-  async #enter(job: number, verdict: Genuine): Promise<void> {
+  async #enter(job: number, verdict: Genuine): Promise<End> {
     await this.#parts.enter(this.#body("DeliverFounding"), verdict);
-    await this.#step({ type: "done", job });
+    return { type: "done", job };
   }
 
-  #reportRepeated(): undefined {
+  #reportRepeated(): void {
     const { sender, epoch, ciphertext } = this.#body("DeliverMessage");
     const header = headerOf(ciphertext);
     this.#intake.reportRepeated(sender, { epoch, aad: header && aadOf(header) });
-    return undefined;
   }
 
-  #reportGap(messages: number, reason: NoticeBody<"DeliverGap">["reason"]): undefined {
+  #reportGap(messages: number, reason: NoticeBody<"DeliverGap">["reason"]): void {
     const { health } = this.#parts;
     const why = reason === "age" ? "were too old" : "were too many";
     health.report("dropped_by_relay", `The relay gave up ${messages} messages that ${why}`, {
@@ -288,23 +302,24 @@ export class ReadingRunner {
       count: messages,
     });
     health.tell({ type: "gap", messages, reason });
-    return undefined;
   }
 
   #body<O extends LogEntry["operation"]>(operation: O): NoticeBody<O> {
-    if (this.#entry?.operation !== operation) throw new Error(`no ${operation} is being read`);
+    const entry = this.#given?.entry;
+    if (entry?.operation !== operation) throw new Error(`no ${operation} is being read`);
     // cast: the body of this operation
-    return this.#entry.body as NoticeBody<O>;
+    return entry.body as NoticeBody<O>;
   }
 
   #statement(): Statement {
-    const entry = this.#entry;
+    const entry = this.#given?.entry;
     if (entry?.operation === "DeliverLeave" || entry?.operation === "DeliverLapse") return entry;
     throw new Error("no statement is being read");
   }
 }
 
 const none: readonly Noted[] = Object.freeze([]);
+const nothing: Stepped<never> = Object.freeze({ effects: Object.freeze([]) });
 const asMessage = (): string => "It came as a message and not as a commit";
 
 function followedAs(outcome: Followed, agentId: AgentId): FollowedAs {

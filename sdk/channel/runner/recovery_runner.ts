@@ -394,9 +394,9 @@ export class RecoveryRunner {
     return this.#telling.begin((operation) => this.#steps.push({ event, operation }));
   }
 
-  async stopAt(bad: BadCommit | undefined, reason: string): Promise<void> {
+  stopAt(bad: BadCommit | undefined, reason: string): void {
     if (bad !== undefined && this.stopped === undefined) this.#bytes.bad = bad;
-    await this.tell({ type: "cannot_follow", bad: bad && stopOf(bad), reason });
+    this.push({ type: "cannot_follow", bad: bad && stopOf(bad), reason });
   }
 
   /** A founding that is not forged. Resolves when this agent is in it, or is not going to be. */

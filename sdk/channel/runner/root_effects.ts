@@ -57,17 +57,9 @@ function tellLink({ link }: Rooms, told: ToLink): undefined {
 function tellRecovery({ recovery, membership }: Rooms, told: ToRecovery): Told {
   if ("is" in told) {
     if (told.is === "behind_stop") return void recovery.countUnread(told.sequence);
-    return recovery.stopAt(membership.badCommitOf(told.body, told.reason), told.reason);
+    return void recovery.stopAt(membership.badCommitOf(told.body, told.reason), told.reason);
   }
-  switch (told.type) {
-    case "permit":
-    case "log_at":
-    case "removed":
-    case "out_of_step":
-      return recovery.tell(told);
-    default:
-      return void recovery.push(told);
-  }
+  return told.type === "permit" ? recovery.tell(told) : void recovery.push(told);
 }
 
 function tellDeparture({ departure }: Rooms, told: ToDeparture): undefined {
