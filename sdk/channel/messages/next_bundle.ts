@@ -119,11 +119,17 @@ export function reserveFor<M>(
 }
 
 export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {
-  const { next } = run.state;
+  const { state, facts } = run;
+  const { next } = state;
   if (next.at !== "sealing" || next.job !== job) return;
-  run.state.next = nothing;
-  if (next.bundle.made !== undefined) next.bundle.made.sealed = as;
-  depart(run, next.bundle);
+  const { bundle } = next;
+  state.next = nothing;
+  if (bundle.made !== undefined) bundle.made.sealed = as;
+  // The group may have moved before its keys were at work: the policy of the epoch in which it is sealed counts.
+  if (as.epoch === facts.epoch && !facts.mayPost) {
+    return giveUp(run, bundle, { by: "silenced", mayStand: bundle.fate.at === "may_stand" });
+  }
+  depart(run, bundle);
 }
 
 /** It leaves, or waits again: much may have happened while it was sealed. */

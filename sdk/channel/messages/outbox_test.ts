@@ -268,6 +268,21 @@ Deno.test("outbox: in silence a message rejects before it is sealed", () => {
   assertEquals([agent.told, agent.count("seal")], [["a silenced"], 0]);
 });
 
+Deno.test("outbox: a message is judged by the policy of the epoch in which it was sealed", () => {
+  const silent = { epoch: 4, mayPost: false };
+  const asked = (): Agent => new Agent().send("a").step({ type: "gathered" });
+  const inNext = asked().know(silent).sealed();
+  assertEquals([inNext.sent, inNext.told], [[], ["a silenced"]]);
+  assertEquals(inNext.state.counters.gone, [{ first: 1, count: 1 }]);
+  const before = asked();
+  const { next } = before.state;
+  const sealed = { epoch: 3, message: new Uint8Array(8) };
+  before.know(silent).step({ type: "sealed", job: next.at === "sealing" ? next.job : 0, sealed });
+  assertEquals([before.sent, before.told], [["a"], []]);
+  before.refused("epoch_conflict", { epoch: 4 }).turn();
+  assertEquals([before.sent, before.told], [["a"], ["a silenced"]]);
+});
+
 Deno.test("outbox: a caller that gives up takes its message back, unless the relay was given it", () => {
   const waiting = new Agent(offline).send("a").step({ type: "expired", order: 1 });
   assertEquals([waiting.told, waiting.state.queue.messages.length], [["a expired"], 0]);
