@@ -25,13 +25,12 @@ import { baseMembersOf } from "../mls/base_epoch.ts";
 import { createRules, noLeaf } from "../mls/channel_rules.ts";
 import { type Epoch, stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
-import type { Group, PreparedCommit } from "../mls/group.ts";
+import type { Group } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
 import { rightsOf, silencedIn } from "../mls/policy_rules.ts";
 import { type Leaf, leafHashOf } from "../mls/ratchet_tree.ts";
-import type { Outcome } from "../mls/receive.ts";
-import type { FoundingCandidate } from "../mls/state_codec.ts";
+import type { CommitRules, Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { BadCommit } from "./bad_commit.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -78,6 +77,13 @@ export type Followed =
   /** Its sender signed it for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" };
 
+/** A commit whose sender signed it for our group. */
+export interface Following {
+  readonly kind: "follow";
+  readonly rules: CommitRules;
+  readonly place: Omit<CommitPlace, "removed" | "silenced">;
+}
+
 /** A commit that the group has followed, and its place in the log. */
 export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   /** Members whose messages are not shown any more from it on. */
@@ -94,13 +100,20 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
 }
 
 /** The member that began a generation, and the place in the log. */
-interface BegunBy {
+export interface BegunBy {
   readonly founder: AgentId;
   /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
   /** Those that it leaves out beside it. */
   readonly without: readonly AgentId[];
   readonly sequence: number;
+}
+
+/** The generation before. */
+export interface Before {
+  readonly epoch: number;
+  readonly members: readonly AgentId[];
+  readonly owners: readonly AgentId[];
 }
 
 /**
@@ -287,15 +300,17 @@ export class Membership {
     return this.#goodbyes.has(agentId);
   }
 
-  /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered. */
-  async noteLeave(proof: LeaveProof): Promise<LeaveWorth> {
+  /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered, by `write`. */
+  noteLeave(proof: LeaveProof): { readonly worth: LeaveWorth; readonly write: readonly RecordChange[] } {
     const generation = this.#generationOfLeave(proof);
-    if (generation === undefined) return "unsigned";
-    if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) return "void";
+    if (generation === undefined) return { worth: "unsigned", write: [] };
+    if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) {
+      return { worth: "void", write: [] };
+    }
     this.#goodbyes.add(proof.agentId);
-    if (this.judgeLeaf(proof) !== "present") return "void";
-    await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
-    return "taken";
+    if (this.judgeLeaf(proof) !== "present") return { worth: "void", write: [] };
+    const leavers = new Map(this.#record.leavers).set(proof.agentId, proof);
+    return { worth: "taken", write: this.#noted({ ...this.#record, leavers }) };
   }
 
   /** The generation in which a member of this one signed that it leaves, the present one or one of the latest before it. */
@@ -324,13 +339,12 @@ export class Membership {
 
   /**
    * The relay says that a member was absent too long. That changes nothing in the group: people decide who is removed. About those
-   * that are not in the group, or came after it said so, it has no say.
+   * that are not in the group, or came after it said so, it has no say. Returns what is to be written; then it is reported.
    */
-  async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
+  noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): readonly RecordChange[] {
     const { lapsed, since } = this.#record;
-    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return;
-    await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
-    this.reportLapsed();
+    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return [];
+    return this.#noted({ ...this.#record, lapsed: new Set(lapsed).add(agentId) });
   }
 
   /** Also once when the channel is opened: what is known of before is on disk. */
@@ -413,72 +427,61 @@ export class Membership {
     return { ...signed, sequence: entry.sequence, sender: credentialOf(leaf.node), reason, sinceMs };
   }
 
-  /**
-   * A new generation takes the present one's place. Members, keys and counters go on, without those that are out. `written`: it is
-   * on disk, and nobody was told yet.
-   */
-  async enterGeneration(
-    generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
-    alongside: () => readonly RecordChange[],
-    written: () => void,
-  ): Promise<void> {
-    const before = baseMembersOf(this.group.current);
-    const ownersBefore = this.group.binding.owners;
+  /** Those that a new generation is compared with. */
+  get beforeGeneration(): Before {
+    return { epoch: this.epoch, members: baseMembersOf(this.group.current), owners: this.group.binding.owners };
+  }
+
+  /** The group is in a new generation: members, keys and counters go on, without those that are out. Returns the changes to write with that. */
+  generationChanges(generation: BegunBy, before: Before): RecordChange[] {
+    const { current } = this.group;
+    const staying = new Set(baseMembersOf(current));
+    const gone = before.members.filter((agentId) => !staying.has(agentId));
+    const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
+    const lineage = this.#lineageAfter({ type: "founding", blamed: generation.blamed, out: gone });
+    const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
+    const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
+    const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
+    const record = { ...this.#record, ...lineage, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
+    const noted = this.#noted(record);
+    const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
+    return [...this.#heardOf(generation, { gone, epoch: before.epoch }), ...noted, ...senders];
+  }
+
+  #heardOf(
+    { founder, sequence }: BegunBy,
+    { gone, epoch }: { readonly gone: readonly AgentId[]; readonly epoch: number },
+  ): RecordChange[] {
+    const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
+    const founded = { sequence, epoch: this.epoch - 1, hash };
     // All that stood before it has been delivered, so that the last words of those that are out are known: as if not our own.
-    const place = {
-      own: false,
-      sequence: generation.sequence,
-      epoch: this.epoch,
-      hash: new Uint8Array(0),
-      signed: undefined,
-    };
-    await this.#durable.enterGeneration(generation, () => {
-      const { current } = this.group;
-      const staying = new Set(baseMembersOf(current));
-      const gone = before.filter((agentId) => !staying.has(agentId));
-      const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
-      const lineage = this.#lineageAfter({ type: "founding", blamed: generation.blamed, out: gone });
-      const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
-      const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
-      const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
-      const record = {
-        ...this.#record,
-        ...lineage,
-        lapsed,
-        leavers,
-        joinedLeaf,
-        ...this.#removalsWith(gone, expelled),
-      };
-      this.#record = record;
-      const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
-      const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
-      const founded = { sequence: generation.sequence, epoch: this.epoch - 1, hash };
-      const isOwn = generation.founder === this.#deps.agentId;
-      const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
-      const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
-      return [...alongside(), ...heard, putChannel(record), ...senders];
-    });
-    written();
+    const place = { own: false, sequence, epoch, hash: new Uint8Array(0), signed: undefined };
+    const isOwn = founder === this.#deps.agentId;
+    const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
+    return Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
+  }
+
+  /** All of it is on disk. */
+  generationEntered({ founder }: BegunBy, before: Before): void {
     this.#wereAbsent = this.absent;
     const staying = baseMembersOf(this.group.current);
-    const removed = before.filter((agentId) => !staying.includes(agentId));
     const { owners } = this.group.binding;
     this.#left = [];
-    this.#moved({
-      committer: generation.founder,
+    this.moved({
+      committer: founder,
       added: [],
       keyPackageHashes: new Map(),
-      removed,
-      owners: owners.length === ownersBefore.length ? undefined : owners,
-      ownersBefore,
+      removed: before.members.filter((agentId) => !staying.includes(agentId)),
+      owners: owners.length === before.owners.length ? undefined : owners,
+      ownersBefore: before.owners,
     });
   }
 
   /**
-   * Somebody's commit. It is followed and durable, or the outcome says why not. First its sender's signature over the commit
-   * and what it declares: without that, nothing in it can be held against anybody but the relay.
+   * Somebody's commit: how it is to be followed, or why it is not. First its sender's signature over the commit and what it declares:
+   * without that, nothing in it can be held against anybody but the relay.
    */
-  async follow(commit: DeliverCommit): Promise<Followed> {
+  judgeCommit(commit: DeliverCommit): Following | Extract<Followed, { kind: "unsigned" | "misattributed" | "forked" }> {
     const { epoch, sequence } = commit;
     const hash = sha256(commit.commit);
     const signed = signedCommitOf(this.channelId, commit);
@@ -486,25 +489,11 @@ export class Membership {
     const standing = this.#placeOf(commit.sender, signed);
     if (standing !== "here") return { kind: standing };
     const kept = keptCommitOf(signed, commit.commit, this.leafOf(commit.sender)?.leaf);
-    const { outcome } = await this.#durable.receive(
-      commit.commit,
-      createRules(signed.declared, this.#deps.signatures),
-      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence, signed: kept }),
-    );
-    if (outcome.kind === "commit") this.#moved(outcome.summary);
-    if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
-      return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
-    }
-    return outcome;
-  }
-
-  /** The relay took our commit, and says where it stands. Resolves with false when the group had left its epoch before. */
-  async accept(prepared: PreparedCommit, sequence: number, signed: KeptCommit): Promise<boolean> {
-    const { epoch, hash } = prepared;
-    const place = { own: true, hash, epoch, sequence, signed };
-    if (!await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place))) return false;
-    this.#moved(prepared.summary);
-    return true;
+    return {
+      kind: "follow",
+      rules: createRules(signed.declared, this.#deps.signatures),
+      place: { own: false, hash, epoch, sequence, signed: kept },
+    };
   }
 
   /** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */
@@ -554,7 +543,7 @@ export class Membership {
    * Returns the changes of a commit here, to be written together with it: a crash between the two would leave half of
    * it.
    */
-  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
+  changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
     const { removed } = summary;
     const silenced = silencedIn(this.group.current, this.group.parent?.base);
     const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed, silenced })).flat();
@@ -633,7 +622,8 @@ export class Membership {
     );
   }
 
-  #moved(summary: CommitSummary): void {
+  /** The group has followed it, and that is on disk. */
+  moved(summary: CommitSummary): void {
     for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
   }
 
@@ -657,8 +647,8 @@ export class Membership {
     return this.#deps.signatures.verifyHandshake(node.signaturePublicKey, statement, signature);
   }
 
-  async #save(record: ChannelRecord): Promise<void> {
+  #noted(record: ChannelRecord): RecordChange[] {
     this.#record = record;
-    await this.#deps.store.batch([putChannel(record)]);
+    return [putChannel(record)];
   }
 }

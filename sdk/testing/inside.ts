@@ -184,9 +184,9 @@ export class Inside {
 
   /** From now on a commit of ours that the relay took is entered when this has resolved. */
   beforeAccept(wait: () => Promise<void>): void {
-    const membership = this.#membership;
-    const accept = membership.accept.bind(membership);
-    membership.accept = async (...parts) => {
+    const { durable } = this.#membership;
+    const accept = durable.accept.bind(durable);
+    durable.accept = async (...parts) => {
       await wait();
       return await accept(...parts);
     };
@@ -194,11 +194,12 @@ export class Inside {
 
   /** From now on a commit of others is followed when this has resolved. */
   beforeFollow(wait: () => Promise<void>): void {
-    const membership = this.#membership;
-    const follow = membership.follow.bind(membership);
-    membership.follow = async (body) => {
-      await wait();
-      return await follow(body);
+    const { durable } = this.#membership;
+    const receive = durable.receive.bind(durable);
+    durable.receive = async (bytes, rules, alongside) => {
+      // A message brings no changes of its own.
+      if (alongside !== undefined) await wait();
+      return await receive(bytes, rules, alongside);
     };
   }
 

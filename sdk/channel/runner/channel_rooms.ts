@@ -213,9 +213,9 @@ export class ChannelRooms implements Rooms {
 
   #createReading({ position, landmarks, record: { joinedEpoch }, receive }: ChannelParts): ReadingRunner {
     const { membership, commits, senders, inbox, health, confirmations, order } = this;
-    const { runtime, session, agentId, relayNowMs, nameOf } = this.#deps;
+    const { runtime, session, store, agentId, relayNowMs, nameOf } = this.#deps;
     return new ReadingRunner({ position, landmarks, joinedEpoch }, {
-      ...{ membership, commits, senders, inbox, health, confirmations, order, agentId, relayNowMs, nameOf },
+      ...{ membership, commits, senders, inbox, health, confirmations, order, store, agentId, relayNowMs, nameOf },
       nowMs: () => runtime.nowMs(),
       maxAgeMs: () => maxAgeMs(session),
       discard: !receive,

@@ -12,6 +12,7 @@ import type { Candidate, CommitWrite } from "../commits/own_commit_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../membership.ts";
 import type { Planned } from "../plan.ts";
+import { accept } from "./group_moves.ts";
 
 export interface Made {
   readonly prepared: PreparedCommit;
@@ -75,7 +76,8 @@ export class KeptOwnCommits {
   async #enter({ candidate, sequence }: Extract<CommitWrite, { type: "entered" }>): Promise<Written> {
     const { membership } = this.#parts;
     const { prepared, request } = this.of(candidate);
-    if (await membership.accept(prepared, sequence, { ...request, welcomes: [], answers: [] })) return "done";
+    const signed = { ...request, welcomes: [], answers: [] };
+    if (await accept(prepared, { sequence, signed }, membership)) return "done";
     return generationOf(membership.epoch) === generationOf(candidate.epoch) ? "moved" : "over";
   }
 

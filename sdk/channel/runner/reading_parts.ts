@@ -14,6 +14,7 @@ import type { HealthLog } from "../health.ts";
 import type { Membership } from "../membership.ts";
 import type { Header, LogEntry, ReadingFacts } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
+import type { ChannelStore } from "../records.ts";
 import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";
@@ -31,6 +32,7 @@ export interface ReadingRunnerParts {
   readonly senders: Senders;
   readonly inbox: InboxRunner;
   readonly health: HealthLog;
+  readonly store: Pick<ChannelStore, "batch">;
   readonly agentId: AgentId;
   readonly nowMs: () => number;
   readonly relayNowMs: () => number;

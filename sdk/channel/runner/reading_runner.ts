@@ -28,6 +28,7 @@ import {
   type Statement,
 } from "../reading/reading_state.ts";
 import { type LeaveProof, putLandmarks } from "../records.ts";
+import { follow } from "./group_moves.ts";
 import type { InboxItem } from "./inbox_runner.ts";
 import type { Stepped, Steps } from "./channel_queue.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
@@ -241,7 +242,7 @@ export class ReadingRunner {
   }
 
   async #follow(job: number): Promise<End> {
-    const followed = await this.#parts.membership.follow(this.#body("DeliverCommit"));
+    const followed = await follow(this.#body("DeliverCommit"), this.#parts.membership);
     return { type: "followed", job, as: followedAs(followed, this.#parts.agentId) };
   }
 
@@ -274,12 +275,18 @@ export class ReadingRunner {
   }
 
   async #note(job: number): Promise<End> {
-    const { membership } = this.#parts;
+    const { membership, store } = this.#parts;
     const entry = this.#statement();
     if (entry.operation === "DeliverLeave") {
-      return { type: "noted", job, worth: await membership.noteLeave(leaveOf(entry.body)) };
+      const { worth, write } = membership.noteLeave(leaveOf(entry.body));
+      if (write.length > 0) await store.batch(write);
+      return { type: "noted", job, worth };
     }
-    await membership.noteLapse(entry.body);
+    const write = membership.noteLapse(entry.body);
+    if (write.length > 0) {
+      await store.batch(write);
+      membership.reportLapsed();
+    }
     return { type: "noted", job };
   }
 

@@ -55,6 +55,7 @@ import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { Door } from "./door.ts";
 import { writeEntered } from "./entrances.ts";
+import { enterGeneration } from "./group_moves.ts";
 import type { Waited } from "./link_runner.ts";
 import type { OpenedFounding } from "./openings.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
@@ -762,11 +763,8 @@ export class RecoveryRunner {
       ? []
       : await this.#deps.keyPackages.usedNow(opened.own, { groupId: next.context.groupId });
     const generation = { next, changes, founder, blamed, without, sequence };
-    await membership.enterGeneration(
-      generation,
-      () => [...over, ...foundings, ...records, ...used, storeAge.begunAnew()],
-      written,
-    );
+    const alongside = (): RecordChange[] => [...over, ...foundings, ...records, ...used, storeAge.begunAnew()];
+    await enterGeneration(generation, { alongside, written }, membership);
     this.#bytes.foundings.clear();
     this.#bytes.entry = this.#bytes.openedFounding = undefined;
     if (isLate) reportChanges(membership.group.members(), { group: { members: () => members }, removed }, health);
