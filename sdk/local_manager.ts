@@ -10,7 +10,7 @@ import {
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError, isCode } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
-import { checkReplaced, ownersAdmit } from "./channel/adding.ts";
+import { checkReplaced, ownersAdmit } from "./channel/commits/adding.ts";
 import { rightsOf } from "./mls/policy_rules.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";

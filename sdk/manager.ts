@@ -9,7 +9,7 @@ import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { EnvelopeOptions, ReceiveOptions } from "./channel/runner/inbox_runner.ts";
-import type { SendOptions, Sent } from "./channel/send_options.ts";
+import type { SendOptions, Sent } from "./channel/messages/send_options.ts";
 import { type ConnectOptions, StaticClient } from "./client.ts";
 import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";

@@ -12,13 +12,13 @@ export {
 export type { Abortable } from "./base/abortable.ts";
 export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
-export type { AddOptions } from "./channel/adding.ts";
+export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
-export type { ChannelMember } from "./channel/member_list.ts";
-export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery_preview.ts";
-export type { Promotion } from "./channel/plan.ts";
+export type { ChannelMember } from "./channel/group/member_list.ts";
+export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery/recovery_preview.ts";
+export type { Promotion } from "./channel/commits/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
   ChannelEvent,
@@ -40,7 +40,7 @@ export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
-export type { SendOptions, Sent } from "./channel/send_options.ts";
+export type { SendOptions, Sent } from "./channel/messages/send_options.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,

@@ -7,7 +7,7 @@ import type { Fault } from "./planted_fault.ts";
 export const heartFaults: readonly Fault[] = [
   {
     name: "owner-blames-a-member-that-signed-nothing",
-    path: "sdk/channel/following.ts",
+    path: "sdk/channel/recovery/following.ts",
     from: "if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
     to: "if (!isBlamed && !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
   },
@@ -31,26 +31,26 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "owner-that-is-stopped-again-takes-a-members-welcome",
-    path: "sdk/channel/welcome_back.ts",
+    path: "sdk/channel/recovery/welcome_back.ts",
     from:
       '      if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";\n',
     to: "",
   },
   {
     name: "welcome-back-into-a-group-without-some-members",
-    path: "sdk/channel/welcome_back.ts",
+    path: "sdk/channel/recovery/welcome_back.ts",
     from: "return membership.group.members().some(({ agentId }) => !present.has(agentId)",
     to: "return membership.group.members().every(({ agentId }) => !present.has(agentId)",
   },
   {
     name: "leave-that-its-member-has-not-signed-removes-it",
-    path: "sdk/channel/membership.ts",
+    path: "sdk/channel/group/membership.ts",
     from: "return generation;\n    }\n    return undefined;\n  }",
     to: "return generation;\n    }\n    return present;\n  }",
   },
   {
     name: "lapse-of-an-earlier-membership-marks-the-present-one",
-    path: "sdk/channel/membership.ts",
+    path: "sdk/channel/group/membership.ts",
     from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return;",
     to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return;",
   },
@@ -110,7 +110,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "honest-agent-is-told-that-its-directory-was-restored",
-    path: "sdk/channel/store_age.ts",
+    path: "sdk/channel/runner/store_age.ts",
     from: "commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;",
     to: "commit.epoch < epoch) return false;",
   },

@@ -20,7 +20,7 @@ const plainAdvice = "say it with the thing itself as the subject; functions retu
 
 /** Rooms of the channel whose control is a machine: promises and timers stand in a folder `runner`. */
 const machineRooms =
-  /^sdk\/channel\/(?:commits|connection|leaving|names|order|reading|recovery|root|upkeep)\/(?!(?:.*\/)?runner\/)/;
+  /^sdk\/channel\/(?:commits|connection|group|leaving|messages|names|order|reading|recovery|root|upkeep)\/(?!(?:.*\/)?runner\/)/;
 const waits = /\b(?:async|await|Promise|setTimeout|setInterval|queueMicrotask)\b/g;
 /** In two pieces: tools that look for uses of files by their paths must not find one here. */
 const permitMaker = ["sdk/channel/connection", "judge_connection.ts"].join("/");

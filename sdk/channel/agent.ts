@@ -22,7 +22,7 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import type { RecordStore } from "../store/mod.ts";
 import { ConnectionWatch } from "./connection_events.ts";
-import { Carrier } from "./carrier.ts";
+import { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
@@ -35,7 +35,7 @@ import { HealingTurns } from "./runner/healing_turns.ts";
 import { KeyPackages } from "./runner/key_package_runner.ts";
 import { type MayAsk, NamesRunner, readNames } from "./runner/names_runner.ts";
 import { createPace, type HealingPace } from "./upkeep/healing_pace.ts";
-import { Welcomes } from "./welcomes.ts";
+import { Welcomes } from "./runner/welcomes.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;

@@ -8,13 +8,13 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { CredentialPolicy } from "../mls/leaf.ts";
 import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
-import type { Carrier } from "./carrier.ts";
+import type { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { ChannelStore } from "./records.ts";
 import type { HealingTurns } from "./runner/healing_turns.ts";
 import type { KeyPackages } from "./runner/key_package_runner.ts";
 import type { HealingPace } from "./upkeep/healing_pace.ts";
-import type { Welcomes } from "./welcomes.ts";
+import type { Welcomes } from "./runner/welcomes.ts";
 
 export interface ChannelDeps {
   readonly session: RelaySession;

@@ -10,13 +10,13 @@ import { createKeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { type Anchor, anchorOf, newAnchor, putAnchor } from "./anchor.ts";
-import { deleteBadCommit } from "./bad_commit.ts";
+import { type Anchor, anchorOf, newAnchor, putAnchor } from "./connection/anchor.ts";
+import { deleteBadCommit } from "./recovery/bad_commit.ts";
 import { type ChannelRecords, noRecords } from "./channel_kinds.ts";
-import { replaceStates } from "./confirmation_records.ts";
+import { replaceStates } from "./upkeep/confirmation_records.ts";
 import type { ChannelDeps } from "./deps.ts";
-import { deleteForeign } from "./foreign_generation.ts";
-import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
+import { deleteForeign } from "./recovery/foreign_generation.ts";
+import type { ChangedKeys, ChannelTrust } from "./group/key_changes.ts";
 import {
   type ChannelRecord,
   deletePosition,

@@ -9,8 +9,8 @@ import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "../con
 import { fingerprintOf, numberOf } from "../mls/fingerprint.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import { policyOf } from "../mls/policy_rules.ts";
-import { addressedAgent } from "./addressing.ts";
-import type { AddOptions } from "./adding.ts";
+import { addressedAgent } from "./group/addressing.ts";
+import type { AddOptions } from "./commits/adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
@@ -18,12 +18,12 @@ import { translating } from "./faults.ts";
 import { addMember } from "./runner/adding_members.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
-import { type ChannelMember, listMembers } from "./member_list.ts";
-import type { SendOptions, Sent } from "./send_options.ts";
-import { demote, promote, setPolicy } from "./ownership.ts";
-import type { Plan, Promotion } from "./plan.ts";
+import { type ChannelMember, listMembers } from "./group/member_list.ts";
+import type { SendOptions, Sent } from "./messages/send_options.ts";
+import { demote, promote, setPolicy } from "./commits/ownership.ts";
+import type { Plan, Promotion } from "./commits/plan.ts";
 import type { ChannelPort } from "./port.ts";
-import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery_preview.ts";
+import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery/recovery_preview.ts";
 import { waitForMember } from "./runner/waiting_for_member.ts";
 
 export class LocalChannel implements ChannelPort {

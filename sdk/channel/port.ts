@@ -9,14 +9,14 @@ import type { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import type { Addressee, Sendable } from "../content/values.ts";
-import type { AddOptions } from "./adding.ts";
+import type { AddOptions } from "./commits/adding.ts";
 import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
-import type { ChannelMember } from "./member_list.ts";
-import type { SendOptions, Sent } from "./send_options.ts";
-import type { Promotion } from "./plan.ts";
-import type { RecoveryChoice, RecoveryPreview } from "./recovery_preview.ts";
+import type { ChannelMember } from "./group/member_list.ts";
+import type { SendOptions, Sent } from "./messages/send_options.ts";
+import type { Promotion } from "./commits/plan.ts";
+import type { RecoveryChoice, RecoveryPreview } from "./recovery/recovery_preview.ts";
 
 /** The methods of `Channel`, whose comments tell what they do. */
 export interface ChannelPort {

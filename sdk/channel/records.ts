@@ -23,8 +23,8 @@ import {
 } from "./channel_kinds.ts";
 import type { OrderRecord } from "./order/order_state.ts";
 import type { Ending } from "./reading/endings.ts";
-import { ChannelTrust } from "./key_changes.ts";
-import { type Came, type Lineage, noLineage } from "./lineage.ts";
+import { ChannelTrust } from "./group/key_changes.ts";
+import { type Came, type Lineage, noLineage } from "./group/lineage.ts";
 import type { LogPosition, OwnCommit } from "./reading/log_place.ts";
 
 /** The signed statement of a member that leaves. */

@@ -1,12 +1,12 @@
 /** A channel as its records tell it, besides its MLS state. Decoded without a wait: one scan of the disk has shown them all. */
 import type { AgentId, ChannelId } from "../../proto/mod.ts";
-import { type Anchor, anchorOf } from "./anchor.ts";
-import { type BadCommit, badCommitOf, returnOf } from "./bad_commit.ts";
+import { type Anchor, anchorOf } from "./connection/anchor.ts";
+import { type BadCommit, badCommitOf, returnOf } from "./recovery/bad_commit.ts";
 import type { ChannelRecords } from "./channel_kinds.ts";
-import { confirmationsOf } from "./confirmation_records.ts";
-import { type ForeignGeneration, foreignOf } from "./foreign_generation.ts";
-import { keyAgesOf, type SeenLeaf } from "./key_age_records.ts";
-import type { ChannelTrust } from "./key_changes.ts";
+import { confirmationsOf } from "./upkeep/confirmation_records.ts";
+import { type ForeignGeneration, foreignOf } from "./recovery/foreign_generation.ts";
+import { keyAgesOf, type SeenLeaf } from "./upkeep/key_age_records.ts";
+import type { ChannelTrust } from "./group/key_changes.ts";
 import type { OrderRecord } from "./order/order_state.ts";
 import type { LogPosition } from "./reading/log_place.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Channel } from "../channel.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { RecoveryChoice } from "../channel/recovery_preview.ts";
+import type { RecoveryChoice } from "../channel/recovery/recovery_preview.ts";
 import type { Fields } from "../host/fields.ts";
 import type { GuestOptions } from "../invites/links.ts";
 import type { ChannelManager } from "../manager.ts";

@@ -4,7 +4,7 @@
  */
 import { maxBundledMessages } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { Sent } from "../channel/send_options.ts";
+import type { Sent } from "../channel/messages/send_options.ts";
 import type { SendGroup } from "../channel/messages/bundles.ts";
 import type { Fields } from "../host/fields.ts";
 import type { Header } from "../host/frames.ts";

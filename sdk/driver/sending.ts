@@ -1,7 +1,7 @@
 /** A program's fields for a message that it sends. */
 import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { SendOptions } from "../channel/send_options.ts";
+import type { SendOptions } from "../channel/messages/send_options.ts";
 import type { Fields } from "../host/fields.ts";
 
 export function sendOptionsOf(fields: Fields, signal: AbortSignal): SendOptions {

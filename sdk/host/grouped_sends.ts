@@ -14,7 +14,7 @@ import {
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Sent } from "../channel/send_options.ts";
+import type { Sent } from "../channel/messages/send_options.ts";
 import type { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import type { HostLink } from "./link.ts";

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { KeyAge } from "../channel/upkeep/key_age_state.ts";
-import type { ChannelMember } from "../channel/member_list.ts";
+import type { ChannelMember } from "../channel/group/member_list.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";

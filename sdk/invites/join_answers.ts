@@ -5,10 +5,10 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import { judgeApplicant, readApplicant } from "../channel/adding.ts";
+import { judgeApplicant, readApplicant } from "../channel/commits/adding.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
-import type { Membership } from "../channel/membership.ts";
-import type { Admitted, Applicant } from "../channel/plan.ts";
+import type { Membership } from "../channel/group/membership.ts";
+import type { Admitted, Applicant } from "../channel/commits/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";

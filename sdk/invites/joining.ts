@@ -18,7 +18,7 @@ import {
 import type { Agent } from "../channel/agent.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import { latestEpoch } from "../channel/runner/entrances.ts";
-import type { Welcome } from "../channel/welcomes.ts";
+import type { Welcome } from "../channel/runner/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, type StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError, translating } from "../channel/faults.ts";

@@ -1,11 +1,11 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
-export { putAnchor } from "../channel/anchor.ts";
-export { putConfirmed, putState } from "../channel/confirmation_records.ts";
+export { putAnchor } from "../channel/connection/anchor.ts";
+export { putConfirmed, putState } from "../channel/upkeep/confirmation_records.ts";
 export { createPace } from "../channel/upkeep/healing_pace.ts";
 export { Inside } from "./inside.ts";
-export type { BadCommit } from "../channel/bad_commit.ts";
-export type { Came } from "../channel/lineage.ts";
+export type { BadCommit } from "../channel/recovery/bad_commit.ts";
+export type { Came } from "../channel/group/lineage.ts";
 export { factsKind } from "../channel/channel_kinds.ts";
 export { newChannelRecord, putChannel, putLandmarks } from "../channel/records.ts";
 export { storedChannel } from "../channel/testing/stored_channel.ts";

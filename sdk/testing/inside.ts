@@ -6,14 +6,15 @@ import type { AgentId, ChannelId, ChannelName, JoinRequestId, NoticeBody, Reques
 import { atOnce, type Parts } from "../base/parts.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
-import { type BadCommit, blamedOf } from "../channel/bad_commit.ts";
-import { Carrier } from "../channel/carrier.ts";
-import { claimableOf, claimKeyPackages, createFounding, requestOf } from "../channel/founding.ts";
+import { type BadCommit, blamedOf } from "../channel/recovery/bad_commit.ts";
+import { Carrier } from "../channel/upkeep/carrier.ts";
+import { claimableOf, createFounding, requestOf } from "../channel/recovery/founding.ts";
+import { claimKeyPackages } from "../channel/runner/founding_claims.ts";
 import type { ChannelState, HealthLog } from "../channel/health.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
-import type { Membership } from "../channel/membership.ts";
-import type { Plan, Planned } from "../channel/plan.ts";
-import type { PostOptions } from "../channel/send_options.ts";
+import type { Membership } from "../channel/group/membership.ts";
+import type { Plan, Planned } from "../channel/commits/plan.ts";
+import type { PostOptions } from "../channel/messages/send_options.ts";
 import { createPace } from "../channel/upkeep/healing_pace.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
 

@@ -5,7 +5,7 @@
 import { equalBytes } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
 import { maxSkippedGenerations } from "../../mls/secret_tree.ts";
-import { restMs } from "../commit_pace.ts";
+import { restMs } from "./commit_pace.ts";
 import {
   explain,
   isHeldBack,

@@ -4,7 +4,7 @@
  * in it changes nothing.
  */
 import type { Found } from "../connection/link_state.ts";
-import { restMs } from "../commit_pace.ts";
+import { restMs } from "./commit_pace.ts";
 import { begin, enter, found, giveUp, heldOf, leaveOpen, notHeard, openMs, pause, send } from "./fate.ts";
 import {
   explain,

@@ -5,7 +5,7 @@
  * not a proof; records that are durable before anything is sent are never behind it.
  */
 import { equalBytes, generationOf } from "../../../proto/mod.ts";
-import { type Anchor, isDiscarded } from "../anchor.ts";
+import { type Anchor, isDiscarded } from "./anchor.ts";
 import type { OwnCommit } from "../reading/log_place.ts";
 import type { Answers, Facts, Found, Question, Subscribed } from "./link_state.ts";
 import type { Doubt, Permit } from "./permit.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newAnchor } from "../anchor.ts";
+import { newAnchor } from "./anchor.ts";
 import { facts, reply, store } from "../testing/calm_agent.ts";
 import { judgeConnection, type Judgement } from "./judge_connection.ts";
 import type { Answers, Facts, Found, StoreFacts, Subscribed } from "./link_state.ts";

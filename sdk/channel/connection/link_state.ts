@@ -3,7 +3,7 @@
  * and `stepLink` alone changes it. The tables are in docs/channel_machine.md.
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
-import type { Anchor } from "../anchor.ts";
+import type { Anchor } from "./anchor.ts";
 import type { OwnCommit } from "../reading/log_place.ts";
 import type { Doubt, Permit } from "./permit.ts";
 

@@ -1,6 +1,6 @@
 /** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
 import { assert, assertEquals } from "@std/assert";
-import { newAnchor } from "../anchor.ts";
+import { newAnchor } from "./anchor.ts";
 import { facts, reply } from "../testing/calm_agent.ts";
 import { newLink, stepLink } from "./link.ts";
 import { permitOf, windowBytes } from "./link_run.ts";

@@ -5,7 +5,7 @@
 import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan } from "../commits/plan.ts";
 import type { Stage } from "./stage.ts";
 
 export type Going =

@@ -6,7 +6,7 @@
 import type { AgentId, MessageAad, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { FoundingVerdict } from "../following.ts";
+import type { FoundingVerdict } from "../recovery/following.ts";
 import type { Landmarks } from "../records.ts";
 import type { Counted, Verdict } from "./senders.ts";
 import type { Endings } from "./endings.ts";

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { type AgentId, generationOf, parseAgentId } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
-import type { FoundingVerdict } from "../following.ts";
+import type { FoundingVerdict } from "../recovery/following.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import type { OwnCommit } from "./log_place.ts";
 import { stepReading } from "./reading.ts";

@@ -2,7 +2,7 @@
  * The records of the room, as plain data: a process that starts makes its state of them, and each change of a step is applied to them. A
  * state without what a process alone knows is the one that its disk makes: `restore(records) = forget(state)`.
  */
-import type { ForeignGeneration } from "../foreign_generation.ts";
+import type { ForeignGeneration } from "./foreign_generation.ts";
 import type { Bad, Made, Place, RecoveryChange, RecoveryState } from "./recovery_state.ts";
 
 export interface RecoveryRecords {

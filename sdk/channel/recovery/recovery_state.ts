@@ -6,8 +6,8 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
-import type { ForeignGeneration } from "../foreign_generation.ts";
-import type { LeftOut } from "../lineage.ts";
+import type { ForeignGeneration } from "./foreign_generation.ts";
+import type { LeftOut } from "../group/lineage.ts";
 import type { Answerers, Peer } from "./answerers.ts";
 
 /** A commit that its sender signed and that we cannot follow. */

@@ -2,9 +2,9 @@
 import { type AgentId, type ChannelId, parseAgentId } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
 import type { RelaySession } from "../../session/relay_session.ts";
-import { type AddOptions, checkReplaced, readApplicant } from "../adding.ts";
+import { type AddOptions, checkReplaced, readApplicant } from "../commits/adding.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 
 const nonceBytes = 16;

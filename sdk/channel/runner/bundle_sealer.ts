@@ -16,7 +16,7 @@ import { listsExtension } from "../../mls/leaf.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import type { Bundle } from "../messages/bundles.ts";
 
 export interface BundleSealerParts {

@@ -13,18 +13,18 @@ import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.ts";
-import { judgeFounding } from "../following.ts";
+import { judgeFounding } from "../recovery/following.ts";
 import { HealthLog } from "../health.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import type { LeaveParts } from "../leave_request.ts";
-import { LookAlikes } from "../look_alikes.ts";
-import { memberEvents } from "../member_events.ts";
-import { Membership, type Moved } from "../membership.ts";
-import { Newcomers } from "../newcomers.ts";
-import { planOf } from "../plans.ts";
+import type { LeaveParts } from "../leaving/leave_request.ts";
+import { LookAlikes } from "../group/look_alikes.ts";
+import { memberEvents } from "../group/member_events.ts";
+import { Membership, type Moved } from "../group/membership.ts";
+import { Newcomers } from "../group/newcomers.ts";
+import { planOf } from "../commits/plans.ts";
 import { Senders } from "../reading/senders.ts";
 import type { RootEvent } from "../root/root_state.ts";
-import { StoreAge } from "../store_age.ts";
+import { StoreAge } from "./store_age.ts";
 import { isAllRead, linkFactsOf, maxAgeMs, planFactsOf, sightOf, stoppedError } from "./channel_facts.ts";
 import { ChannelQueue } from "./channel_queue.ts";
 import { CommitRunner } from "./commit_runner.ts";
@@ -45,6 +45,7 @@ import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
 import type { Rooms } from "./rooms.ts";
 import { Turns } from "./turns.ts";
+import { findCommit } from "./find_commit.ts";
 
 export interface ChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
@@ -222,6 +223,7 @@ export class ChannelRooms implements Rooms {
       stop: () => this.recovery.stopsAt,
       foreign: () => this.recovery.foreignGeneration,
       durable: () => this.position.durable,
+      findCommit: (epoch) => findCommit(membership, epoch, this.#deps),
       onDone: (changes) => this.position.note(changes),
       judgeFounding: (founding) => judgeFounding(founding, this.recovery.stopped, membership, this.#deps),
       enter: (founding, verdict) => this.recovery.founded(founding, verdict),
@@ -276,7 +278,7 @@ export class ChannelRooms implements Rooms {
       settleStop: () => recovery.settleStop(),
       settleCommit: () => commits.fate(),
       putBack: (epoch) => this.#kept.putBack(epoch),
-      findCommit: (epoch) => membership.findCommit(epoch),
+      findCommit: (epoch) => findCommit(membership, epoch, this.#deps),
       read: createNoticeReader(this, found),
       onFault: this.onFault,
     }, this.#deps);

@@ -7,7 +7,7 @@ import { type AgentId, generationOf } from "../../../proto/mod.ts";
 import { isCode, StaticError, UnavailableError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
-import { failureOf, mayNotAdd, tookTwo, unreachable } from "../commit_errors.ts";
+import { failureOf, mayNotAdd, tookTwo, unreachable } from "../commits/commit_errors.ts";
 import { stepCommits } from "../commits/own_commit.ts";
 import {
   type Candidate,
@@ -27,14 +27,15 @@ import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
 import type { Stage } from "../leaving/stage.ts";
-import { channelFull, type LastHeard } from "../last_heard.ts";
-import type { Membership, Moved } from "../membership.ts";
-import { type Plan, type Planned, withLeavers } from "../plan.ts";
+import { channelFull, type LastHeard } from "../upkeep/last_heard.ts";
+import type { Membership, Moved } from "../group/membership.ts";
+import { type Plan, type Planned, withLeavers } from "../commits/plan.ts";
 import type { LeaveProof } from "../records.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { Door } from "./door.ts";
 import { KeptOwnCommits, type Made, type OwnCommitParts, type Written } from "./kept_own_commits.ts";
+import { findCommit } from "./find_commit.ts";
 
 type Event = CommitEvent<Plan>;
 type Effect = CommitEffect<Plan>;
@@ -317,7 +318,7 @@ export class CommitRunner {
       case "send":
         return this.#send(effect.call, effect.candidate);
       case "find":
-        membership.findCommit(effect.epoch).then(
+        findCommit(membership, effect.epoch, this.#deps).then(
           (found) => this.#steps.push({ type: "found", call: effect.call, found }),
           (error) => this.#refused(effect.call, error),
         );

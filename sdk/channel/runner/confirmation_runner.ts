@@ -12,14 +12,14 @@ import {
 import { stateOf } from "../../mls/epoch.ts";
 import type { RatchetTree } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { Anchor } from "../anchor.ts";
-import type { Carriable, Carried } from "../carrier.ts";
-import { deleteState, putConfirmed, putHeard, putLiars, putState } from "../confirmation_records.ts";
+import type { Anchor } from "../connection/anchor.ts";
+import type { Carriable, Carried } from "../upkeep/carrier.ts";
+import { deleteState, putConfirmed, putHeard, putLiars, putState } from "../upkeep/confirmation_records.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Fork } from "../events.ts";
 import type { HealthLog } from "../health.ts";
 import { backdatedMs } from "./key_package_runner.ts";
-import type { Membership, Moved } from "../membership.ts";
+import type { Membership, Moved } from "../group/membership.ts";
 import { stepConfirmations } from "../upkeep/confirmation.ts";
 import {
   type ConfirmationEffect,

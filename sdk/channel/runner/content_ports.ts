@@ -4,7 +4,7 @@ import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
 import { reportBadContent } from "./intake.ts";
 import { translating } from "../faults.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import type { EpochWaiters } from "./epoch_waiters.ts";
 import { createRequestRecords } from "./request_records.ts";
 import type { OutboxRunner } from "./outbox_runner.ts";

@@ -4,13 +4,13 @@
  */
 import { type AgentId, type ChannelEndReason } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
-import { unreachable } from "../commit_errors.ts";
+import { unreachable } from "../commits/commit_errors.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { hiddenError, keptOut } from "../end_errors.ts";
+import { hiddenError, keptOut } from "../leaving/end_errors.ts";
 import { toStaticError } from "../faults.ts";
-import { type LeaveParts, leaveRequest } from "../leave_request.ts";
+import { type LeaveParts, leaveRequest } from "../leaving/leave_request.ts";
 import { stepDeparture } from "../leaving/departure.ts";
 import {
   type DepartureEffect,
@@ -27,7 +27,7 @@ import {
 } from "../leaving/departure_state.ts";
 import type { Stage } from "../leaving/stage.ts";
 import type { DepartureFinding } from "../root/root_state.ts";
-import { doOthersStay, isLastOwner } from "../succession.ts";
+import { doOthersStay, isLastOwner } from "../leaving/succession.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";

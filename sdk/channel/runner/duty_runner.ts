@@ -6,9 +6,9 @@ import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership } from "../membership.ts";
-import type { Plan, Returning } from "../plan.ts";
-import { goneAbsent } from "../plans.ts";
+import type { Membership } from "../group/membership.ts";
+import type { Plan, Returning } from "../commits/plan.ts";
+import { goneAbsent } from "../commits/plans.ts";
 import { maxReturns, stepDuties } from "../upkeep/duties.ts";
 import {
   type DutyEffect,

@@ -5,7 +5,7 @@ import { DurableGroup } from "../../mls/durable_group.ts";
 import { Group } from "../../mls/group.ts";
 import { kindOf } from "../../mls/stored_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { anchorOf } from "../anchor.ts";
+import { anchorOf } from "../connection/anchor.ts";
 import { type ChannelRecords, channels, factsKind } from "../channel_kinds.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
 import {
@@ -16,7 +16,7 @@ import {
   enteredNow,
   type Entrance,
 } from "../entering.ts";
-import { ChannelTrust } from "../key_changes.ts";
+import { ChannelTrust } from "../group/key_changes.ts";
 import { channelOf, type ChannelRecord, type ChannelStore, trustOf } from "../records.ts";
 import { decodeChannel } from "../stored_channel.ts";
 

@@ -1,6 +1,6 @@
 /** Calls that wait for the group to reach an epoch, each with its own patience. */
 import type { StaticError } from "../../base/errors.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 

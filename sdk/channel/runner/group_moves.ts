@@ -3,8 +3,8 @@ import type { NoticeBody } from "../../../proto/mod.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { BegunBy, Followed, Membership } from "../membership.ts";
-import type { KeptCommit } from "../signed_commit.ts";
+import type { BegunBy, Followed, Membership } from "../group/membership.ts";
+import type { KeptCommit } from "../group/signed_commit.ts";
 
 /** Somebody's commit. It is followed and durable, or the outcome says why not. */
 export async function follow(commit: NoticeBody<"DeliverCommit">, membership: Membership): Promise<Followed> {

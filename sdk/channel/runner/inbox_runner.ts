@@ -10,7 +10,7 @@ import type { Incoming } from "../../content/incoming.ts";
 import type { Handed } from "../../content/ports.ts";
 import type { Receipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { HandedAhead } from "../handed_ahead.ts";
+import { HandedAhead } from "../messages/handed_ahead.ts";
 import { holds, isFullInbox, isNearlyEmptyInbox, isReading, isUnhandled, stepInbox } from "../messages/inbox.ts";
 import {
   type Entry,

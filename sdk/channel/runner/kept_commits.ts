@@ -9,9 +9,10 @@ import { isCode, StaticError, TransportError } from "../../base/errors.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { PutBack } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import { commitsKind } from "../channel_kinds.ts";
-import type { KeptCommit } from "../signed_commit.ts";
+import type { KeptCommit } from "../group/signed_commit.ts";
+import { findCommit } from "./find_commit.ts";
 
 /** More are lost only with a backup that is older than this many changes of the channel. */
 const maxKept = 32;
@@ -79,7 +80,7 @@ export class KeptCommits {
 
   /** Another member was faster, with this commit or with another one. */
   async #find({ epoch, commit }: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
-    const found = (await this.#membership.findCommit(epoch)).commit;
+    const found = (await findCommit(this.#membership, epoch, this.#deps)).commit;
     if (found === undefined || !equalBytes(found.commitHash, sha256(commit))) return undefined;
     return { sequence: found.sequence, own: 0 };
   }

@@ -7,11 +7,11 @@ import { generationOf, type RequestBody } from "../../../proto/mod.ts";
 import type { DurableGroup } from "../../mls/durable_group.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { requestOf } from "../commit_request.ts";
+import { requestOf } from "../commits/commit_request.ts";
 import type { Candidate, CommitWrite } from "../commits/own_commit_state.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Membership } from "../membership.ts";
-import type { Planned } from "../plan.ts";
+import type { Membership } from "../group/membership.ts";
+import type { Planned } from "../commits/plan.ts";
 import { accept } from "./group_moves.ts";
 
 export interface Made {

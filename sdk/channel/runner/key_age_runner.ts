@@ -9,10 +9,10 @@ import type { RecordChange } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership, Moved } from "../membership.ts";
-import { isRenewalWanted } from "../plans.ts";
+import type { Membership, Moved } from "../group/membership.ts";
+import { isRenewalWanted } from "../commits/plans.ts";
 import { stepKeyAge } from "../upkeep/key_age.ts";
-import { deleteKeyAge, putKeyAge, type SeenLeaf } from "../key_age_records.ts";
+import { deleteKeyAge, putKeyAge, type SeenLeaf } from "../upkeep/key_age_records.ts";
 import {
   areKeysOld,
   type KeyAge,

@@ -28,7 +28,7 @@ import {
   uploadedKind,
   uploadedOf,
   usedFor,
-} from "../key_package_records.ts";
+} from "../names/key_package_records.ts";
 import { lifetimeMs, stepKeyPackages } from "../names/key_packages.ts";
 import {
   type KeyPackageEffect,

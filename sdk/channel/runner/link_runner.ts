@@ -23,7 +23,7 @@ import type {
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
 import type { LinkFinding } from "../root/root_state.ts";
-import type { StoreAge } from "../store_age.ts";
+import type { StoreAge } from "./store_age.ts";
 import type { Door } from "./door.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";

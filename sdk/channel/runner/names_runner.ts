@@ -10,7 +10,7 @@ import { createDeferred } from "../../base/deferred.ts";
 import { isCode, type StaticError } from "../../base/errors.ts";
 import type { RecordStore } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { hiddenError } from "../end_errors.ts";
+import { hiddenError } from "../leaving/end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
 import { toStaticError } from "../faults.ts";
 import { ChannelRunner } from "./channel_runner.ts";
@@ -30,7 +30,7 @@ import type {
   Request,
   Settled,
 } from "../names/names_state.ts";
-import { askOfNames, putNonce, readNonces } from "../names_at_relay.ts";
+import { askOfNames, putNonce, readNonces } from "./names_at_relay.ts";
 import { deleteChannel } from "../records.ts";
 import { listChannels, type PreparedChannel } from "./entrances.ts";
 import { hasKeys, isErasing } from "./erasing.ts";

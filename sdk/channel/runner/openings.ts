@@ -6,12 +6,12 @@ import { Group } from "../../mls/group.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import type { Member } from "../../mls/members.ts";
 import { StoreError } from "../../store/mod.ts";
-import { anchorOf } from "../anchor.ts";
+import { anchorOf } from "../connection/anchor.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
-import { type Founding, judgeOpened } from "../following.ts";
-import type { Membership } from "../membership.ts";
-import { judgeReturn, knownMembers, type Stop } from "../welcome_back.ts";
-import type { Welcome } from "../welcomes.ts";
+import { type Founding, judgeOpened } from "../recovery/following.ts";
+import type { Membership } from "../group/membership.ts";
+import { judgeReturn, knownMembers, type Stop } from "../recovery/welcome_back.ts";
+import type { Welcome } from "./welcomes.ts";
 import { readRecords } from "./entrances.ts";
 
 export interface OpenedFounding {

@@ -6,7 +6,7 @@ import { type AgentId, type LogWord, readMessageWord } from "../../../proto/mod.
 import { sha256 } from "../../../wasm/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import { stepOrder, wordOf } from "../order/order.ts";
 import {
   type OrderBeginning,

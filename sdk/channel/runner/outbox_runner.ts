@@ -11,7 +11,7 @@ import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
 import { needsReservation, reserveFor } from "../messages/next_bundle.ts";
 import { isFull, stepOutbox } from "../messages/outbox.ts";
@@ -26,7 +26,7 @@ import {
   timersOf,
 } from "../messages/outbox_state.ts";
 import { type CounterRecord, putCounters } from "../records.ts";
-import type { PostOptions, Sent } from "../send_options.ts";
+import type { PostOptions, Sent } from "../messages/send_options.ts";
 import { standsInLog } from "./standing.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";

@@ -9,15 +9,16 @@ import {
   readPrivateMessageHeader,
   WireError,
 } from "../../../proto/mod.ts";
-import type { FoundingVerdict } from "../following.ts";
+import type { FoundingVerdict } from "../recovery/following.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 import type { Header, LogEntry, ReadingFacts } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
 import type { ChannelStore } from "../records.ts";
 import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";
+import type { findCommit } from "./find_commit.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
 import type { OrderRunner } from "./order_runner.ts";
@@ -46,6 +47,7 @@ export interface ReadingRunnerParts {
   readonly foreign: () => number | undefined;
   /** The position that is on disk. */
   readonly durable: () => number;
+  readonly findCommit: (epoch: number) => ReturnType<typeof findCommit>;
   readonly onDone: (changes: readonly Noted[]) => void;
   readonly judgeFounding: (founding: Founding) => FoundingVerdict;
   /** Resolves when this agent is in it, or is not going to be. */

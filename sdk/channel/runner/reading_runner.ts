@@ -9,7 +9,7 @@ import { ChainForks } from "../../mls/chain_forks.ts";
 import type { Received } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { CommitPlace, Followed } from "../membership.ts";
+import type { CommitPlace, Followed } from "../group/membership.ts";
 import { isAfterEnd } from "../reading/endings.ts";
 import type { LogPosition, OwnCommit } from "../reading/log_place.ts";
 import { stepReading } from "../reading/reading.ts";
@@ -252,7 +252,7 @@ export class ReadingRunner {
 
   async #find(job: number, epoch: number): Promise<End> {
     try {
-      return { type: "found", job, found: await this.#parts.membership.findCommit(epoch) };
+      return { type: "found", job, found: await this.#parts.findCommit(epoch) };
     } catch (error) {
       // Anything but a refusal is a fault of ours.
       if (!(error instanceof StaticError)) throw error;

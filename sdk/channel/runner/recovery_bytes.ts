@@ -20,11 +20,12 @@ import type { Epoch } from "../../mls/epoch.ts";
 import type { KeyPackage, OwnKeyPackage } from "../../mls/key_package.ts";
 import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
-import { type BadCommit, blamedOf } from "../bad_commit.ts";
+import { type BadCommit, blamedOf } from "../recovery/bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Founding } from "../following.ts";
-import { claimKeyPackages, createFounding, requestOf } from "../founding.ts";
-import type { Membership } from "../membership.ts";
+import type { Founding } from "../recovery/following.ts";
+import { createFounding, requestOf } from "../recovery/founding.ts";
+import { claimKeyPackages } from "./founding_claims.ts";
+import type { Membership } from "../group/membership.ts";
 import type {
   Answer,
   Bad,
@@ -36,9 +37,10 @@ import type {
   Welcomed,
   Work,
 } from "../recovery/recovery_state.ts";
-import { isFor } from "../welcome_back.ts";
-import type { Welcome } from "../welcomes.ts";
+import { isFor } from "../recovery/welcome_back.ts";
+import type { Welcome } from "./welcomes.ts";
 import { type OpenedFounding, type OpenedWelcome, openFounding, openWelcome } from "./openings.ts";
+import { findCommit } from "./find_commit.ts";
 
 export type ToldLeaf = NoticeBody<"DeliverLeaf">;
 
@@ -167,7 +169,7 @@ export class RecoveryBytes {
     const { session } = this.#deps;
     switch (request.to) {
       case "FindCommit": {
-        const { commit } = await membership.findCommit(request.epoch);
+        const { commit } = await findCommit(membership, request.epoch, this.#deps);
         const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
         return { to: "FindCommit", ...(found && { commit: found }) };
       }

@@ -10,17 +10,17 @@ import { jitter } from "../../base/runtime.ts";
 import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
-import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../bad_commit.ts";
+import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../recovery/bad_commit.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
-import type { Begun, Founding, FoundingVerdict } from "../following.ts";
-import { claimableOf, requestOf } from "../founding.ts";
-import { deleteForeign, putForeign } from "../foreign_generation.ts";
+import type { Begun, Founding, FoundingVerdict } from "../recovery/following.ts";
+import { claimableOf, requestOf } from "../recovery/founding.ts";
+import { deleteForeign, putForeign } from "../recovery/foreign_generation.ts";
 import type { HealthLog, StoppedState } from "../health.ts";
-import { leftOutBy, nobodyElse, rootOf } from "../lineage.ts";
-import type { Membership } from "../membership.ts";
-import { previewOf, type RecoveryPreview } from "../recovery_preview.ts";
+import { leftOutBy, nobodyElse, rootOf } from "../group/lineage.ts";
+import type { Membership } from "../group/membership.ts";
+import { previewOf, type RecoveryPreview } from "../recovery/recovery_preview.ts";
 import { choose, needsChoice, standing } from "../recovery/choice.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
@@ -45,12 +45,12 @@ import type {
   Work,
 } from "../recovery/recovery_state.ts";
 import { mayHear } from "../recovery/way_back.ts";
-import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../stopped_words.ts";
-import type { OwnEntry, StoreAge } from "../store_age.ts";
+import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../recovery/stopped_words.ts";
+import type { OwnEntry, StoreAge } from "./store_age.ts";
 import type { RootRecovery } from "../root/root_state.ts";
-import { type OwnPast, unjustRecovery } from "../unjust_recovery.ts";
-import { reportChanges } from "../welcome_back.ts";
-import type { Welcome } from "../welcomes.ts";
+import { type OwnPast, unjustRecovery } from "../recovery/unjust_recovery.ts";
+import { reportChanges } from "../recovery/welcome_back.ts";
+import type { Welcome } from "./welcomes.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { Door } from "./door.ts";
@@ -61,6 +61,7 @@ import type { OpenedFounding } from "./openings.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
 import type { Turns } from "./turns.ts";
+import { findCommit } from "./find_commit.ts";
 
 /** The reader and the connection, at this moment. */
 export interface RecoverySight {
@@ -461,7 +462,7 @@ export class RecoveryRunner {
   /** Once for each connection, and before anything comes: the log may not hold the commit any more at which we are stopped. */
   async settleStop(): Promise<void> {
     if (this.stopped === undefined) return;
-    const { epoch, commit } = await this.#parts.membership.findCommit(this.stopped.declared.epoch);
+    const { epoch, commit } = await findCommit(this.#parts.membership, this.stopped.declared.epoch, this.#deps);
     const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
     await this.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }

@@ -1,9 +1,9 @@
 /** Reports and refusals of the room of recovery, in words for the program and its `health()`. */
 import { createError, isCode, StaticError } from "../../base/errors.ts";
-import type { BadCommit } from "../bad_commit.ts";
+import type { BadCommit } from "../recovery/bad_commit.ts";
 import type { HealthLog } from "../health.ts";
 import type { Refusal, Report } from "../recovery/recovery_state.ts";
-import { foreignState, problemOf } from "../stopped_words.ts";
+import { foreignState, problemOf } from "../recovery/stopped_words.ts";
 
 const hourMs = 60 * 60 * 1000;
 

@@ -11,8 +11,8 @@ import { MlsFault } from "../../mls/codec.ts";
 import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../../mls/key_package.ts";
 import { checkLeaf } from "../../mls/leaf.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
-import type { Membership, RejoinClaim } from "../membership.ts";
-import type { Returning } from "../plan.ts";
+import type { Membership, RejoinClaim } from "../group/membership.ts";
+import type { Returning } from "../commits/plan.ts";
 import type { Signed } from "../upkeep/duty_state.ts";
 
 type Request = NoticeBody<"DeliverRejoinRequest">;

@@ -15,7 +15,7 @@ import {
 } from "../../../proto/mod.ts";
 import { isCode } from "../../base/errors.ts";
 import type { RelaySession } from "../../session/relay_session.ts";
-import type { Membership } from "../membership.ts";
+import type { Membership } from "../group/membership.ts";
 
 /** Throws `StaticError` when the relay cannot be asked. */
 export async function standsInLog(

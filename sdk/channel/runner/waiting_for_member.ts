@@ -2,9 +2,9 @@
 import { createError, isCode } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { type Addressee, addresseesOf } from "../../content/values.ts";
-import { memberNamed } from "../addressing.ts";
-import type { ChannelMember } from "../member_list.ts";
-import type { Newcomers } from "../newcomers.ts";
+import { memberNamed } from "../group/addressing.ts";
+import type { ChannelMember } from "../group/member_list.ts";
+import type { Newcomers } from "../group/newcomers.ts";
 import type { ChannelPort } from "../port.ts";
 import type { ReceiveOptions } from "./inbox_runner.ts";
 

@@ -1,5 +1,5 @@
 /** An agent in step, and the reply of a relay that knows no more of it than its store: for tests of its connection. */
-import { newAnchor } from "../anchor.ts";
+import { newAnchor } from "../connection/anchor.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf } from "../connection/link_run.ts";
 import type { Permit } from "../connection/permit.ts";

@@ -1,5 +1,5 @@
 /** The machine of a channel's connection, for tests that try every order of its events. */
-export { type Anchor, newAnchor, withDiscarded } from "../anchor.ts";
+export { type Anchor, newAnchor, withDiscarded } from "../connection/anchor.ts";
 export { judgeConnection, type Judgement } from "../connection/judge_connection.ts";
 export { newLink, stepLink } from "../connection/link.ts";
 export { isAsking, permitOf } from "../connection/link_run.ts";

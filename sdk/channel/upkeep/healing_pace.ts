@@ -1,5 +1,5 @@
 /** How often members change their keys. Tests go through a day in seconds; a program cannot choose another pace. */
-import type { SeenLeaf } from "../key_age_records.ts";
+import type { SeenLeaf } from "./key_age_records.ts";
 
 const minuteMs = 60_000;
 

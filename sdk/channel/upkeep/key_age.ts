@@ -6,7 +6,7 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { healingMs } from "./healing_pace.ts";
-import type { SeenLeaf } from "../key_age_records.ts";
+import type { SeenLeaf } from "./key_age_records.ts";
 import {
   areKeysOld,
   type KeyAgeEffect,

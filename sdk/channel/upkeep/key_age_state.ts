@@ -5,7 +5,7 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { HealingPace, HealingStart } from "./healing_pace.ts";
-import type { SeenLeaf } from "../key_age_records.ts";
+import type { SeenLeaf } from "./key_age_records.ts";
 
 /** A member's keys. */
 export interface KeyAge {

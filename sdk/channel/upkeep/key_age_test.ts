@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { AgentId } from "../../../proto/mod.ts";
 import { createPace, healingMs } from "./healing_pace.ts";
-import type { SeenLeaf } from "../key_age_records.ts";
+import type { SeenLeaf } from "./key_age_records.ts";
 import { stepKeyAge } from "./key_age.ts";
 import {
   areKeysOld,

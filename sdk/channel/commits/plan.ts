@@ -1,0 +1,93 @@
+/**
+ * Changes of the channel as data. A plan holds what a call wants; `planOf` says what that is in the present epoch, whenever the
+ * plan's turn comes, because others may have done it, or made it impossible, since it was asked for.
+ */
+import { type AgentId, type ChannelPolicy, type JoinRequestId, limits, type NoticeBody } from "../../../proto/mod.ts";
+import type { StaticError } from "../../base/errors.ts";
+import type { Change } from "../../mls/group.ts";
+import type { KeyPackage } from "../../mls/key_package.ts";
+import { agentOf } from "../../mls/leaf.ts";
+import type { Membership } from "../group/membership.ts";
+import type { LeaveProof } from "../records.ts";
+
+/** The new rank of a member: an owner, or of a guest a member like the others. */
+export type Promotion = "owner" | "member";
+
+export type Plan =
+  /** Nothing but to stand behind what is open. */
+  | { readonly is: "settle" }
+  | { readonly is: "rotate" }
+  /** `leaf`: with the keys that are too old. */
+  | { readonly is: "heal"; readonly leaf: string }
+  | { readonly is: "renew" }
+  | { readonly is: "remove"; readonly agentId: AgentId }
+  | { readonly is: "promote"; readonly agentId: AgentId; readonly to: Promotion }
+  | { readonly is: "demote"; readonly agentId: AgentId }
+  | { readonly is: "policy"; readonly wanted: Partial<ChannelPolicy> }
+  | { readonly is: "add"; readonly applicant: Applicant }
+  | { readonly is: "admit"; readonly admitted: readonly Admitted[]; readonly invites: Invites }
+  /** `of`: requests to come back. */
+  | { readonly is: "duties"; readonly of: "all" | "none" | JoinRequestId }
+  | { readonly is: "succession"; readonly successor: AgentId | undefined };
+
+/** Somebody whose KeyPackage verifies. */
+export interface Applicant {
+  readonly agentId: AgentId;
+  readonly identity: Uint8Array;
+  readonly keyPackage: KeyPackage;
+  /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
+  readonly replaces?: AgentId | undefined;
+  /** It came by a guest link, or an invite in the place of a guest, as our own record of the invite says. */
+  readonly guest?: boolean;
+}
+
+/** A request that holds an invite of ours. */
+export interface Admitted {
+  readonly request: NoticeBody<"DeliverJoinRequest">;
+  readonly applicant: Applicant;
+  /** The channel's epoch when the request was admitted. */
+  readonly epoch: number;
+}
+
+export interface Invites {
+  /** Undefined for one by which its applicant may come in. */
+  readonly whyEnded: (request: Admitted["request"], membership: Membership) => StaticError | undefined;
+}
+
+/** A member that asks to come back. */
+export interface Returning {
+  readonly agentId: AgentId;
+  readonly requestId: JoinRequestId;
+  readonly keyPackage: KeyPackage;
+  readonly signature: Uint8Array;
+}
+
+/** Knowledge of this moment, by which plans are worked out. */
+export interface PlanFacts {
+  readonly membership: Membership;
+  /** Members that leave, and that a commit of ours removes on its way. */
+  readonly leavers: readonly LeaveProof[];
+  /** The name of our own leaf. */
+  readonly ownLeaf: string;
+  /** Those whose requests can be granted. */
+  readonly returning: readonly Returning[];
+  /** Whether a member was heard of lately. */
+  readonly isHeard: (agentId: AgentId) => boolean;
+}
+
+export interface Planned {
+  readonly change: Change;
+  readonly answers?: readonly JoinRequestId[];
+}
+
+/** With the members that leave, by their own signatures. The relay's word removes nobody. */
+export function withLeavers(change: Change, leavers: readonly LeaveProof[]): Change {
+  const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
+  const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
+  // Those first that cannot be added before they are removed.
+  const leaves = leavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
+    .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
+    .slice(0, limits.proofsPerCommit);
+  const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId)]);
+  return { ...change, remove: [...remove], leaves };
+}

@@ -1,0 +1,644 @@
+/**
+ * Our place in a channel's group: which commits are followed, which members asked to leave, since when each member is
+ * in, whose keys are trusted. A commit's changes here are on disk before anything that builds on it is sent.
+ * Long because every change of the channel's record is here, each with what must be written together with it.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  type ChannelName,
+  equalBytes,
+  generationOf,
+  groupIdOf,
+  type InviteId,
+  leaveStatement,
+  type NoticeBody,
+  type RejoinStatement,
+  rejoinStatement,
+} from "../../../proto/mod.ts";
+import { createError, type StaticError } from "../../base/errors.ts";
+import { baseMembersOf } from "../../mls/base_epoch.ts";
+import { createRules, noLeaf } from "../../mls/channel_rules.ts";
+import { type Epoch, stateOf } from "../../mls/epoch.ts";
+import type { DurableGroup } from "../../mls/durable_group.ts";
+import type { Group } from "../../mls/group.ts";
+import { credentialOf, type MemberCredential } from "../../mls/leaf.ts";
+import type { CommitSummary, Member } from "../../mls/members.ts";
+import { rightsOf, silencedIn } from "../../mls/policy_rules.ts";
+import { type Leaf, leafHashOf } from "../../mls/ratchet_tree.ts";
+import type { CommitRules, Outcome } from "../../mls/receive.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import type { BadCommit } from "../recovery/bad_commit.ts";
+import type { ChannelDeps } from "../deps.ts";
+import type { Entered } from "../entering.ts";
+import type { HealthLog } from "../health.ts";
+import type { OwnCommit } from "../reading/log_place.ts";
+import type { ChannelTrust } from "./key_changes.ts";
+import { reportChangedKeys } from "./key_reports.ts";
+import { type Lineage, lineageAfter, type LineageEvent } from "./lineage.ts";
+import {
+  type ChannelRecord,
+  deleteSender,
+  type KnownBefore,
+  type LeaveProof,
+  putChannel,
+  putTrust,
+} from "../records.ts";
+import { type KeptCommit, keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
+
+type DeliverCommit = NoticeBody<"DeliverCommit">;
+
+/** So many generations before the present one are looked at for the signature of a member that leaves. */
+const earlierLeaves = 8;
+
+/** Where a member is, and with which leaf. */
+export interface Place {
+  readonly leafIndex: number;
+  readonly leaf: Leaf;
+}
+
+/** The signed statement of a member that wants to come back. */
+export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
+  readonly signature: Uint8Array;
+  /** Of the KeyPackage with which it wants to come back. */
+  readonly signatureKey: Uint8Array;
+};
+
+export type Followed =
+  | Outcome
+  /** The relay took the signature away: as good as not delivered. */
+  | { readonly kind: "unsigned" }
+  /** The relay's statement about it differs from its sender's: the relay lies. */
+  | { readonly kind: "misattributed" }
+  /** Its sender signed it for a group of this epoch with other keys than ours. */
+  | { readonly kind: "forked" };
+
+/** A commit whose sender signed it for our group. */
+export interface Following {
+  readonly kind: "follow";
+  readonly rules: CommitRules;
+  readonly place: Omit<CommitPlace, "removed" | "silenced">;
+}
+
+/** A commit that the group has followed, and its place in the log. */
+export interface CommitPlace extends Pick<CommitSummary, "removed"> {
+  /** Members whose messages are not shown any more from it on. */
+  readonly silenced: readonly AgentId[];
+  readonly own: boolean;
+  readonly sequence: number;
+  /** Which it ended. */
+  readonly epoch: number;
+  readonly hash: Uint8Array;
+  /** As its author signed it; undefined for a founding of ours. */
+  readonly signed: KeptCommit | undefined;
+  /** A generation that this agent began; the commit stands then for what it did to the one before. */
+  readonly founded?: OwnCommit;
+}
+
+/** The member that began a generation, and the place in the log. */
+export interface BegunBy {
+  readonly founder: AgentId;
+  /** The sender of the commit that nobody could follow. */
+  readonly blamed: AgentId;
+  /** Those that it leaves out beside it. */
+  readonly without: readonly AgentId[];
+  readonly sequence: number;
+}
+
+/** The generation before. */
+export interface Before {
+  readonly epoch: number;
+  readonly members: readonly AgentId[];
+  readonly owners: readonly AgentId[];
+}
+
+/**
+ * The worth of a statement that a member leaves. A void one is about another leaf than its present one: it has gone with a leaf
+ * that this agent does not know, or somebody repeats an old statement. One that the member has not signed says nothing.
+ */
+export type LeaveWorth = "taken" | "void" | "unsigned";
+
+/** Returns further changes to write together with a commit. */
+export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
+
+export interface MembershipParts {
+  readonly durable: DurableGroup;
+  readonly record: ChannelRecord;
+  readonly trust: ChannelTrust;
+  readonly health: HealthLog;
+}
+
+/** The changes of a commit. */
+export interface Moved extends CommitSummary {
+  /** Of those that were removed, the ones that had said that they leave. */
+  readonly left: readonly AgentId[];
+}
+
+/** For parts that keep something per member. */
+export type MovedListener = (change: Moved) => void;
+
+/** Members that a report names. */
+const maxNamed = 5;
+
+/** Number of removals that are remembered one by one. For earlier ones only the time of the last is kept. */
+const maxRemovals = 256;
+
+export class Membership {
+  readonly trust: ChannelTrust;
+  readonly #deps: ChannelDeps;
+  readonly #health: HealthLog;
+  #durable: DurableGroup;
+  #record: ChannelRecord;
+  readonly #listeners = new Set<MovedListener>();
+  readonly #commitListeners = new Set<CommitListener>();
+  /** Of the commit that was followed last. */
+  #left: readonly AgentId[] = [];
+  /** Members that had no leaf before the present commit: one that a commit adds comes back, and is no newcomer. */
+  #wereAbsent: readonly AgentId[];
+  /** Members that signed, about whichever leaf of theirs, that they leave, since this process began. */
+  readonly #goodbyes = new Set<AgentId>();
+  #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
+
+  constructor(parts: MembershipParts, deps: ChannelDeps) {
+    this.#durable = parts.durable;
+    this.#record = parts.record;
+    this.#wereAbsent = this.absent;
+    this.trust = parts.trust;
+    this.#health = parts.health;
+    this.#deps = deps;
+  }
+
+  get durable(): DurableGroup {
+    return this.#durable;
+  }
+
+  get group(): Group {
+    return this.#durable.group;
+  }
+
+  get epoch(): number {
+    return this.group.epoch;
+  }
+
+  /** The hash of the commit that began our epoch, if it is known. */
+  get began(): Uint8Array | undefined {
+    const { parent } = this.group;
+    return parent?.base.epoch === this.epoch - 1 ? parent.commitHash : undefined;
+  }
+
+  get channelId(): ChannelId {
+    return this.#record.channelId;
+  }
+
+  get name(): ChannelName {
+    return this.#record.name;
+  }
+
+  /** Of the present generation: what members sign about their leaves names it. */
+  get groupId(): ChannelId {
+    return binaryIdFromBytes<ChannelId>(this.group.current.context.groupId);
+  }
+
+  /** All members, also those that the present generation's group has no leaf of. */
+  get agentIds(): AgentId[] {
+    return [...this.group.members().map(({ agentId }) => agentId), ...this.absent];
+  }
+
+  /** Members that the present generation's group has no leaf of. */
+  get absent(): readonly AgentId[] {
+    return (this.group.binding.generation?.absent ?? []).map(({ agentId }) => agentId);
+  }
+
+  /** The same as others see members, with what is remembered of them. */
+  get absentMembers(): (Omit<Member, "leafIndex"> & { absent: true })[] {
+    const { binding } = this.group;
+    const known = new Map(Array.from(this.trust.keys, ({ identity, signatureKey }) => {
+      return [agentIdOf(signatureKey, identity), identity];
+    }));
+    return this.absent.map((agentId) => {
+      const identity = known.get(agentId) ?? new Uint8Array(0);
+      return { agentId, identity, ...rightsOf(agentId, binding), absent: true };
+    });
+  }
+
+  /** Of these, the ones that have left: an owner removes them. */
+  get absentLeavers(): AgentId[] {
+    const { leavers } = this.#record;
+    return leavers.size === 0 ? [] : this.absent.filter((agentId) => leavers.has(agentId));
+  }
+
+  /** Whether our messages are shown. Asked with every message, and worked out once an epoch. */
+  get mayPost(): boolean {
+    const { current } = this.group;
+    if (this.#posting?.epoch !== current) this.#posting = { epoch: current, may: this.group.self.mayPost };
+    return this.#posting.may;
+  }
+
+  onMoved(listener: MovedListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Asked when the group has moved on, before anything of it is written. */
+  onCommit(listener: CommitListener): void {
+    this.#commitListeners.add(listener);
+  }
+
+  /** Whether messages of this agent are not shown: its identity is known under another key. */
+  isDoubtful(agentId: AgentId): boolean {
+    return this.trust.isDoubtful(agentId);
+  }
+
+  /** With a leaf or without. */
+  isMember(agentId: AgentId): boolean {
+    return this.memberOf(agentId) !== undefined || this.absent.includes(agentId);
+  }
+
+  memberOf(agentId: AgentId): Member | undefined {
+    return this.group.members().find((member) => member.agentId === agentId);
+  }
+
+  /** A member's present leaf. */
+  leafOf(agentId: AgentId): Place | undefined {
+    for (const [leafIndex, leaf] of this.group.current.tree.leaves()) {
+      if (leaf.agentId === agentId) return { leafIndex, leaf };
+    }
+    return undefined;
+  }
+
+  /** Our own leaf is of a KeyPackage although we came back with it: it does not name its group yet. */
+  get wantsOwnLeaf(): boolean {
+    const { tree, ownLeaf } = this.group.current;
+    return this.#record.rejoined && tree.leaf(ownLeaf)?.node.leafNodeSource === "key_package";
+  }
+
+  /** SHA-256 of the leaf with which we joined, if that is known. */
+  get joinedLeaf(): Uint8Array {
+    return this.#record.joinedLeaf;
+  }
+
+  /** Members whose statement that they leave is about their present leaf. */
+  get leavers(): LeaveProof[] {
+    const { leavers } = this.#record;
+    if (leavers.size === 0) return [];
+    return Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf).flatMap((leaf) => {
+      const proof = leaf.agentId === this.#deps.agentId ? undefined : leavers.get(leaf.agentId);
+      return proof !== undefined && equalBytes(proof.leafHash, leafHashOf(leaf)) ? [proof] : [];
+    });
+  }
+
+  /** Members that the relay has given up, by its word alone. They may come back by themselves. */
+  get lapsed(): AgentId[] {
+    return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
+  }
+
+  /** Whether a member signed that it leaves. It may have signed about a leaf that it has no more: then an owner decides. */
+  hasSaidGoodbye(agentId: AgentId): boolean {
+    return this.#goodbyes.has(agentId);
+  }
+
+  /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered, by `write`. */
+  noteLeave(proof: LeaveProof): { readonly worth: LeaveWorth; readonly write: readonly RecordChange[] } {
+    const generation = this.#generationOfLeave(proof);
+    if (generation === undefined) return { worth: "unsigned", write: [] };
+    if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) {
+      return { worth: "void", write: [] };
+    }
+    this.#goodbyes.add(proof.agentId);
+    if (this.judgeLeaf(proof) !== "present") return { worth: "void", write: [] };
+    const leavers = new Map(this.#record.leavers).set(proof.agentId, proof);
+    return { worth: "taken", write: this.#noted({ ...this.#record, leavers }) };
+  }
+
+  /** The generation in which a member of this one signed that it leaves, the present one or one of the latest before it. */
+  #generationOfLeave({ signature, ...leave }: LeaveProof): number | undefined {
+    const { agentId } = leave;
+    const key = agentId === this.#deps.agentId ? undefined : this.#signatureKeyOf(agentId);
+    if (key === undefined) return undefined;
+    const present = generationOf(this.epoch);
+    for (let generation = present; generation >= Math.max(0, present - earlierLeaves); generation--) {
+      const statement = leaveStatement({ channelId: groupIdOf(this.channelId, generation), ...leave });
+      if (this.#deps.signatures.verifyHandshake(key, statement, signature)) return generation;
+    }
+    return undefined;
+  }
+
+  /** Of a member with a leaf, or of an absent one whose key is remembered. */
+  #signatureKeyOf(agentId: AgentId): Uint8Array | undefined {
+    const leaf = this.leafOf(agentId)?.leaf;
+    if (leaf !== undefined) return leaf.node.signaturePublicKey;
+    if (!this.absent.includes(agentId)) return undefined;
+    for (const { identity, signatureKey } of this.trust.keys) {
+      if (agentIdOf(signatureKey, identity) === agentId) return signatureKey;
+    }
+    return undefined;
+  }
+
+  /**
+   * The relay says that a member was absent too long. That changes nothing in the group: people decide who is removed. About those
+   * that are not in the group, or came after it said so, it has no say. Returns what is to be written; then it is reported.
+   */
+  noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): readonly RecordChange[] {
+    const { lapsed, since } = this.#record;
+    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return [];
+    return this.#noted({ ...this.#record, lapsed: new Set(lapsed).add(agentId) });
+  }
+
+  /** Also once when the channel is opened: what is known of before is on disk. */
+  reportLapsed(): void {
+    const { lapsed } = this;
+    if (lapsed.length === 0) return;
+    const named = lapsed.slice(0, maxNamed).join(", ") + (lapsed.length > maxNamed ? ", …" : "");
+    const text =
+      `The relay has given up members that were absent for too long, by its word: ${named}. They stay members and may ` +
+      "come back; members() shows when this agent last heard of each. An owner can remove those that will not come back with " +
+      "removeMember()";
+    this.#health.report("member_lapsed", text, { about: "all of them" });
+  }
+
+  /** The epoch in which a member joined; 0 when that was before us. */
+  joinedEpoch(agentId: AgentId): number {
+    return this.#record.since.get(agentId)?.epoch ?? 0;
+  }
+
+  /** By whom members came in, as far as this agent knows. */
+  get lineage(): Lineage {
+    return this.#record;
+  }
+
+  /** Whether a member, or this agent itself, is known to have joined after an epoch. */
+  joinedAfter(agentId: AgentId, epoch: number): boolean {
+    const { joinedEpoch, since } = this.#record;
+    return (agentId === this.#deps.agentId ? joinedEpoch : since.get(agentId)?.epoch ?? 0) > epoch;
+  }
+
+  /** Agents that were removed and are no members, the latest of them. */
+  get removed(): readonly AgentId[] {
+    return [...this.#record.removals.keys()].filter((agentId) => !this.isMember(agentId));
+  }
+
+  /** Returns false only if it is certain that the agent has not become a member after this epoch; it may have left again. */
+  mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
+    const { knownFrom, since, removals } = this.#record;
+    return Math.max(knownFrom, since.get(agentId)?.epoch ?? 0, removals.get(agentId) ?? 0) > epoch;
+  }
+
+  /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
+    const { knownFrom, expelled } = this.#record;
+    return (expelled.get(agentId) ?? 0) > epoch || (knownFrom > epoch && !this.isMember(agentId));
+  }
+
+  /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
+  isRejoinOf(
+    { agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim,
+    generation: number = generationOf(this.epoch),
+  ): boolean {
+    const known = this.leafOf(agentId)?.leaf.node.signaturePublicKey ??
+      (this.absent.includes(agentId) ? signatureKey : undefined);
+    const statement = rejoinStatement({
+      channelId: groupIdOf(this.channelId, generation),
+      agentId,
+      leafHash,
+      keyPackageHash,
+    });
+    return known !== undefined && this.#deps.signatures.verifyHandshake(known, statement, signature);
+  }
+
+  /**
+   * Whether a leaf is the member's present one or an outdated one, or there is no such member. An absent member has no
+   * leaf.
+   */
+  judgeLeaf({ agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">): "present" | "other" | "gone" {
+    const leaf = this.leafOf(agentId)?.leaf;
+    if (leaf !== undefined) return equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
+    return this.absent.includes(agentId) && equalBytes(leafHash, noLeaf) ? "present" : "gone";
+  }
+
+  /** Returns the record of a commit that cannot be followed; its sender's signature was found to fit. */
+  badCommitOf(entry: DeliverCommit, reason: string): BadCommit | undefined {
+    const signed = signedCommitOf(this.channelId, entry);
+    const leaf = this.leafOf(entry.sender)?.leaf;
+    if (signed === undefined || leaf === undefined) return undefined;
+    const sinceMs = this.#deps.runtime.nowMs();
+    return { ...signed, sequence: entry.sequence, sender: credentialOf(leaf.node), reason, sinceMs };
+  }
+
+  /** Those that a new generation is compared with. */
+  get beforeGeneration(): Before {
+    return { epoch: this.epoch, members: baseMembersOf(this.group.current), owners: this.group.binding.owners };
+  }
+
+  /** The group is in a new generation: members, keys and counters go on, without those that are out. Returns the changes to write with that. */
+  generationChanges(generation: BegunBy, before: Before): RecordChange[] {
+    const { current } = this.group;
+    const staying = new Set(baseMembersOf(current));
+    const gone = before.members.filter((agentId) => !staying.has(agentId));
+    const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
+    const lineage = this.#lineageAfter({ type: "founding", blamed: generation.blamed, out: gone });
+    const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
+    const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
+    const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
+    const record = { ...this.#record, ...lineage, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
+    const noted = this.#noted(record);
+    const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
+    return [...this.#heardOf(generation, { gone, epoch: before.epoch }), ...noted, ...senders];
+  }
+
+  #heardOf(
+    { founder, sequence }: BegunBy,
+    { gone, epoch }: { readonly gone: readonly AgentId[]; readonly epoch: number },
+  ): RecordChange[] {
+    const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
+    const founded = { sequence, epoch: this.epoch - 1, hash };
+    // All that stood before it has been delivered, so that the last words of those that are out are known: as if not our own.
+    const place = { own: false, sequence, epoch, hash: new Uint8Array(0), signed: undefined };
+    const isOwn = founder === this.#deps.agentId;
+    const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
+    return Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
+  }
+
+  /** All of it is on disk. */
+  generationEntered({ founder }: BegunBy, before: Before): void {
+    this.#wereAbsent = this.absent;
+    const staying = baseMembersOf(this.group.current);
+    const { owners } = this.group.binding;
+    this.#left = [];
+    this.moved({
+      committer: founder,
+      added: [],
+      keyPackageHashes: new Map(),
+      removed: before.members.filter((agentId) => !staying.includes(agentId)),
+      owners: owners.length === before.owners.length ? undefined : owners,
+      ownersBefore: before.owners,
+    });
+  }
+
+  /**
+   * Somebody's commit: how it is to be followed, or why it is not. First its sender's signature over the commit and what it declares:
+   * without that, nothing in it can be held against anybody but the relay.
+   */
+  judgeCommit(commit: DeliverCommit): Following | Extract<Followed, { kind: "unsigned" | "misattributed" | "forked" }> {
+    const { epoch, sequence } = commit;
+    const hash = sha256(commit.commit);
+    const signed = signedCommitOf(this.channelId, commit);
+    if (signed === undefined) return { kind: "unsigned" };
+    const standing = this.#placeOf(commit.sender, signed);
+    if (standing !== "here") return { kind: standing };
+    const kept = keptCommitOf(signed, commit.commit, this.leafOf(commit.sender)?.leaf);
+    return {
+      kind: "follow",
+      rules: createRules(signed.declared, this.#deps.signatures),
+      place: { own: false, hash, epoch, sequence, signed: kept },
+    };
+  }
+
+  /**
+   * The knowledge of members that goes on in a group that we come back into. Those that are gone and have not said goodbye count as
+   * expelled: the commit or the founding that put them out was not followed here, and their invites must not outlive it.
+   */
+  knownIn(group: Group): KnownBefore {
+    const before = baseMembersOf(this.group.current);
+    const present = new Set(baseMembersOf(group.current));
+    const lineage = this.#lineageAfter({ type: "return", before, epoch: group.epoch }, group);
+    const hasLeft = (agentId: AgentId): boolean => this.#record.leavers.has(agentId) || this.#goodbyes.has(agentId);
+    const expelled = new Map(this.#record.expelled);
+    for (const agentId of before) {
+      if (present.has(agentId) || hasLeft(agentId)) continue;
+      expelled.delete(agentId);
+      expelled.set(agentId, group.epoch);
+    }
+    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)) };
+  }
+
+  /** Replaces this membership after the agent was added again. Everything is on disk already. */
+  replace({ durable, record, changed }: Entered): void {
+    this.#durable = durable;
+    this.#record = record;
+    this.#wereAbsent = this.absent;
+    reportChangedKeys(this.#health, changed);
+  }
+
+  /** For those that have waited in vain for this epoch. */
+  notArrived(epoch: number): StaticError {
+    const text =
+      `Channel "${this.name}" is at epoch ${epoch}, and this agent is at epoch ${this.epoch}: the commits in between ` +
+      "have not arrived. See health(), then try again";
+    return createError("mls_error", text, { retryable: true });
+  }
+
+  /**
+   * Returns the changes of a commit here, to be written together with it: a crash between the two would leave half of
+   * it.
+   */
+  changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
+    const { removed } = summary;
+    const silenced = silencedIn(this.group.current, this.group.parent?.base);
+    const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed, silenced })).flat();
+    return [...heard, ...this.#memberChanges(summary)];
+  }
+
+  #memberChanges(summary: CommitSummary): RecordChange[] {
+    const { added, removed } = summary;
+    for (const agentId of removed) this.#goodbyes.delete(agentId);
+    this.#left = removed.filter((agentId) => this.#record.leavers.has(agentId));
+    if (added.length === 0 && removed.length === 0) return [];
+    const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
+      new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
+    const { committer, ownersBefore: owners } = summary;
+    const inviteOf = (agentId: AgentId): InviteId | undefined => this.#deps.inviteOf(this.channelId, agentId);
+    const came = { committer, added, removed, absent: this.#wereAbsent, owners, epoch: this.epoch, inviteOf };
+    const lineage = this.#lineageAfter({ type: "commit", ...came });
+    this.#wereAbsent = this.absent;
+    const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
+    const gone = removed.filter((agentId) => !added.includes(agentId));
+    this.#record = {
+      ...this.#record,
+      ...lineage,
+      leavers: without(this.#record.leavers),
+      lapsed,
+      ...this.#removalsWith(gone, gone.filter((agentId) => !this.#left.includes(agentId))),
+    };
+    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
+    this.#learn(summary);
+    this.trust.prune(leaves.map(({ node }) => credentialOf(node)));
+    return [
+      putChannel(this.#record),
+      putTrust(this.channelId, this.trust),
+      ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
+    ];
+  }
+
+  #lineageAfter(event: LineageEvent, group: Group = this.group): Lineage {
+    const { agentId: self, runtime } = this.#deps;
+    return lineageAfter(this.#record, event, { self, members: baseMembersOf(group.current), nowMs: runtime.nowMs() });
+  }
+
+  #removalsWith(
+    gone: readonly AgentId[],
+    against: readonly AgentId[],
+  ): Pick<ChannelRecord, "knownFrom" | "removals" | "expelled"> {
+    const [removals, expelled] = [new Map(this.#record.removals), new Map(this.#record.expelled)];
+    let { knownFrom } = this.#record;
+    for (const [map, agents] of [[removals, gone], [expelled, against]] as const) {
+      for (const agentId of agents) {
+        map.delete(agentId);
+        map.set(agentId, this.epoch);
+      }
+      for (const [agentId, epoch] of map) {
+        if (map.size <= maxRemovals) break;
+        map.delete(agentId);
+        knownFrom = Math.max(knownFrom, epoch);
+      }
+    }
+    return { knownFrom, removals, expelled };
+  }
+
+  /**
+   * A member that is removed and added in one commit comes back as it was: an owner that answers its request does not
+   * vouch for it.
+   */
+  #learn({ committer, added, removed, ownersBefore }: CommitSummary): void {
+    const arrived = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf)
+      .filter(({ agentId }) => added.includes(agentId));
+    const credentials = (isBack: boolean): MemberCredential[] =>
+      arrived.filter(({ agentId }) => removed.includes(agentId) === isBack).map(({ node }) => credentialOf(node));
+    reportChangedKeys(this.#health, this.trust.learn(credentials(true), { byOwner: false }));
+    reportChangedKeys(
+      this.#health,
+      this.trust.learn(credentials(false), { byOwner: ownersBefore.includes(committer) }),
+    );
+  }
+
+  /** The group has followed it, and that is on disk. */
+  moved(summary: CommitSummary): void {
+    for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
+  }
+
+  #isOther(agentId: AgentId): boolean {
+    return agentId !== this.#deps.agentId && this.isMember(agentId);
+  }
+
+  /** For which group a commit's sender signed it so, with what it declares: ours, or another one of this epoch. */
+  #placeOf(sender: AgentId, signed: SignedCommit): "here" | "forked" | "misattributed" {
+    const { generation, state } = signed.declared;
+    const place = this.leafOf(sender);
+    if (
+      place === undefined || generation !== generationOf(this.epoch) ||
+      !this.#isSigned(place, signedBytesOf(signed), signed.signature)
+    ) return "misattributed";
+    return equalBytes(state, stateOf(this.group.current)) ? "here" : "forked";
+  }
+
+  /** By the key of a member's leaf. */
+  #isSigned({ leaf: { node } }: Place, statement: Uint8Array, signature: Uint8Array): boolean {
+    return this.#deps.signatures.verifyHandshake(node.signaturePublicKey, statement, signature);
+  }
+
+  #noted(record: ChannelRecord): RecordChange[] {
+    this.#record = record;
+    return [putChannel(record)];
+  }
+}

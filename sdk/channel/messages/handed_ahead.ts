@@ -1,0 +1,61 @@
+/**
+ * Requests and replies that were handed on before their turn, because messages in front of them wait for a loop. When the log
+ * comes to one of them, it is not handed on again: it holds the place in the log from then on, until its handler is done.
+ */
+import type { MessageId } from "../../../proto/mod.ts";
+import type { Incoming, Opened } from "../../content/incoming.ts";
+import type { Handed } from "../../content/ports.ts";
+import type { RecordChange } from "../../store/mod.ts";
+
+interface Ahead {
+  /** Nothing more of it is kept: there may be many that are done with. */
+  readonly id: MessageId;
+  /** The changes that its handler asked to write; undefined until the handler is done. */
+  changes: readonly RecordChange[] | undefined;
+  /** Its turn has come. */
+  done: Handed["done"] | undefined;
+}
+
+/** Those beyond wait for their turn. */
+const maxAhead = 65_536;
+
+export class HandedAhead {
+  readonly #bySequence = new Map<number, Ahead>();
+
+  hand(incoming: Incoming, hand: (handed: Handed) => void): void {
+    if (this.#bySequence.size >= maxAhead) return;
+    const ahead: Ahead = { id: incoming.id, changes: undefined, done: undefined };
+    this.#bySequence.set(incoming.sequence, ahead);
+    const done = (changes: readonly RecordChange[] = []): void => {
+      ahead.changes ??= changes;
+      ahead.done?.(ahead.changes);
+    };
+    hand({ incoming, done });
+  }
+
+  /** Its turn has come. False when it was not handed on before. */
+  arrived(incoming: Incoming, done: Handed["done"]): boolean {
+    const ahead = this.#take(incoming);
+    if (ahead === undefined) return false;
+    ahead.done = done;
+    if (ahead.changes !== undefined) done(ahead.changes);
+    return true;
+  }
+
+  /** Its turn has come, and its time is over. False when it was not handed on before. */
+  isOver(opened: Opened): boolean {
+    return this.#take(opened) !== undefined;
+  }
+
+  /** None of them will come again. */
+  clear(): void {
+    this.#bySequence.clear();
+  }
+
+  #take({ sequence, id }: Opened): Ahead | undefined {
+    const ahead = this.#bySequence.get(sequence);
+    if (ahead?.id !== id) return undefined;
+    this.#bySequence.delete(sequence);
+    return ahead;
+  }
+}

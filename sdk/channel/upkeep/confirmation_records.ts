@@ -1,0 +1,75 @@
+/**
+ * Records of confirmations on disk: the last one that this agent gave, its states of the last epochs, and the
+ * statements of others, which are written from time to time.
+ */
+import { type AgentId, type ChannelId, parseAgentId } from "../../../proto/mod.ts";
+import type { RecordChange } from "../../store/mod.ts";
+import { type ChannelRecords, deleteRecord, fieldsOf, fieldsUnder, putRecord } from "../channel_kinds.ts";
+import type { ConfirmationRecords } from "./confirmation_state.ts";
+import type { Heard, Said } from "./fork_watch.ts";
+
+export const nothingConfirmed: ConfirmationRecords = {
+  own: undefined,
+  states: new Map(),
+  heard: new Map(),
+  liars: new Set(),
+};
+
+export function putConfirmed(channelId: ChannelId, { epoch, state }: Said): RecordChange {
+  return putRecord(channelId, "confirmed", [epoch, state]);
+}
+
+export function putState(channelId: ChannelId, epoch: number, state: Uint8Array): RecordChange {
+  return putRecord(channelId, `state/${epoch}`, [state]);
+}
+
+export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
+  return deleteRecord(channelId, `state/${epoch}`);
+}
+
+/** We joined anew: of the group before no state is kept, because it may have been another one. */
+export function replaceStates(channelId: ChannelId, records: ChannelRecords, { epoch, state }: Said): RecordChange[] {
+  const before = fieldsUnder(records, "state").map(([name]) => Number(name));
+  const over = before.filter((known) => known !== epoch).map((known) => deleteState(channelId, known));
+  return [...over, putState(channelId, epoch, state)];
+}
+
+export function putLiars(channelId: ChannelId, liars: ReadonlySet<AgentId>): RecordChange {
+  return putRecord(channelId, "liars", [[...liars]]);
+}
+
+function liarsOf(records: ChannelRecords): Set<AgentId> {
+  const liars = fieldsOf(records, "liars")?.list(0) ?? [];
+  return new Set(liars.map((agentId) => parseAgentId(String(agentId))));
+}
+
+export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
+  const rows = Array.from(heard, ([agentId, { confirmed, said, heardMs }]) => [
+    agentId,
+    confirmed?.epoch ?? null,
+    confirmed === undefined ? null : Math.round(confirmed.atMs),
+    said?.epoch ?? null,
+    said?.state ?? null,
+    heardMs === undefined ? null : Math.round(heardMs),
+  ]);
+  return putRecord(channelId, "heard", [rows]);
+}
+
+function heardOf(records: ChannelRecords): Map<AgentId, Heard> {
+  const rows = fieldsOf(records, "heard")?.rows(0) ?? [];
+  return new Map(rows.map((row) => {
+    const [epoch, atMs, saidEpoch] = [row.optionalNumber(1), row.optionalNumber(2), row.optionalNumber(3)];
+    const confirmed = epoch === undefined || atMs === undefined ? undefined : { epoch, atMs };
+    const said = saidEpoch === undefined ? undefined : { epoch: saidEpoch, state: row.bytes(4) };
+    return [parseAgentId(row.text(0)), { confirmed, said, heardMs: row.optionalNumber(5) }];
+  }));
+}
+
+/** States from before this membership are of another group, perhaps. */
+export function confirmationsOf(records: ChannelRecords, joinedEpoch: number): ConfirmationRecords {
+  const stored = fieldsUnder(records, "state").map(([name, fields]) => [Number(name), fields.bytes(0)] as const);
+  const fields = fieldsOf(records, "confirmed");
+  const own = fields && { epoch: fields.number(0), state: fields.bytes(1) };
+  const states = new Map(stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b));
+  return { own, states, heard: heardOf(records), liars: liarsOf(records) };
+}
