@@ -39,11 +39,12 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, and an agent's names: nobody is stuck",
+      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, and an agent's names and keys: nobody is stuck",
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
       "tests/small_worlds/duties_of_members_test.ts",
+      "tests/small_worlds/key_packages_of_agent_test.ts",
       "tests/small_worlds/leaving_member_test.ts",
       "tests/small_worlds/long_lives_test.ts",
       "tests/small_worlds/lying_relay_test.ts",

@@ -32,8 +32,7 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "owner-that-is-stopped-again-takes-a-members-welcome",
     path: "sdk/channel/recovery/welcome_back.ts",
-    from:
-      '      if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";\n',
+    from: '  if (isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";\n',
     to: "",
   },
   {
@@ -51,8 +50,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "lapse-of-an-earlier-membership-marks-the-present-one",
     path: "sdk/channel/group/membership.ts",
-    from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return;",
-    to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return;",
+    from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return [];",
+    to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return [];",
   },
   {
     name: "channel-that-was-joined-again-is-erased-at-the-next-start",
