@@ -3,9 +3,9 @@ import { faultsEverywhere } from "./faults_everywhere.ts";
 import { heartFaults } from "./heart_faults.ts";
 import { withFault } from "./planted_fault.ts";
 
-Deno.test("there are sixty faults, and each can be planted in the product as it is", async () => {
+Deno.test("each fault can be planted in the product as it is, and no two have one name", async () => {
   const faults = [...faultsEverywhere, ...heartFaults];
-  assertEquals([new Set(faults.map(({ name }) => name)).size, heartFaults.length], [60, 40]);
+  assertEquals(new Set(faults.map(({ name }) => name)).size, faults.length);
   for (const fault of faults) {
     const text = await Deno.readTextFile(new URL(`../${fault.path}`, import.meta.url));
     assertNotEquals(withFault(text, fault), text);
