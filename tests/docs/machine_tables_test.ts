@@ -93,3 +93,24 @@ Deno.test("a transition begins in what a machine knows by that name", () => {
   const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code) && name !== "settle");
   assertEquals(unknown, []);
 });
+
+const worlds = "tests/small_worlds";
+
+Deno.test("the table of small worlds has all of them", () => {
+  const from = page.findIndex((line) => line.startsWith("## Small worlds"));
+  const inPage = rowsOf(from, "real machines").flatMap((row) =>
+    Array.from(row.matchAll(/`([a-z_]+\.ts)`/g), ([, name]) => `${worlds}/${name}`)
+  );
+  // `…_world.ts` is what several of them share.
+  const made = filesOf(worlds).filter((path) => /^(?:export function .*)?\): World</m.test(read(path)));
+  const inCode = made.filter((path) => !path.endsWith("_world.ts"));
+  assertEquals(inPage.sort(), inCode.sort());
+});
+
+Deno.test("the table of promises has each that a world may name as broken", () => {
+  const from = page.findIndex((line) => line.startsWith("## Small worlds"));
+  const inPage = rowsOf(from, "promise").map((row) => row.split("|")[1]?.trim());
+  const code = filesOf(worlds).map(read).join("\n");
+  const inCode = new Set(Array.from(code.matchAll(/["`]([SL]\d): /g), ([, promise]) => promise));
+  assertEquals(inPage.sort(), [...inCode].sort());
+});

@@ -1,5 +1,5 @@
 /**
- * World 2: two members whose commits cross, with the real machine of their own commits. Answers are lost, requests are taken late, the
+ * Two members whose commits cross, with the real machine of their own commits. Answers are lost, requests are taken late, the
  * relay is busy, connections break, processes are killed. The relay is honest, and does not deliver a commit to its author.
  */
 import type { Move, World } from "./explore.ts";

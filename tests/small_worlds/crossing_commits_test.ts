@@ -1,4 +1,4 @@
-/** World 2, every order of events: commits of two members cross, and nobody is left behind. */
+/** Commits of two members cross, and nobody is left behind. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { crossingCommits } from "./crossing_commits.ts";
 import { checkAll } from "./explore.ts";

@@ -992,7 +992,7 @@ export class Host {
     this.#call({ by: "message", group }, { op: "SendMessage", epoch: group.epoch, id, counter, keyNumber });
   }
 
-  /** The program wants to change the channel. Without a permit, or beside an open commit, it is told so: world 2 has those that wait. */
+  /** The program wants to change the channel. Without a permit, or beside an open commit, it is told so: `crossing_commits.ts` has those that wait. */
   change(): void {
     const agent = this.#agent;
     const { disk, isUnderWay, name } = agent;

@@ -1,5 +1,5 @@
 /**
- * World 3: a member that leaves beside a commit of its own, a member that lets it in anew, a founding of before, kills and lost answers.
+ * A member that leaves beside a commit of its own, a member that lets it in anew, a founding of before, kills and lost answers.
  * Leaving and the commits are the real machines; link, stop, founding, rejoin, erasing and the leave of a channel that is over are
  * letters. The relay is honest. Nothing may be written after the note of erasure, and no member may be left at the relay.
  */

@@ -1,4 +1,4 @@
-/** World 3, every order of events: a member that leaves beside a commit, a way back and a founding is left behind nowhere. */
+/** A member that leaves beside a commit, a way back and a founding is left behind nowhere. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll, checkFound } from "./explore.ts";
 import { leavingMember } from "./leaving_member.ts";

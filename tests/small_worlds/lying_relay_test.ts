@@ -1,5 +1,5 @@
 /**
- * World 9, as far as the connection goes: a relay that lies, once in each way, and is honest again. No key is used twice, nothing is done on
+ * A relay that lies, once in each way, and is honest again. No key is used twice, nothing is done on
  * a connection that was not compared, and the agent comes back, or its program is told that the channel is over.
  */
 import { inCampaign, tried } from "../support/campaign.ts";

@@ -1,5 +1,5 @@
 /**
- * World 1b: a member that is in step, with a commit of its own that is open. It sends and commits, another member does too, its log
+ * A member that is in step, with a commit of its own that is open. It sends and commits, another member does too, its log
  * is fetched again, its connection breaks, its process is killed, and an older copy of its directory is put back.
  */
 import { newAnchor } from "../../sdk/channel/testing/connection.ts";

@@ -1,4 +1,4 @@
-/** World 1b, every order of events: a member in step with an open commit, restored copies, fetches, kills. */
+/** A member in step with an open commit, restored copies, fetches, kills. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { memberInStep } from "./member_in_step.ts";

@@ -1,5 +1,5 @@
 /**
- * World 8: the names of one agent are the real machine; its channels' machines, its disk and the relay's directory are letters. Two
+ * The names of one agent are the real machine; its channels' machines, its disk and the relay's directory are letters. Two
  * programs of one process call it, members let the agent in and remove it, answers are lost or late, one word of the relay may be
  * false, writes of an erasure fail, or the disk refuses one and goes on, and the process is killed between any two steps.
  */

@@ -1,4 +1,4 @@
-/** World 8, every order of events: nothing of another membership is erased or written over, and every call of a program ends. */
+/** Nothing of another membership is erased or written over, and every call of a program ends. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { namesOfAgent, type NamesSetting } from "./names_of_agent.ts";

@@ -1,5 +1,5 @@
 /**
- * World 7, the other side: a program that works off messages, with the real machine of its position. The disk is slow or fails,
+ * A program that works off messages, with the real machine of its position. The disk is slow or fails,
  * processes are killed and start, the log is set back. The relay gives nothing again that was
  * acknowledged; nothing may be acknowledged that is not on disk.
  */

@@ -1,4 +1,4 @@
-/** World 7, the reader: nothing is acknowledged that is not on disk, and everybody who waits for the disk is told. */
+/** Nothing is acknowledged that is not on disk, and everybody who waits for the disk is told. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { stepPosition } from "../../sdk/channel/testing/messages.ts";
 import { checkAll, checkFound, isStuck } from "./explore.ts";

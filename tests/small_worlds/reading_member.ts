@@ -1,5 +1,5 @@
 /**
- * World 9: a member that reads the log of a relay that may lie. Reading is the real machine, and so are the counters of senders; keys,
+ * A member that reads the log of a relay that may lie. Reading is the real machine, and so are the counters of senders; keys,
  * disk, inbox and relay are letters. Whatever the relay shows, a message is shown once, or its reader is told; a commit that was not
  * made in our group is not followed; and when the relay is honest again all of the log is read, or the member knows that it is out.
  */

@@ -1,4 +1,4 @@
-/** World 9, every order of events: a member reads a log. A message is shown once, and nobody is out of step by itself. */
+/** A member reads a log. A message is shown once, and nobody is out of step by itself. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { readingMember } from "./reading_member.ts";

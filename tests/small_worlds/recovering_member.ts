@@ -1,6 +1,6 @@
 /**
  * A member of a channel as plain data: the real state of its recovery, and letters for the rest. Its connection is one event: everything
- * that `judgeConnection` asks is answered at once, because world 1 tries every order inside of it. Fields are grouped as they live:
+ * that `judgeConnection` asks is answered at once, because `restored_owner.ts` tries every order inside of it. Fields are grouped as they live:
  * on disk, or in memory alone.
  */
 import { type AgentId, generationOf } from "../../proto/mod.ts";

@@ -1,5 +1,5 @@
 /**
- * World 1: an owner whose store was restored from a backup. It is stopped at a commit that nobody can follow, with a message in
+ * An owner whose store was restored from a backup. It is stopped at a commit that nobody can follow, with a message in
  * front of it that was not read, and a founding of its own is in the log. A newer copy of the store has sent in that generation,
  * so its keys are used. It must not send with them, whatever the order of events, and must come back by a rejoin.
  */

@@ -1,4 +1,4 @@
-/** World 1, every order of events: no key is used twice, nothing is done on a connection that was not compared, nobody is stuck. */
+/** No key is used twice, nothing is done on a connection that was not compared, nobody is stuck. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { restoredOwner } from "./restored_owner.ts";

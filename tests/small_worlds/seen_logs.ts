@@ -1,5 +1,5 @@
 /**
- * World 11: members that read one log, with the real machine of its order. The relay may show them different logs; answers are late or
+ * Members that read one log, with the real machine of its order. The relay may show them different logs; answers are late or
  * lost, processes are killed and start, members join. Nobody is blamed in a log that is one, and the next word of a member that saw
  * something else is noticed. The world remembers itself what everybody has seen.
  */

@@ -1,4 +1,4 @@
-/** World 11, the order of a log: a relay that shows one log to all blames nobody, and one that shows several is found out. */
+/** A relay that shows one log to all blames nobody, and one that shows several is found out. */
 import { assert, assertEquals } from "@std/assert";
 import { restoreOrder, stepOrder } from "../../sdk/channel/testing/order.ts";
 import { inCampaign, tried } from "../support/campaign.ts";

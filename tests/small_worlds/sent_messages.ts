@@ -1,5 +1,5 @@
 /**
- * World 7: a member that sends messages, alone, in bundles and in groups. Answers are lost, connections break, requests are taken late,
+ * A member that sends messages, alone, in bundles and in groups. Answers are lost, connections break, requests are taken late,
  * the relay has no room or is busy, other members commit, callers give up, processes are killed and start. The outbox is the real
  * machine, and so is the reader's count of what has arrived. The relay is honest, and takes what comes in its order.
  */

@@ -1,4 +1,4 @@
-/** World 7, every order of events: every message that was accepted is shown once, and every send ends. */
+/** Every message that was accepted is shown once, and every send ends. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { sentMessages } from "./sent_messages.ts";

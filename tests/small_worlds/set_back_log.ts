@@ -1,5 +1,5 @@
 /**
- * World 5, as far as the connection goes: a relay whose log is set back to a backup. Two commits are lost, one of them ours; each member puts
+ * A relay whose log is set back to a backup. Two commits are lost, one of them ours; each member puts
  * back what it keeps, and the relay may be busy meanwhile.
  */
 import { newAnchor } from "../../sdk/channel/testing/connection.ts";

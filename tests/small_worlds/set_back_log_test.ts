@@ -1,4 +1,4 @@
-/** World 5, every order of events: commits that a log has lost are put back, by an agent or by others, and nobody blames the relay. */
+/** Commits that a log has lost are put back, by an agent or by others, and nobody blames the relay. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { setBackLog } from "./set_back_log.ts";

@@ -1,5 +1,5 @@
 /**
- * World 5: an owner is stopped at a commit, and another member perhaps not. The log is set back to before that commit, or to before what
+ * An owner is stopped at a commit, and another member perhaps not. The log is set back to before that commit, or to before what
  * came behind it: the stop is taken back, or comes again, commits are put back, and a founding may be on its way meanwhile.
  */
 import type { World } from "./explore.ts";

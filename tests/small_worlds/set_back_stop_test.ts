@@ -1,4 +1,4 @@
-/** World 5, every order of events: a log that is set back takes a stop back, or brings it again, and nobody stays out. */
+/** A log that is set back takes a stop back, or brings it again, and nobody stays out. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { setBackStop } from "./set_back_stop.ts";

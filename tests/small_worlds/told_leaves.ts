@@ -1,5 +1,5 @@
 /**
- * World 6: a member that cannot follow a commit asks to be let in, while another one can. The member that made the commit answers with
+ * A member that cannot follow a commit asks to be let in, while another one can. The member that made the commit answers with
  * Welcomes that do not open and with leaves that are not the present one, and an owner begins the channel anew.
  */
 import { foundingEpoch } from "../../proto/mod.ts";

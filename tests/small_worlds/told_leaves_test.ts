@@ -1,4 +1,4 @@
-/** World 6, every order of events: a member comes back, whatever useless Welcomes and leaves it is told, also into a later generation. */
+/** A member comes back, whatever useless Welcomes and leaves it is told, also into a later generation. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { toldLeaves } from "./told_leaves.ts";

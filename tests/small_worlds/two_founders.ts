@@ -1,5 +1,5 @@
 /**
- * World 4: two owners and a member are stopped at a commit that nobody of them can follow, or that one of them can. Both owners begin
+ * Two owners and a member are stopped at a commit that nobody of them can follow, or that one of them can. Both owners begin
  * the channel anew, their foundings are lost, late or refused, and all come into one generation.
  */
 import { agent, newMember } from "./recovering_member.ts";

@@ -1,4 +1,4 @@
-/** World 4, every order of events: all come into one generation, also when a founding is taken late and its founder was let in before. */
+/** All come into one generation, also when a founding is taken late and its founder was let in before. */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll } from "./explore.ts";
 import { twoFounders } from "./two_founders.ts";

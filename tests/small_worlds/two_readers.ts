@@ -1,5 +1,5 @@
 /**
- * World 7, the program: two loops over messages and a request among them, with the real machine of the inbox. Two messages fill it:
+ * Two loops over messages and a request among them, with the real machine of the inbox. Two messages fill it:
  * later ones are passed over, and read again when there is room. One loop acknowledges by hand, loops end and begin, a time is over, the
  * process is killed. Every message is done with once, and not before every loop is.
  */

@@ -1,4 +1,4 @@
-/** World 7, the program: every message is done with once, when every loop is, and messages that had no room are read later. */
+/** Every message is done with once, when every loop is, and messages that had no room are read later. */
 import { stepInbox } from "../../sdk/channel/testing/messages.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll, checkFound, isStuck } from "./explore.ts";
