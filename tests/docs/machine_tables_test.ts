@@ -1,4 +1,4 @@
-/** The tables of docs/channel_machine.md name the states that the machines have: all of them, and no others. */
+/** The tables of docs/channel_machine.md name the states that the machines have, all of them and no others, and every event. */
 import { assert, assertEquals } from "@std/assert";
 
 interface Room {
@@ -93,6 +93,61 @@ Deno.test("a transition begins in what a machine knows by that name", () => {
   const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code) && name !== "settle");
   assertEquals(unknown, []);
 });
+
+/** The events of a room, which the tables from one heading up to another name in their first cells. */
+interface Events {
+  readonly from: string;
+  readonly to: string;
+  readonly file: string;
+  readonly type: string;
+  /** Of these each row is one case: the name of a call, or of the question that is answered. */
+  readonly cases?: readonly string[];
+}
+
+const events: readonly Events[] = [
+  { from: "## Link", to: "## Reading", file: "connection/link_state.ts", type: "LinkEvent" },
+  { from: "## Reading", to: "## Names", file: "reading/reading_state.ts", type: "ReadingEvent" },
+  {
+    from: "## Names",
+    to: "### KeyPackages",
+    file: "names/names_state.ts",
+    type: "NamesEvent",
+    cases: ["called", "answered"],
+  },
+  { from: "### KeyPackages", to: "## Our own", file: "names/key_package_state.ts", type: "KeyPackageEvent" },
+  { from: "## Our own", to: "## Leaving", file: "commits/own_commit_state.ts", type: "CommitEvent" },
+  { from: "## Leaving", to: "## Stopping", file: "leaving/departure_state.ts", type: "DepartureEvent" },
+  { from: "## Stopping", to: "## Upkeep", file: "recovery/recovery_state.ts", type: "RecoveryEvent" },
+  { from: "### Key age", to: "### Duties", file: "upkeep/key_age_state.ts", type: "KeyAgeEvent" },
+  { from: "### Duties", to: "### Confirmations", file: "upkeep/duty_state.ts", type: "DutyEvent" },
+  {
+    from: "### Confirmations",
+    to: "## Messages on",
+    file: "upkeep/confirmation_state.ts",
+    type: "ConfirmationEvent",
+  },
+  { from: "## Messages on", to: "## The order", file: "messages/outbox_state.ts", type: "OutboxEvent" },
+  { from: "## The order", to: "## Messages for", file: "order/order_state.ts", type: "OrderEvent" },
+  { from: "## Messages for", to: "## Progress", file: "messages/inbox_state.ts", type: "InboxEvent" },
+  { from: "## Progress", to: "## Small worlds", file: "messages/position_state.ts", type: "PositionEvent" },
+];
+
+for (const { from, to, file, type, cases = [] } of events) {
+  Deno.test(`the tables below "${from}" have a row for every ${type}`, () => {
+    const [begin, end] = [from, to].map((heading) => page.findIndex((line) => line.startsWith(heading)));
+    const cells = page.slice(begin, end).filter((line) => line.startsWith("|")).map((line) => line.split("|")[1]);
+    const [, body = ""] = read(`sdk/channel/${file}`).match(new RegExp(`^export type ${type}\\b([^]*?)\n\n`, "m")) ??
+      [];
+    const names = Array.from(body.matchAll(/\btype:\s((?:[\s|]*"[a-z_]+")+)/g), ([, union = ""]) => union)
+      .flatMap((union) => Array.from(union.matchAll(/[a-z_]+/g), ([name]) => name));
+    assert(names.length > 3, `${file} has no ${type}`);
+    const isNamed = (name: string): boolean => {
+      const words = new RegExp(`\\b${name.replaceAll("_", " ")}\\b`, "i");
+      return cells.some((cell) => words.test(cell ?? ""));
+    };
+    assertEquals(names.filter((name) => !isNamed(name)), [...cases]);
+  });
+}
 
 const worlds = "tests/small_worlds";
 
