@@ -336,13 +336,11 @@ export class Host {
     else if (agent.received >= disk.stop.sequence - 1) {
       agent.tasks.push({ kind: "settle", permit: given, isWaiting: false });
     }
-    this.push({ type: "moved" });
   }
 
   #goOn(given: Permit): void {
     const agent = this.#agent;
     if (permit(agent)?.number !== given.number) return;
-    this.push({ type: "moved" });
     agent.isSending = true;
     this.#sendCommitAgain();
   }
@@ -676,7 +674,6 @@ export class Host {
     this.push({ type: "all_arrived" });
     agent.disk.stop = Object.freeze({ sequence, epoch, hash, sender });
     agent.isSending = false;
-    this.push({ type: "moved" });
     this.#askWhenRead();
   }
 

@@ -98,8 +98,6 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
       return endArrival(run);
     case "wait":
       return wait(run, event);
-    case "moved":
-      return;
     case "time":
       return time(run, event.timer);
   }

@@ -190,8 +190,6 @@ export type LinkEvent<N> =
   | { readonly type: "hold" }
   /** The relay did not answer something that has to be known before we go on. */
   | { readonly type: "retry" }
-  /** The place has changed, and with it perhaps whether we may work. */
-  | { readonly type: "moved" }
   /** Nothing waits to be acknowledged any more: the client is being closed. */
   | { readonly type: "flush" }
   | { readonly type: "time"; readonly timer: number };

@@ -114,7 +114,6 @@ function look(run: Run): void {
 function goOn(run: Run, permit: Permit | undefined): void {
   const { facts } = run;
   if (permit === undefined || facts.permit?.number !== permit.number || facts.place !== "in_step") return;
-  tell(run, { to: "link", tell: { type: "moved" } });
   tell(run, { to: "commits", tell: "look" });
   tell(run, { to: "outbox", tell: "look" });
   follow(run);

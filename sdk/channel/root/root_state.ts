@@ -175,7 +175,7 @@ export type RootEffect =
 
 export type ToLink =
   | { readonly type: "connection"; readonly isOnline: boolean }
-  | { readonly type: "all_arrived" | "hold" | "retry" | "out_of_step" | "moved" | "asked_back" | "durable" }
+  | { readonly type: "all_arrived" | "hold" | "retry" | "out_of_step" | "asked_back" | "durable" }
   | { readonly type: "fetch"; readonly afterMs: number };
 
 export type ToRecovery =
