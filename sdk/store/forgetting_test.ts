@@ -269,6 +269,26 @@ for (const [what, damage] of Object.entries(damages)) {
   });
 }
 
+Deno.test("records that no key opens leave none behind in the memory of the cipher", async () => {
+  const scene = new Scene();
+  await (await scene.open()).batch(Array.from({ length: 500 }, (_, i) => put(`id ${i}`, String(i))));
+  scene.disk.period = undefined;
+  const store = await scene.open({ damaged: "read" });
+  const { grow } = WebAssembly.Memory.prototype;
+  let grown = 0;
+  WebAssembly.Memory.prototype.grow = function (pages: number): number {
+    grown += pages;
+    return grow.call(this, pages);
+  };
+  try {
+    assertEquals((await store.verify()).damaged.length, 500);
+  } finally {
+    WebAssembly.Memory.prototype.grow = grow;
+  }
+  assertEquals(grown, 0);
+  await store.close();
+});
+
 Deno.test("a period file of an earlier time does not open a later database", async () => {
   const scene = await written();
   const early = scene.disk.period?.slice();

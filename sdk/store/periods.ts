@@ -78,18 +78,15 @@ export class Period {
     this.#carried = carried;
   }
 
-  /** The cipher that seals a version of a record; `destroy` it. */
-  sealing(name: Uint8Array, generation: number): Aes256Gcm {
-    const key = this.#derive(name, generation);
-    const gcm = new Aes256Gcm(key);
-    key.fill(0);
-    return gcm;
+  /** Under the key of a version of a record. */
+  seal<T>(name: Uint8Array, generation: number, act: (gcm: Aes256Gcm) => T): T {
+    return withDerived(this.#derive(name, generation), act);
   }
 
-  /** The cipher that opens what is live; `destroy` it. */
-  opening(name: Uint8Array, generation: number): Aes256Gcm {
+  /** Under the key of what is live. */
+  open<T>(name: Uint8Array, generation: number, act: (gcm: Aes256Gcm) => T): T {
     const carried = this.#carried.get(textOf(name));
-    return carried === undefined ? this.sealing(name, generation) : new Aes256Gcm(carried);
+    return carried === undefined ? this.seal(name, generation, act) : withCipher(carried, act);
   }
 
   /** A record is deleted, or has a newer version. */
@@ -181,14 +178,25 @@ export class Period {
   }
 
   #withListCipher<T>(act: (gcm: Aes256Gcm) => T): T {
-    const key = hmacSha256(this.#secret, listLabel);
-    const gcm = new Aes256Gcm(key);
+    return withDerived(hmacSha256(this.#secret, listLabel), act);
+  }
+}
+
+/** The key is wiped. */
+function withDerived<T>(key: Uint8Array, act: (gcm: Aes256Gcm) => T): T {
+  try {
+    return withCipher(key, act);
+  } finally {
     key.fill(0);
-    try {
-      return act(gcm);
-    } finally {
-      gcm.destroy();
-    }
+  }
+}
+
+function withCipher<T>(key: Uint8Array, act: (gcm: Aes256Gcm) => T): T {
+  const gcm = new Aes256Gcm(key);
+  try {
+    return act(gcm);
+  } finally {
+    gcm.destroy();
   }
 }
 

@@ -2,7 +2,7 @@
  * The encrypted store: get, put, delete, atomic batches, the list of one kind, and its end. Every acknowledged batch is durable
  * and complete. After any damage by a disk, a crash or a person, a read returns what was written or throws.
  */
-import { keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
+import { type Aes256Gcm, keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
 import { damageOf, StoreError } from "./errors.ts";
 import { Forgetting } from "./forgetting.ts";
@@ -328,16 +328,14 @@ export class RecordStore {
     const { id, name } = this.#names.recordName(change.kind, change.id);
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
-    const isSecret = this.#periods !== undefined && !isPlain(change.kind);
-    const own = isSecret ? this.#periods?.period.sealing(name, generation) : undefined;
+    const period = isPlain(change.kind) ? undefined : this.#periods?.period;
     const nonce = this.#parts.random(nonceBytes);
-    try {
-      const by = { gcm: own ?? this.#opened.tools.gcm, isSecret, nonce, name, scratch: this.#scratch };
-      const value = encodeRecord({ schema: this.#format, generation, id, value: change.value }, by);
-      return { type: "put", key: name, value };
-    } finally {
-      own?.destroy();
-    }
+    const encode = (gcm: Aes256Gcm): Uint8Array => {
+      const by = { gcm, isSecret: period !== undefined, nonce, name, scratch: this.#scratch };
+      return encodeRecord({ schema: this.#format, generation, id, value: change.value }, by);
+    };
+    const value = period?.seal(name, generation, encode) ?? encode(this.#opened.tools.gcm);
+    return { type: "put", key: name, value };
   }
 
   #decode(bytes: Uint8Array | undefined, of: Expected): RecordContent {
@@ -345,9 +343,9 @@ export class RecordStore {
     if (bytes === undefined) {
       throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
     }
-    const own = claimsSecret(bytes) ? this.#periods?.period.opening(of.name, of.expected) : undefined;
-    const record = decodeRecord(bytes, { ...of, gcm: own ?? this.#opened.tools.gcm });
-    own?.destroy();
+    const decode = (gcm: Aes256Gcm): RecordContent => decodeRecord(bytes, { ...of, gcm });
+    const period = claimsSecret(bytes) ? this.#periods?.period : undefined;
+    const record = period?.open(of.name, of.expected, decode) ?? decode(this.#opened.tools.gcm);
     if (record.generation !== of.expected) {
       const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });
