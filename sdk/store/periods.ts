@@ -4,13 +4,13 @@
  * list, which is sealed under a new secret, and the old secret is overwritten: without it nothing opens earlier versions.
  *
  *   place   version u8 | number u64 | nonce (12) | AES-256-GCM of the secret | zeros
- *   list    version u8 | part u16 | parts u16 | number u64 | generation u64 | nonce (12) | AES-256-GCM of: (tag (16) | key (32))*
+ *   list    version u8 | part u16 | parts u16 | number u64 | generation u64 | nonce (12) | AES-256-GCM of rows (`carried_keys.ts`)
  *
- * A tag is the beginning of a record's HMAC. Records that are newer than the list's generation are sealed in its period.
+ * Records that are newer than the list's generation are sealed in its period.
  */
 import { Aes256Gcm, CipherError, hmacSha256, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
-import { kindPrefixBytes } from "./names.ts";
+import { CarriedKeys, keyIn, rowBytes, tagIn, tagOf } from "./carried_keys.ts";
 import type { Blob, BlobChange, RandomBytes } from "./parts.ts";
 import { bytesOf, type RecordIndex, textOf } from "./record_index.ts";
 
@@ -21,10 +21,8 @@ const version = 1;
 const placeHeaderBytes = 9;
 const sealedSecretBytes = nonceBytes + keyBytes + tagBytes;
 const listHeaderBytes = 21;
-const nameTagBytes = 16;
-const entryBytes = nameTagBytes + keyBytes;
 /** Of one part: 3 MB. */
-const partEntries = 65_536;
+const partRows = 65_536;
 const placeLabel = utf8("static-store period");
 const listLabel = utf8("static-store key list");
 
@@ -69,10 +67,12 @@ export function decodePlace(place: Uint8Array, gcm: Aes256Gcm): Place | undefine
 export class Period {
   readonly number: number;
   readonly #secret: Uint8Array;
-  /** Of live records that earlier periods have sealed, by the text of their names. */
-  readonly #carried: Map<string, Uint8Array>;
+  /** Of live records that earlier periods have sealed. */
+  readonly #carried: CarriedKeys;
+  /** Live records that this period has sealed: the texts of their names, and their generations. */
+  readonly #sealed: Map<string, number> = new Map();
 
-  constructor({ number, secret }: Place, carried: Map<string, Uint8Array> = new Map()) {
+  constructor({ number, secret }: Place, carried: CarriedKeys = new CarriedKeys()) {
     this.number = number;
     this.#secret = secret;
     this.#carried = carried;
@@ -89,57 +89,56 @@ export class Period {
     return carried === undefined ? this.seal(name, generation, act) : withCipher(carried, act);
   }
 
-  /** A record is deleted, or has a newer version. */
-  drop(name: Uint8Array): void {
+  /** A record has a newer version, or is deleted. `sealed`: the generation, when this period has sealed a newer one. */
+  changed(name: Uint8Array, sealed: number | undefined): void {
     const text = textOf(name);
-    this.#carried.get(text)?.fill(0);
     this.#carried.delete(text);
+    if (sealed === undefined) this.#sealed.delete(text);
+    else this.#sealed.set(text, sealed);
   }
 
-  /** The period after this one, of which nothing but these keys is left: of the records in the index. */
-  followedBy(place: Place, index: RecordIndex): Period {
-    const carried = new Map<string, Uint8Array>();
-    for (const [text, generation] of index.secrets()) {
-      carried.set(text, this.#carried.get(text) ?? this.#derive(bytesOf(text), generation));
+  /** The period after this one, of which nothing but the keys of live records is left. */
+  followedBy(place: Place): Period {
+    for (const [text, generation] of this.#sealed) {
+      const key = this.#derive(bytesOf(text), generation);
+      this.#carried.add(text, key);
+      key.fill(0);
     }
-    return new Period(place, carried);
+    this.#secret.fill(0);
+    return new Period(place, this.#carried);
   }
 
   /** The key list, in place of one with so many parts. */
   encodeList(generation: number, partsBefore: number, random: RandomBytes): BlobChange[] {
-    const entries = [...this.#carried];
-    const parts = Math.max(1, Math.ceil(entries.length / partEntries));
-    const written = Array.from({ length: parts }, (_, part): BlobChange => {
+    const parts = this.#carried.parts(partRows);
+    const written = parts.map((plaintext, part): BlobChange => {
       const header = concat(
         encodeUint(version, 1),
         encodeUint(part, 2),
-        encodeUint(parts, 2),
+        encodeUint(parts.length, 2),
         encodeUint(this.number, 8),
         encodeUint(generation, 8),
       );
-      const some = entries.slice(part * partEntries, (part + 1) * partEntries);
-      const plaintext = new Uint8Array(some.length * entryBytes);
-      some.forEach(([text, key], at) => {
-        plaintext.set(tagOf(text), at * entryBytes);
-        plaintext.set(key, at * entryBytes + nameTagBytes);
-      });
       const nonce = random(nonceBytes);
       const value = this.#withListCipher((gcm) =>
         gcm.seal({ nonce, plaintext, aad: concat(listLabel, header), prefix: concat(header, nonce) })
       );
-      plaintext.fill(0);
       return { type: "put", key: partName(part), value };
     });
     const over = Array.from(
-      { length: Math.max(0, partsBefore - parts) },
-      (_, i): BlobChange => ({ type: "del", key: partName(parts + i) }),
+      { length: Math.max(0, partsBefore - parts.length) },
+      (_, i): BlobChange => ({ type: "del", key: partName(parts.length + i) }),
     );
     return [...written, ...over];
   }
 
   /** Reads the keys of the records in the index from the key list of this period. Returns whether it is whole. */
   load(list: KeyList, index: RecordIndex): boolean {
-    const keys = new Map<string, Uint8Array>();
+    const texts = new Map<string, string>();
+    for (const [text, generation] of index.secrets()) {
+      this.#sealed.set(text, generation);
+      if (generation < list.generation) texts.set(tagOf(text), text);
+    }
     for (const [part, { value }] of list.parts.entries()) {
       const header = value.subarray(0, listHeaderBytes);
       const plaintext = this.#withListCipher((gcm) =>
@@ -151,26 +150,22 @@ export class Period {
       );
       if (plaintext === undefined || decodeUint(header.subarray(1, 3)) !== part) return false;
       if (decodeUint(header.subarray(3, 5)) !== list.parts.length) return false;
-      for (let at = 0; at < plaintext.length; at += entryBytes) {
-        const [tag, key] = [
-          plaintext.subarray(at, at + nameTagBytes),
-          plaintext.slice(at + nameTagBytes, at + entryBytes),
-        ];
-        keys.set(textOf(tag), key);
+      for (let at = 0; at < plaintext.length; at += rowBytes) {
+        const row = plaintext.subarray(at, at + rowBytes);
+        const text = texts.get(textOf(tagIn(row)));
+        if (text === undefined) continue;
+        this.#sealed.delete(text);
+        this.#carried.add(text, keyIn(row));
       }
       plaintext.fill(0);
-    }
-    for (const [text, generation] of index.secrets()) {
-      const key = generation < list.generation ? keys.get(textOf(tagOf(text))) : undefined;
-      if (key !== undefined) this.#carried.set(text, key);
     }
     return list.parts.length > 0;
   }
 
-  /** Nothing is sealed or opened with it any more. Keys that go on with the period after it stay. */
+  /** Nothing is sealed or opened any more. */
   destroy(): void {
     this.#secret.fill(0);
-    this.#carried.clear();
+    this.#carried.wipe();
   }
 
   #derive(name: Uint8Array, generation: number): Uint8Array {
@@ -219,11 +214,6 @@ export async function readKeyList(blobs: AsyncIterable<Blob>): Promise<KeyList> 
 
 function partName(part: number): Uint8Array<ArrayBuffer> {
   return concat(keyListPrefix, encodeUint(part, 2));
-}
-
-/** Behind a kind's prefix, a name is an HMAC. */
-function tagOf(text: string): Uint8Array<ArrayBuffer> {
-  return bytesOf(text.slice(kindPrefixBytes, kindPrefixBytes + nameTagBytes));
 }
 
 function openOr(

@@ -239,10 +239,8 @@ export class RecordStore {
     this.#commits.check();
     turned();
     this.#generation++;
-    this.#periods = { ...before, period: period.followedBy(next, this.#opened.index) };
-    const list = this.#keyList();
-    period.destroy();
-    await this.#commits.add(list);
+    this.#periods = { ...before, period: period.followedBy(next) };
+    await this.#commits.add(this.#keyList());
     await storage.overwrite(placeOf(period), emptyPlace);
   }
 
@@ -258,8 +256,9 @@ export class RecordStore {
   #write(blobs: readonly BlobChange[], of: { readonly generation: number; readonly secrets: number }): Promise<void> {
     this.#generation = of.generation;
     for (const blob of blobs) {
-      this.#periods?.period.drop(blob.key);
-      if (blob.type === "put") this.#opened.index.set(blob.key, of.generation, claimsSecret(blob.value));
+      const isSecret = blob.type === "put" && claimsSecret(blob.value);
+      this.#periods?.period.changed(blob.key, isSecret ? of.generation : undefined);
+      if (blob.type === "put") this.#opened.index.set(blob.key, of.generation, isSecret);
       else this.#opened.index.delete(blob.key);
     }
     const written = this.#commits.add(blobs);
