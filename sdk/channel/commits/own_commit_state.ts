@@ -6,7 +6,7 @@
 import type { StaticError } from "../../base/errors.ts";
 import type { Found } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { Stage } from "../leaving/stage.ts";
+import type { Stage } from "../departure/stage.ts";
 
 export interface Candidate {
   /** In which it was made. */

@@ -5,7 +5,7 @@ import { changeFor } from "./adding.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, demotion, policyChange, promotion } from "./ownership.ts";
 import type { Applicant, Plan, PlanFacts, Planned } from "./plan.ts";
-import { succession } from "../leaving/succession.ts";
+import { succession } from "../departure/succession.ts";
 
 const pathAlone: Planned = { change: {} };
 

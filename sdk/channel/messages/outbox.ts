@@ -23,7 +23,7 @@ import {
 } from "./outbox_run.ts";
 import {
   allMessages,
-  isEmptyOutbox,
+  isEmpty,
   nobody,
   nothing,
   type OutboxEvent,
@@ -47,7 +47,7 @@ export function stepOutbox<M>(state: OutboxState<M>, event: OutboxEvent<M>, fact
     goOn(run, isTurn);
     note(run);
   }
-  if (state.emptying.length > 0 && isEmptyOutbox(state)) emptied(run);
+  if (state.whenEmpty.length > 0 && isEmpty(state)) tellEmpty(run);
   return run;
 }
 
@@ -91,8 +91,8 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
       run.write = closeCounters(state.counters);
       settle(run, event);
       return false;
-    case "empties":
-      state.emptying = [...state.emptying, event.operation];
+    case "when_empty":
+      state.whenEmpty = [...state.whenEmpty, event.operation];
       return false;
     case "over":
       over(run);
@@ -104,9 +104,9 @@ function settle<M>({ effects }: Run<M>, event: OutboxEvent<M>): void {
   if ("operation" in event) effects.push({ type: "settle", operation: event.operation });
 }
 
-function emptied<M>({ state, effects }: Run<M>): void {
-  for (const operation of state.emptying) effects.push({ type: "settle", operation });
-  state.emptying = nobody;
+function tellEmpty<M>({ state, effects }: Run<M>): void {
+  for (const operation of state.whenEmpty) effects.push({ type: "settle", operation });
+  state.whenEmpty = nobody;
 }
 
 /** Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is not the next one's. */

@@ -47,7 +47,7 @@ export interface OutboxState<M> {
   /** There was no permission to work when it was looked at last, and those that are queued were told. */
   isResting: boolean;
   /** They wait until nothing waits here and nothing is under way. */
-  emptying: readonly number[];
+  whenEmpty: readonly number[];
   /** The last number that was given to a call, a job or a timer. */
   numbers: number;
 }
@@ -88,7 +88,7 @@ export type OutboxEvent<M> =
   /** The channel is closed here. */
   | { readonly type: "closing"; readonly operation: number }
   /** Somebody waits until all that was given has left. */
-  | { readonly type: "empties"; readonly operation: number }
+  | { readonly type: "when_empty"; readonly operation: number }
   | { readonly type: "over" };
 
 export type Rejection =
@@ -139,7 +139,7 @@ export function restoreOutbox<M>(counters: CounterRecord): OutboxState<M> {
     counters: restoreCounters(counters),
     noting: undefined,
     isResting: true,
-    emptying: nobody,
+    whenEmpty: nobody,
     numbers: 0,
   };
 }
@@ -163,7 +163,7 @@ export function* allMessages<M>({ underWay, next, queue }: OutboxState<M>): Gene
   yield* queue.messages;
 }
 
-export function isEmptyOutbox<M>({ underWay, next, queue }: OutboxState<M>): boolean {
+export function isEmpty<M>({ underWay, next, queue }: OutboxState<M>): boolean {
   return underWay.length === 0 && !("bundle" in next) && isEmptyQueue(queue);
 }
 

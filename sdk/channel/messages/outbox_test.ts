@@ -363,11 +363,14 @@ Deno.test("outbox: an answer, a job or a timer of an earlier state changes nothi
 });
 
 Deno.test("outbox: those that wait until it is empty are told then, and those that wait behind the end at once", () => {
-  const agent = new Agent().step({ type: "empties", operation: 1 }).send("a").step({ type: "empties", operation: 2 });
+  const agent = new Agent().step({ type: "when_empty", operation: 1 }).send("a").step({
+    type: "when_empty",
+    operation: 2,
+  });
   assertEquals(agent.settled, [1]);
   assertEquals(agent.turn().taken().settled, [1, 2]);
-  agent.send("b").step({ type: "empties", operation: 3 }).step({ type: "over" });
-  const over = agent.step({ type: "closing", operation: 4 }).step({ type: "empties", operation: 5 });
+  agent.send("b").step({ type: "when_empty", operation: 3 }).step({ type: "over" });
+  const over = agent.step({ type: "closing", operation: 4 }).step({ type: "when_empty", operation: 5 });
   assertEquals(over.settled, [1, 2, 3, 4, 5]);
 });
 

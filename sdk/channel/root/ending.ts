@@ -1,7 +1,7 @@
 /** The end of a channel: closed by the program, by a fault, or told by the relay. */
 import type { ChannelEndReason } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
-import type { End } from "../leaving/departure_state.ts";
+import type { End } from "../departure/departure_state.ts";
 import { type Run, tell, wake } from "./root_run.ts";
 import type { Over } from "./root_state.ts";
 

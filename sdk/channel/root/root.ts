@@ -63,8 +63,10 @@ function happen(run: Run, event: RootEvent): void {
       return tell(run, { to: "recovery", tell: event.finding });
     case "group":
       return look(run);
-    case "messages":
-      return event.type === "durable" ? tell(run, { to: "link", tell: { type: "durable" } }) : taken(run);
+    case "inbox":
+      return taken(run);
+    case "position":
+      return tell(run, { to: "link", tell: { type: "durable" } });
   }
 }
 

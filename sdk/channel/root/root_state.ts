@@ -7,8 +7,8 @@ import type { StaticError } from "../../base/errors.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
 import type { Begins, Place } from "../connection/link_state.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
-import type { End } from "../leaving/departure_state.ts";
-import type { Stage } from "../leaving/stage.ts";
+import type { End } from "../departure/departure_state.ts";
+import type { Stage } from "../departure/stage.ts";
 import type { ReadingFinding } from "../reading/reading_state.ts";
 import type { Finding as RecoveryFinding, RecoveryEvent } from "../recovery/recovery_state.ts";
 
@@ -119,8 +119,10 @@ export type RootEvent =
   | { readonly from: "commits"; readonly finding: Extract<RecoveryEvent, { type: "out_of_step" }> }
   /** The group has moved by a commit. */
   | { readonly from: "group"; readonly type: "moved" }
-  /** The program is done with messages; a position is on disk. */
-  | { readonly from: "messages"; readonly type: "taken" | "durable" };
+  /** The program is done with messages. */
+  | { readonly from: "inbox"; readonly type: "taken" }
+  /** How far the program is done with them is on disk. */
+  | { readonly from: "position"; readonly type: "durable" };
 
 export type LinkFinding =
   | { readonly is: "subscribed"; readonly generation: number }

@@ -289,11 +289,11 @@ Deno.test("a member asks to be let in: whom it tells something", () => {
 });
 
 Deno.test("messages that are taken, and a position on disk", () => {
-  const taken: RootEvent = { from: "messages", type: "taken" };
+  const taken: RootEvent = { from: "inbox", type: "taken" };
   assertEquals(new Channel().step(taken).told, []);
   const stopped = new Channel({ place: "stopped", hasRoom: true });
   assertEquals(stopped.step(taken).told, ["recovery: all_shown", "reading: room"]);
-  assertEquals(new Channel().step({ from: "messages", type: "durable" }).told, ["link: durable"]);
+  assertEquals(new Channel().step({ from: "position", type: "durable" }).told, ["link: durable"]);
 });
 
 Deno.test("closing: handlers, then calls, then the disk; each for its time", () => {

@@ -5,7 +5,7 @@ import { jitter } from "../../base/runtime.ts";
 import { StoreError } from "../../store/mod.ts";
 import type { Facts, Place, StoreFacts } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { endError, hiddenError, leftError, removedError } from "../leaving/end_errors.ts";
+import { endError, hiddenError, leftError, removedError } from "../departure/end_errors.ts";
 import { toStaticError } from "../faults.ts";
 import type { ChannelState } from "../health.ts";
 import { isHeardLately } from "../upkeep/last_heard.ts";

@@ -16,7 +16,7 @@ import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.
 import { judgeFounding } from "../recovery/following.ts";
 import { HealthLog } from "../health.ts";
 import { KeptCommits } from "./kept_commits.ts";
-import type { LeaveParts } from "../leaving/leave_request.ts";
+import type { LeaveParts } from "../departure/leave_request.ts";
 import { LookAlikes } from "../group/look_alikes.ts";
 import { memberEvents } from "../group/member_events.ts";
 import { Membership, type Moved } from "../group/membership.ts";
@@ -30,7 +30,7 @@ import { ChannelQueue } from "./channel_queue.ts";
 import { CommitRunner } from "./commit_runner.ts";
 import { ConfirmationRunner } from "./confirmation_runner.ts";
 import { DepartureRunner } from "./departure_runner.ts";
-import { DutyRunner } from "./duty_runner.ts";
+import { DutiesRunner } from "./duties_runner.ts";
 import type { Door } from "./door.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
@@ -57,8 +57,8 @@ export interface ChannelParts extends EnteredChannel {
   readonly stayed: (operation: number, error: unknown) => void;
 }
 
-const taken: RootEvent = { from: "messages", type: "taken" };
-const durable: RootEvent = { from: "messages", type: "durable" };
+const taken: RootEvent = { from: "inbox", type: "taken" };
+const durable: RootEvent = { from: "position", type: "durable" };
 const moved: RootEvent = { from: "group", type: "moved" };
 
 export class ChannelRooms implements Rooms {
@@ -82,7 +82,7 @@ export class ChannelRooms implements Rooms {
   readonly inbox: InboxRunner;
   readonly reading: ReadingRunner;
   readonly position: PositionRunner;
-  readonly duties: DutyRunner;
+  readonly duties: DutiesRunner;
   readonly recovery: RecoveryRunner;
   readonly link: LinkRunner;
   readonly departure: DepartureRunner;
@@ -117,7 +117,7 @@ export class ChannelRooms implements Rooms {
     this.inbox = this.#createInbox(parts);
     this.reading = this.#createReading(parts);
     this.position = this.#createPosition(parts);
-    this.duties = new DutyRunner({ membership, commits, health, ages, queue }, deps);
+    this.duties = new DutiesRunner({ membership, commits, health, ages, queue }, deps);
     const kept = this.#kept = new KeptCommits(membership, deps);
     this.recovery = this.#createRecovery(parts);
     this.link = this.#createLink(parts);

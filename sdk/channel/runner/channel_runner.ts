@@ -8,12 +8,12 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { ChannelState } from "../health.ts";
-import { leaveRequest } from "../leaving/leave_request.ts";
+import { leaveRequest } from "../departure/leave_request.ts";
 import type { Choice } from "../recovery/recovery_state.ts";
 import type { RecoveryPreview } from "../recovery/recovery_preview.ts";
 import { stepRoot } from "../root/root.ts";
 import { newRoot, type RootEffect, type RootFacts } from "../root/root_state.ts";
-import { wayOut } from "../leaving/succession.ts";
+import { wayOut } from "../departure/succession.ts";
 import { rootFactsOf, stateOf } from "./channel_facts.ts";
 import { type ChannelParts, ChannelRooms } from "./channel_rooms.ts";
 import type { Door } from "./door.ts";
@@ -119,7 +119,10 @@ export class ChannelRunner {
       case "end_handlers":
         return void this.#await(this.rooms.service.drain(), "handlers_ended");
       case "end_calls":
-        return void this.#await(Promise.all([this.rooms.outbox.idle(), this.rooms.duties.finish()]), "calls_ended");
+        return void this.#await(
+          Promise.all([this.rooms.outbox.whenEmpty(), this.rooms.duties.finish()]),
+          "calls_ended",
+        );
       case "write":
         return void this.#writeRest();
     }

@@ -26,7 +26,7 @@ import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Stage } from "../leaving/stage.ts";
+import type { Stage } from "../departure/stage.ts";
 import { channelFull, type LastHeard } from "../upkeep/last_heard.ts";
 import type { Membership, Moved } from "../group/membership.ts";
 import { type Plan, type Planned, withLeavers } from "../commits/plan.ts";

@@ -8,10 +8,10 @@ import { unreachable } from "../commits/commit_errors.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { hiddenError, keptOut } from "../leaving/end_errors.ts";
+import { hiddenError, keptOut } from "../departure/end_errors.ts";
 import { toStaticError } from "../faults.ts";
-import { type LeaveParts, leaveRequest } from "../leaving/leave_request.ts";
-import { stepDeparture } from "../leaving/departure.ts";
+import { type LeaveParts, leaveRequest } from "../departure/leave_request.ts";
+import { stepDeparture } from "../departure/departure.ts";
 import {
   type DepartureEffect,
   type DepartureEvent,
@@ -24,10 +24,10 @@ import {
   type OwnPlan,
   stageOf,
   type Unanswered,
-} from "../leaving/departure_state.ts";
-import type { Stage } from "../leaving/stage.ts";
+} from "../departure/departure_state.ts";
+import type { Stage } from "../departure/stage.ts";
 import type { DepartureFinding } from "../root/root_state.ts";
-import { doOthersStay, isLastOwner } from "../leaving/succession.ts";
+import { doOthersStay, isLastOwner } from "../departure/succession.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { Door } from "./door.ts";

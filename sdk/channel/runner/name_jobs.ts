@@ -3,7 +3,7 @@ import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { hiddenError } from "../leaving/end_errors.ts";
+import { hiddenError } from "../departure/end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
 import type { Job, JobResult } from "../names/names_state.ts";
 import { checkWelcome } from "./welcomes.ts";

@@ -1,7 +1,7 @@
 /** Why a call about a channel's name is refused, in words. */
 import type { ChannelName } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
-import { hiddenError, keptOut, leftError } from "../leaving/end_errors.ts";
+import { hiddenError, keptOut, leftError } from "../departure/end_errors.ts";
 import type { Refusal } from "../names/names_state.ts";
 
 export interface Refused {

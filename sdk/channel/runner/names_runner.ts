@@ -10,7 +10,7 @@ import { createDeferred } from "../../base/deferred.ts";
 import { isCode, type StaticError } from "../../base/errors.ts";
 import type { RecordStore } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
-import { hiddenError } from "../leaving/end_errors.ts";
+import { hiddenError } from "../departure/end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
 import { toStaticError } from "../faults.ts";
 import { ChannelRunner } from "./channel_runner.ts";

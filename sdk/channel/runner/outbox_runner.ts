@@ -172,8 +172,8 @@ export class OutboxRunner {
   }
 
   /** Resolves when nothing waits and nothing is under way any more. */
-  idle(): Promise<void> {
-    return this.#calls.begin((operation) => this.#steps.push({ type: "empties", operation }));
+  whenEmpty(): Promise<void> {
+    return this.#calls.begin((operation) => this.#steps.push({ type: "when_empty", operation }));
   }
 
   /** We joined anew: counters begin anew, for us and for those who count. Messages on their way keep their ids. */

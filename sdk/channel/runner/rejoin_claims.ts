@@ -13,7 +13,7 @@ import { checkLeaf } from "../../mls/leaf.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import type { Membership, RejoinClaim } from "../group/membership.ts";
 import type { Returning } from "../commits/plan.ts";
-import type { Signed } from "../upkeep/duty_state.ts";
+import type { Signed } from "../upkeep/duties_state.ts";
 
 type Request = NoticeBody<"DeliverRejoinRequest">;
 type Claim = RejoinClaim & Returning;

@@ -14,7 +14,7 @@ import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { DepartureRunner } from "./departure_runner.ts";
-import type { DutyRunner } from "./duty_runner.ts";
+import type { DutiesRunner } from "./duties_runner.ts";
 import type { EpochWaiters } from "./epoch_waiters.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
@@ -48,7 +48,7 @@ export interface Rooms {
   readonly inbox: InboxRunner;
   readonly reading: ReadingRunner;
   readonly position: PositionRunner;
-  readonly duties: DutyRunner;
+  readonly duties: DutiesRunner;
   readonly recovery: RecoveryRunner;
   readonly link: LinkRunner;
   readonly departure: DepartureRunner;

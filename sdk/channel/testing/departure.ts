@@ -1,5 +1,5 @@
 /** The machine of leaving a channel, for tests that try every order of its events. */
-export { stepDeparture } from "../leaving/departure.ts";
+export { stepDeparture } from "../departure/departure.ts";
 export {
   type DepartureEvent,
   type DepartureFacts,
@@ -7,4 +7,4 @@ export {
   isAskedFor,
   newDeparture,
   stageOf,
-} from "../leaving/departure_state.ts";
+} from "../departure/departure_state.ts";

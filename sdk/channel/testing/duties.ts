@@ -9,4 +9,4 @@ export {
   type DutyStep,
   newDuties,
   openRequests,
-} from "../upkeep/duty_state.ts";
+} from "../upkeep/duties_state.ts";

@@ -14,7 +14,7 @@ import {
   type DutyStep,
   openRequests,
   type Undone,
-} from "./duty_state.ts";
+} from "./duties_state.ts";
 
 /** A member waits this much longer for each online member before it. */
 const turnMs = 1500;
@@ -114,7 +114,7 @@ function isLeft({ leavers, isWithoutLeavers }: DutyFacts): boolean {
 
 function hasWork(run: Run): boolean {
   const { state, facts } = run;
-  return isLeft(facts) || facts.hasOwnWork ||
+  return isLeft(facts) || facts.wantsOwnLeaf || facts.hasAbsentLeavers ||
     open(run).some(({ leaf, requestId }) => leaf === "present" || !state.told.includes(requestId));
 }
 

@@ -11,7 +11,7 @@ import {
   newDuties,
   openRequests,
   type Signed,
-} from "./duty_state.ts";
+} from "./duties_state.ts";
 
 // cast: nobody reads more than their names
 const agent = (name: string): AgentId => name as AgentId;
@@ -35,7 +35,8 @@ class Carl {
     judge: () => "present",
     leavers: [],
     isWithoutLeavers: false,
-    hasOwnWork: false,
+    wantsOwnLeaf: false,
+    hasAbsentLeavers: false,
     members: () => names.map((name, leafIndex) => ({ agentId: agent(name), leafIndex })),
     joinedAfter: () => false,
     jitter: (ms) => ms,
@@ -121,8 +122,10 @@ Deno.test("look in `idle`: nothing to do, nothing is done", () => {
 
 Deno.test("look in `idle`: the relay is asked who is online, unless nobody leaves or asks", () => {
   assertEquals(new Carl().know(leaving).look().at, "asking_turn");
-  const own = new Carl().know({ hasOwnWork: true }).look();
-  assertEquals([own.at, own.waitMs], ["turn", 0]);
+  for (const own of [{ wantsOwnLeaf: true }, { hasAbsentLeavers: true }]) {
+    const carl = new Carl().know(own).look();
+    assertEquals([carl.at, carl.waitMs], ["turn", 0]);
+  }
 });
 
 Deno.test("look in any other: nothing", () => {

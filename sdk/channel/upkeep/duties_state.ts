@@ -67,8 +67,10 @@ export interface DutyFacts {
   readonly leavers: readonly AgentId[];
   /** In this epoch the relay lets us remove none of them. */
   readonly isWithoutLeavers: boolean;
-  /** Our own leaf is of a KeyPackage, or absent members that have left are ours to remove. */
-  readonly hasOwnWork: boolean;
+  /** Our own leaf is of a KeyPackage, and others wait for one of ours. */
+  readonly wantsOwnLeaf: boolean;
+  /** Members that are absent have left, and are ours to remove. */
+  readonly hasAbsentLeavers: boolean;
   readonly members: () => readonly { readonly agentId: AgentId; readonly leafIndex: number }[];
   readonly joinedAfter: (agentId: AgentId, epoch: number) => boolean;
   /** Between half and one and a half of it. */

@@ -27,6 +27,8 @@ const retryMs = 1000;
 const maxTries = 3;
 
 type Leaving = Extract<Departure, { at: "going" }>;
+/** A call to leave, and what was waited for on its behalf. */
+type Asked = Omit<Leaving, "at" | "going">;
 
 interface Run {
   readonly state: DepartureState;
@@ -45,13 +47,11 @@ export function stepDeparture(state: DepartureState, event: DepartureEvent, fact
 function leave(run: Run, { operation, successor }: Extract<DepartureEvent, { type: "leave" }>): void {
   const { state, effects } = run;
   const { departure } = state;
-  if (departure.at === "gone") return void effects.push({ type: "ended", how: departure.how, operations: [operation] });
+  if (departure.at === "ended") {
+    return void effects.push({ type: "ended", how: departure.how, operations: [operation] });
+  }
   if (departure.at === "staying") {
-    const none = { hasWaitedBack: false, hasAskedFounding: false };
-    const going: Going = { at: "settling", change: 0 };
-    const leaving: Leaving = { at: "going", going, successor, tries: 1, ...none, waiting: [operation] };
-    state.departure = leaving;
-    return begin(run, leaving);
+    return begin(run, { successor, tries: 1, hasWaitedBack: false, hasAskedFounding: false, waiting: [operation] });
   }
   if (successor === undefined || successor === departure.successor) return void departure.waiting.push(operation);
   effects.push({ type: "settle", operation, result: { is: "failed", why: "leaving" } });
@@ -72,11 +72,7 @@ function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type:
       if (event.why === undefined || hasNoPlace(event.why)) return begin(run, leaving);
       return reject(run, leaving, { is: "refused", why: event.why });
     case "entered":
-      if (going.at === "let_in_again") return again(run, leaving);
-      // In `saying` the relay was not told yet: it was being written when that began.
-      return going.at === "settling" || going.at === "handing_on" || going.at === "closing"
-        ? undefined
-        : begin(run, leaving);
+      return entered(run, leaving);
     case "look":
       if (going.at === "founding") return facts.isBlocked ? undefined : begin(run, leaving);
       return going.at === "waiting_back" && !facts.isOnWayBack ? begin(run, leaving) : undefined;
@@ -88,10 +84,27 @@ function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type:
   }
 }
 
+function entered(run: Run, leaving: Leaving): void {
+  switch (leaving.going.at) {
+    case "let_in_again":
+      return again(run, leaving);
+    // In `saying` the relay was not told yet: it was being written when that began.
+    case "saying":
+    case "waiting_back":
+    case "founding":
+      return begin(run, leaving);
+    // They end by themselves, of the leaf that we have then.
+    case "settling":
+    case "handing_on":
+    case "closing":
+      return;
+  }
+}
+
 /** Also while the relay is asked: a late answer must not take a membership that was entered since. */
 function over(run: Run, how: End): void {
   const { departure } = run.state;
-  if (departure.at !== "gone") end(run, departure.at === "going" ? departure.waiting : [], how);
+  if (departure.at !== "ended") end(run, departure.at === "going" ? departure.waiting : [], how);
 }
 
 /** Once more, of the leaf that we have now. */
@@ -101,29 +114,34 @@ function again(run: Run, leaving: Leaving): void {
   begin(run, leaving);
 }
 
-function begin(run: Run, leaving: Leaving): void {
+function begin(run: Run, asked: Asked): void {
+  const first = firstOf(run, asked);
+  if ("is" in first) reject(run, asked, first);
+  else run.state.departure = { ...asked, at: "going", going: first };
+}
+
+/** The first wait, or why it cannot leave. */
+function firstOf(run: Run, asked: Asked): Going | Left {
   const { isOnWayBack, isBlocked, isLastOwner, hasFounding } = run.facts;
-  if (isOnWayBack && isLastOwner && !leaving.hasWaitedBack) {
-    leaving.hasWaitedBack = true;
-    leaving.going = { at: "waiting_back", timer: wake(run, backMs) };
-    return;
+  if (isOnWayBack && isLastOwner && !asked.hasWaitedBack) {
+    asked.hasWaitedBack = true;
+    return { at: "waiting_back", timer: wake(run, backMs) };
   }
   // A relay that says that we are out of step, and keeps us out, would else take the channel its owner.
-  if (isOnWayBack && isMissed(run, leaving)) return reject(run, leaving, { is: "failed", why: "kept_out" });
-  if (hasFounding && !leaving.hasAskedFounding) {
-    leaving.hasAskedFounding = true;
-    leaving.going = { at: "founding", timer: wake(run, foundingMs) };
+  if (isOnWayBack && isMissed(run, asked)) return { is: "failed", why: "kept_out" };
+  if (hasFounding && !asked.hasAskedFounding) {
+    asked.hasAskedFounding = true;
+    const timer = wake(run, foundingMs);
     run.effects.push({ type: "settle_founding" });
-    return;
+    return { at: "founding", timer };
   }
   // Nobody could begin a stopped channel anew any more.
-  if (isBlocked && isMissed(run, leaving)) return reject(run, leaving, { is: "failed", why: "kept_out" });
-  if (isBlocked) say(run, leaving);
-  else leaving.going = { at: "settling", change: change(run, { is: "settle" }) };
+  if (isBlocked && isMissed(run, asked)) return { is: "failed", why: "kept_out" };
+  return isBlocked ? saying(run, asked) : { at: "settling", change: change(run, { is: "settle" }) };
 }
 
 /** Somebody is to be made an owner first, or to be let in, which takes a commit of ours. */
-function isMissed({ facts }: Run, { successor }: Leaving): boolean {
+function isMissed({ facts }: Run, { successor }: Asked): boolean {
   const { isLastOwner, doOthersStay, isAlone, isAnyAbsent, isOwner } = facts;
   return successor !== undefined || (isLastOwner && doOthersStay) || (isAlone && isAnyAbsent && isOwner);
 }
@@ -132,7 +150,7 @@ function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void 
   if (why !== undefined && isForgotten(why)) return end(run, leaving.waiting, "gone");
   if (why !== undefined) return reject(run, leaving, { is: "refused", why });
   if (leaving.going.at === "settling") settled(run, leaving);
-  else say(run, leaving);
+  else leaving.going = saying(run, leaving);
 }
 
 /** The last member closes the channel: nobody would be left to remove it. */
@@ -150,11 +168,11 @@ function handOn(run: Run, leaving: Leaving): void {
   leaving.going = { at: "handing_on", change: change(run, { is: "succession", successor }) };
 }
 
-function say(run: Run, leaving: Leaving): void {
+function saying(run: Run, { tries }: Asked): Going {
   const call = numberOf(run);
-  const isNamed = leaving.tries < maxTries && run.facts.mayName;
-  leaving.going = { at: "saying", call, isNamed };
+  const isNamed = tries < maxTries && run.facts.mayName;
   run.effects.push({ type: "say", call, isNamed });
+  return { at: "saying", call, isNamed };
 }
 
 function refused(
@@ -172,13 +190,13 @@ function refused(
 }
 
 /** Everything is as before. */
-function reject(run: Run, { waiting }: Leaving, result: Left): void {
+function reject(run: Run, { waiting }: Asked, result: Left): void {
   for (const operation of waiting) run.effects.push({ type: "settle", operation, result });
   run.state.departure = { at: "staying" };
 }
 
 function end(run: Run, waiting: readonly number[], how: End): void {
-  run.state.departure = { at: "gone", how };
+  run.state.departure = { at: "ended", how };
   run.effects.push({ type: "ended", how, operations: [...waiting] });
 }
 

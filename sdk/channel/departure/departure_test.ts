@@ -119,7 +119,7 @@ Deno.test("leaving: what is open is settled, a successor is made, and the relay 
   assertEquals([agent.at, agent.stage], ["settling", "leaving"]);
   assertEquals(agent.changed().at, "handing_on");
   assertEquals([agent.changed().at, agent.stage], ["saying", "goodbye"]);
-  assertEquals([agent.done().at, agent.stage], ["gone", "goodbye"]);
+  assertEquals([agent.done().at, agent.stage], ["ended", "goodbye"]);
   assertEquals([agent.said, agent.leave().word], ["change change say ended", "gone: 1 gone: 2"]);
 });
 
@@ -167,7 +167,7 @@ Deno.test("leaving: the log is asked for a founding of ours first", () => {
 Deno.test("leaving: one that is alone closes the channel, if it may, and nobody waits to be let in", () => {
   const alone = { isAlone: true };
   const closing = (facts: Partial<DepartureFacts> = {}): Agent => new Agent({ ...alone, ...facts }).leave().changed();
-  assertEquals([closing().at, closing().stage, closing().done().at], ["closing", "goodbye", "gone"]);
+  assertEquals([closing().at, closing().stage, closing().done().at], ["closing", "goodbye", "ended"]);
   assertEquals([closing().refused("not_allowed").at, closing().refused("not_allowed").stage], [
     "handing_on",
     "leaving",
@@ -186,7 +186,7 @@ Deno.test("leaving: the relay tells the end that it is asked for before it answe
 });
 
 Deno.test("leaving: the relay has forgotten us, or refuses", () => {
-  assertEquals([saying().refused("not_found").at, new Agent().leave().changed("not_found").at], ["gone", "gone"]);
+  assertEquals([saying().refused("not_found").at, new Agent().leave().changed("not_found").at], ["ended", "ended"]);
   assertEquals(saying().refused("not_found", true).ended, ["not_found"]);
   assertEquals(new Agent().leave().changed("not_found", true).ended, ["not_found"]);
   assertEquals([saying().refused("overloaded").at, saying().refused("connection_error").ended], [
@@ -223,16 +223,16 @@ Deno.test("leaving: a group that was being entered when goodbye began is left as
 });
 
 Deno.test("leaving: when the channel is over, those that wait go with it", () => {
-  assertEquals([saying().over("gone").at, saying().over("gone").word], ["gone", "gone: 1"]);
+  assertEquals([saying().over("gone").at, saying().over("gone").word], ["ended", "gone: 1"]);
   assertEquals(new Agent().leave().leave().over("over").word, "over: 1,2");
   const said = saying();
   const call = said.going?.at === "saying" ? said.going.call : 0;
-  assertEquals([said.over("over").at, said.word], ["gone", "over: 1"]);
+  assertEquals([said.over("over").at, said.word], ["ended", "over: 1"]);
   assertEquals(said.step({ type: "done", call }).word, "over: 1", "a late answer says nothing");
   assertEquals(
     said.over("gone").leave().word,
     "over: 1 over: 2",
     "it is over once, and those behind are told the same",
   );
-  assertEquals([new Agent().over("gone").at, new Agent().over("gone").word], ["gone", "gone: "]);
+  assertEquals([new Agent().over("gone").at, new Agent().over("gone").word], ["ended", "gone: "]);
 });

@@ -35,7 +35,7 @@ export type Departure =
     /** Of the program. */
     readonly waiting: number[];
   }
-  | { readonly at: "gone"; readonly how: End };
+  | { readonly at: "ended"; readonly how: End };
 
 /** `gone`: the relay has no place for us, and everything is erased. `over`: the channel is, with its keys. */
 export type End = "gone" | "over";
@@ -122,7 +122,7 @@ export function newDeparture(): DepartureState {
 
 export function stageOf({ departure }: DepartureState): Stage {
   if (departure.at === "staying") return "staying";
-  if (departure.at === "gone") return "goodbye";
+  if (departure.at === "ended") return "goodbye";
   const { at } = departure.going;
   return at === "closing" || at === "saying" ? "goodbye" : "leaving";
 }

@@ -18,7 +18,7 @@ import {
   type DutyStep,
   newDuties,
   openRequests,
-} from "../upkeep/duty_state.ts";
+} from "../upkeep/duties_state.ts";
 import type { ChannelQueue, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
@@ -26,7 +26,7 @@ import { RejoinClaims } from "./rejoin_claims.ts";
 
 type Request = NoticeBody<"DeliverRejoinRequest">;
 
-export interface DutyRunnerParts {
+export interface DutiesRunnerParts {
   readonly membership: Membership;
   readonly commits: CommitRunner;
   readonly health: HealthLog;
@@ -39,8 +39,8 @@ interface Asked extends Extract<DutyEvent, { type: "asked" }> {
   readonly body: Request;
 }
 
-export class DutyRunner {
-  readonly #parts: DutyRunnerParts;
+export class DutiesRunner {
+  readonly #parts: DutiesRunnerParts;
   readonly #deps: ChannelDeps;
   readonly #claims: RejoinClaims;
   readonly #facts: DutyFacts;
@@ -49,7 +49,7 @@ export class DutyRunner {
   /** Which is stepped. */
   #asked: Request | undefined;
 
-  constructor(parts: DutyRunnerParts, deps: ChannelDeps) {
+  constructor(parts: DutiesRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
     const { membership, queue } = parts;
@@ -83,8 +83,11 @@ export class DutyRunner {
       get isWithoutLeavers() {
         return commits.isWithoutLeavers;
       },
-      get hasOwnWork() {
-        return membership.wantsOwnLeaf || goneAbsent(membership).length > 0;
+      get wantsOwnLeaf() {
+        return membership.wantsOwnLeaf;
+      },
+      get hasAbsentLeavers() {
+        return goneAbsent(membership).length > 0;
       },
       members: () => membership.group.members(),
       joinedAfter: (member, epoch) => membership.joinedAfter(member, epoch),
