@@ -5,7 +5,16 @@
 import { version } from "../proto/mod.ts";
 
 /** One runtime each, so that no other has to load it. */
-const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "node", "node_ed25519", "node_x25519"];
+const sdkPlatforms = [
+  "browser",
+  "browser_store",
+  "deno",
+  "directory_store",
+  "node",
+  "node_ed25519",
+  "node_sha256",
+  "node_x25519",
+];
 
 /**
  * By folder: names under which others import, and the modules behind them. Beside `mod.ts`: what would burden a browser that

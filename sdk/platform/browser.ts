@@ -24,6 +24,7 @@ export const platform: Platform = {
   onSignal: () => () => {},
   ed25519: createWebCryptoEd25519(crypto.subtle),
   x25519: undefined,
+  sha256: undefined,
   readSettings: () => Promise.resolve({}),
   readTextFile: () => Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
   hosts: undefined,

@@ -7,6 +7,7 @@ import { quic } from "./deno_quic.ts";
 import { openDirectoryStore } from "./directory_store.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
+import { nodeSha256 } from "./node_sha256.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
 import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
@@ -29,6 +30,7 @@ export const platform: Platform = {
   onSignal,
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
+  sha256: nodeSha256,
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,

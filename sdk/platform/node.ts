@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { openDirectoryStore } from "./directory_store.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
+import { nodeSha256 } from "./node_sha256.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
 import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./node_grpc.ts";
@@ -28,6 +29,7 @@ export const platform: Platform = {
   onSignal,
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
+  sha256: nodeSha256,
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,

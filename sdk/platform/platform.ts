@@ -5,6 +5,7 @@
  */
 import type { Trust as KnownAgents } from "../../proto/mod.ts";
 import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
+import type { LongHash } from "../mls/crypto/long_hash.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
 import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
@@ -31,6 +32,8 @@ export interface Platform {
   readonly ed25519: NativeEd25519 | undefined;
   /** The runtime's own X25519, if it is synchronous; checked in the same way. */
   readonly x25519: KeyAgreement | undefined;
+  /** The runtime's own SHA-256, if it is synchronous; checked in the same way. */
+  readonly sha256: LongHash | undefined;
   /**
    * Settings of the environment and the credentials file, where the runtime has them; the user's options take
    * precedence.

@@ -164,10 +164,10 @@ export class ChannelRooms implements Rooms {
 
   #createOrder({ order, position, record: { joinedEpoch } }: ChannelParts): OrderRunner {
     const { membership, health, onFault } = this;
-    const { store } = this.#deps;
+    const { store, signatures: { longHash } } = this.#deps;
     const durable = (): number => this.position.durable;
     const beginning = { record: order, position: position?.sequence, joinedEpoch };
-    return new OrderRunner(beginning, { membership, health, store, durable, onFault });
+    return new OrderRunner(beginning, { membership, health, longHash, store, durable, onFault });
   }
 
   #createOutbox({ counters }: ChannelParts): OutboxRunner {

@@ -3,7 +3,7 @@
  * disk with others' writes.
  */
 import { type AgentId, type LogWord, readMessageWord } from "../../../proto/mod.ts";
-import { sha256 } from "../../../wasm/mod.ts";
+import type { LongHash } from "../../mls/crypto/long_hash.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
@@ -22,6 +22,7 @@ import { type ChannelStore, putOrder } from "../records.ts";
 export interface OrderParts {
   readonly membership: Membership;
   readonly health: HealthLog;
+  readonly longHash: LongHash;
   readonly store: Pick<ChannelStore, "batch">;
   /** The position that is on disk. */
   readonly durable: () => number;
@@ -64,7 +65,7 @@ export class OrderRunner {
     entry: LogEntry | undefined,
   ): void {
     if (entry?.operation === "DeliverMessage" && entry.body.sequence === sequence && entry.body.epoch === epoch) {
-      return this.#step({ type: "passed", sequence, epoch, digest: sha256(entry.body.ciphertext) });
+      return this.#step({ type: "passed", sequence, epoch, digest: this.#parts.longHash(entry.body.ciphertext) });
     }
     const isGap = entry?.operation === "DeliverGap" && entry.body.lastSequence === sequence;
     this.#step({ type: "passed", sequence, epoch, isGap });
@@ -93,7 +94,7 @@ export class OrderRunner {
   departs(sealed: Sealed, ciphertext: Uint8Array): void {
     // With keys that were reserved by a process before its record was closed.
     if (!this.#state.isOpen) void this.#write(this.opening());
-    this.#step({ type: "departs", ...sealed, digest: sha256(ciphertext) });
+    this.#step({ type: "departs", ...sealed, digest: this.#parts.longHash(ciphertext) });
   }
 
   stands(sealed: Sealed, sequence: number): void {

@@ -10,11 +10,13 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Parts } from "../../base/parts.ts";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
-import { createInstances, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
+import { chooseLongHash, type LongHash } from "./long_hash.ts";
+import { createInstances, sha256, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
-/** X25519 is among it because groups take it from the same place. */
+/** X25519 and a hash are among it because they are chosen at the same place. */
 export interface Signatures {
   readonly agreement: KeyAgreement;
+  readonly longHash: LongHash;
   /** Of handshakes and statements. */
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
   verifyHandshake(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
@@ -43,6 +45,7 @@ export interface WaitingEd25519 {
 /** Nothing of the runtime's. The same verdict everywhere. */
 export const portableSignatures: Signatures = {
   agreement: portableKeyAgreement,
+  longHash: sha256,
   sign: signPortably,
   verifyHandshake: verifyStrictly,
   verifyHandshakes: verifyEd25519Batch,
@@ -50,11 +53,15 @@ export const portableSignatures: Signatures = {
   verifyApplication: verifyStrictly,
 };
 
-/** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with the portable ones otherwise. */
-export async function createSignatures(native: NativeEd25519 | undefined, x25519?: KeyAgreement): Promise<Signatures> {
+/** With what the runtime has of its own where that agrees with the portable ones, with the portable ones otherwise. */
+export async function createSignatures(
+  native: NativeEd25519 | undefined,
+  x25519?: KeyAgreement,
+  sha256?: LongHash,
+): Promise<Signatures> {
   createInstances(); // a machine without memory for them fails here, not in the middle of a message
   const agreement = chooseKeyAgreement(x25519);
-  const portable = { ...portableSignatures, agreement };
+  const portable = { ...portableSignatures, agreement, longHash: chooseLongHash(sha256) };
   if (native === undefined || !await agrees(native)) return portable;
   return {
     ...portable,

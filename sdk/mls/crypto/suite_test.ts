@@ -9,12 +9,15 @@ import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { isUsablePublicKey } from "../../../proto/mod.ts";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
+import { nodeSha256 } from "../../platform/node_sha256.ts";
 import { createNodeX25519 } from "../../platform/node_x25519.ts";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts";
 import { chooseKeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
+import type { LongHash } from "./long_hash.ts";
 import { createSignatures, portableSignatures, type Signatures } from "./signatures.ts";
 import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
+import { sha256 } from "../../../wasm/mod.ts";
 import { createTsMlsSuite } from "../testing/ts_mls_suite.ts";
 
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
@@ -205,6 +208,21 @@ Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async (
   const native = createNodeEd25519();
   assert(isPortable(await createSignatures({ ...native, sign: () => new Uint8Array(64) })));
   assert(isPortable(await createSignatures({ ...native, verify: () => false })));
+});
+
+Deno.test("SHA-256 of node:crypto is bit-identical to that of wasm/, and one that is not is not used", async () => {
+  const choose = async (native?: LongHash): Promise<LongHash> =>
+    (await createSignatures(undefined, undefined, native)).longHash;
+  assertEquals(await choose(nodeSha256), nodeSha256);
+  for (const length of [0, 1, 55, 56, 64, 4096, 9999]) {
+    const bytes = randomBytes(length);
+    assertEquals(nodeSha256(bytes), sha256(bytes));
+    assertEquals(nodeSha256(bytes.subarray(length >> 1)), sha256(bytes.subarray(length >> 1)));
+  }
+  const refuse = (): never => {
+    throw new Error("no such hash");
+  };
+  for (const other of [undefined, () => new Uint8Array(32), refuse]) assertEquals(await choose(other), sha256);
 });
 
 Deno.test("isUsablePublicKey() refuses the keys that X25519 refuses, and no honest one", () => {

@@ -1,6 +1,7 @@
 /** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { nodeSha256 } from "../../../sdk/platform/node_sha256.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
 import { copyKey, type Engine, type Entry, openSqliteEngine } from "../../../relay/engine/mod.ts";
@@ -128,7 +129,7 @@ function openEmpty(): Promise<Engine> {
 /** The same verdict for the same bytes is found once: all members verify the same handshakes. */
 export async function createRememberedSignatures(): Promise<Signatures> {
   const native = createNodeEd25519();
-  const signatures = await createSignatures(native, createNodeX25519());
+  const signatures = await createSignatures(native, createNodeX25519(), nodeSha256);
   const known = new Map<string, boolean>();
   const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
     if (publicKey.length !== 32 || signature.length !== 64) return false;

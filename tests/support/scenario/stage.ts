@@ -17,6 +17,7 @@ import {
   type StoreParts,
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { nodeSha256 } from "../../../sdk/platform/node_sha256.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { MemorySession, type SessionKey, type Tampering } from "./memory_session.ts";
 
@@ -281,7 +282,7 @@ export class Stage implements ActorHost {
   }
 
   signatures(): Promise<Signatures> {
-    return signaturesOfAll ??= createSignatures(createNodeEd25519(), createNodeX25519());
+    return signaturesOfAll ??= createSignatures(createNodeEd25519(), createNodeX25519(), nodeSha256);
   }
 
   abandon(manager: ChannelManager): void {
