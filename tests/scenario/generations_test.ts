@@ -93,6 +93,8 @@ Deno.test("a log that is read again across a founding is no lie of the relay", a
   assertEquals(await read(await carol.channel(), 1), ["before"]);
   await talk(alice, carol, dave);
   assertEquals(await issuesOf(alice, "relay_lied"), []);
+  // The founding was written, and not that it was read.
+  for (const actor of [alice, carol, dave]) assertEquals(await issuesOf(actor, "missing_tail"), []);
 });
 
 Deno.test("a message that cannot be read any more is counted once, however often it is delivered", async () => {

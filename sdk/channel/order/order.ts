@@ -85,13 +85,11 @@ function latest({ points }: OrderState): Point {
 function passed(run: Run, { sequence, epoch, digest, isGap }: Extract<OrderEvent, { type: "passed" }>): void {
   const { state } = run;
   if (sequence <= state.read) return;
+  const generation = generationOf(epoch);
+  if (generation > generationOf(latest(state).epoch)) beginGeneration(state, generation);
   if (isGap === true) doubt(run, epoch);
   state.read = sequence;
   const known = latest(state);
-  if (generationOf(epoch) !== generationOf(known.epoch) && epoch > known.epoch) {
-    // Nothing of an earlier generation is awaited any more, and others know another end of it.
-    return enter(run, { sequence, epoch });
-  }
   const entry = { sequence, epoch, digest, isOwn: false };
   if (state.ahead.length === 0 && state.out.length === 0) {
     if (sequence <= state.through) return;
@@ -103,6 +101,14 @@ function passed(run: Run, { sequence, epoch, digest, isGap }: Extract<OrderEvent
     if (digest !== undefined || epoch > (state.ahead.at(-1)?.epoch ?? known.epoch)) addAhead(run, entry);
     settle(run);
   }
+}
+
+/** Nothing of an earlier one is awaited any more, and others know another end of it. */
+function beginGeneration(state: OrderState, generation: number): void {
+  const isOfIt = ({ epoch }: { readonly epoch: number }): boolean => generationOf(epoch) === generation;
+  state.out = state.out.filter(isOfIt);
+  state.ahead = state.ahead.filter(isOfIt);
+  state.words = state.words.filter(isOfIt);
 }
 
 function departs({ state }: Run, { counter, epoch, digest }: Extract<OrderEvent, { type: "departs" }>): void {

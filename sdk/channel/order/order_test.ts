@@ -164,6 +164,19 @@ Deno.test("a generation, and a membership, begin anew", () => {
   assertEquals([seen?.place, seen?.count, before], [6, 1, undefined]);
 });
 
+Deno.test("a generation that begins with an entry of ours is known from its first message, and unsure behind a gap", () => {
+  const epoch = foundingEpoch(1) + 1;
+  const whole = after(passed(2), commit(3, epoch), passed(4, epoch), passed(5, epoch));
+  const founder = after(passed(2), passed(4, epoch), passed(5, epoch));
+  assertEquals(wordOf(founder, epoch), wordOf(whole, epoch));
+  const speaking = after(passed(2), departs(1, 1), departs(1, epoch), stands(1, 4, epoch), passed(5, epoch));
+  const other = after(passed(2), commit(3, epoch), passed(4, epoch, 1001), passed(5, epoch));
+  assertEquals(wordOf(speaking, epoch), wordOf(other, epoch));
+  const late = after(passed(2), { type: "passed", sequence: 4, epoch, isGap: true }, passed(5, epoch));
+  assertEquals(wordOf(late, epoch).seen, undefined);
+  assertEquals(run(late, opened(bob, 6, epoch, wordOf(whole, epoch))), []);
+});
+
 Deno.test("with too much behind an unanswered message nothing is said, and nothing is kept", () => {
   const state = after(departs(1));
   for (let at = 0; at <= maxAhead; at++) run(state, passed(2 + at, 1, at));
