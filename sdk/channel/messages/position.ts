@@ -36,14 +36,15 @@ export function stepPosition(
   facts: PositionFacts,
 ): readonly PositionEffect[] {
   const run: Run = { state, facts, effects: [] };
-  const wasFarAhead = isFarAhead(state);
+  const before = state.ahead;
   happen(run, event);
-  if (wasFarAhead && !isFarAhead(state)) run.effects.push({ type: "near" });
+  // Each time: readers may have gone on since they were counted here.
+  if (state.ahead < before && !isFarAhead(state.ahead)) run.effects.push({ type: "near" });
   return run.effects;
 }
 
 /** Readers wait until the disk has come nearer. */
-export function isFarAhead({ ahead }: PositionState): boolean {
+export function isFarAhead(ahead: number): boolean {
   return ahead >= maxAhead;
 }
 

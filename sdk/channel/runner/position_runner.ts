@@ -17,7 +17,7 @@ import {
 } from "../messages/position_state.ts";
 import { type ChannelStore, putPosition } from "../records.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 
 const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
@@ -47,6 +47,8 @@ export class PositionRunner {
   readonly #waiting = new Calls();
   /** For the next write, whatever stands in the queue before it: the position of that moment is behind them. */
   readonly #changes: Noted[] = [];
+  /** Messages that are noted, and wait for their step while another room writes. */
+  #unstepped = 0;
 
   constructor(position: number, parts: PositionParts) {
     this.#parts = parts;
@@ -57,7 +59,7 @@ export class PositionRunner {
       },
     };
     this.#steps = parts.queue.add({
-      step: (event) => ({ effects: stepPosition(this.#state, event, this.#facts) }),
+      step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
       timers: () => timersOf(this.#state),
     });
@@ -75,17 +77,18 @@ export class PositionRunner {
 
   /** Messages that the application is done with, and that would come again after a crash now. */
   get ahead(): number {
-    return this.#state.ahead;
+    return this.#state.ahead + this.#unstepped;
   }
 
   /** Readers wait until `onNear`. */
   get isFarAhead(): boolean {
-    return isFarAhead(this.#state);
+    return isFarAhead(this.ahead);
   }
 
   /** The application is done with something, or the log moved on past entries that are not for it. */
   note(changes: readonly Noted[] = [], messages = 0): void {
     for (const change of changes) this.#changes.push(change);
+    this.#unstepped += messages;
     this.#steps.push({ type: "noted", changes: changes.length, messages });
   }
 
@@ -117,6 +120,11 @@ export class PositionRunner {
 
   stop(): void {
     this.#steps.push({ type: "stop" });
+  }
+
+  #step(event: PositionEvent): Stepped<PositionEffect> {
+    if (event.type === "noted") this.#unstepped -= event.messages;
+    return { effects: stepPosition(this.#state, event, this.#facts) };
   }
 
   #perform(effect: PositionEffect): void {

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { createDeferred } from "../../base/deferred.ts";
 import { StaticError } from "../../base/errors.ts";
 import { parseChannelId } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -21,12 +22,14 @@ interface Bench {
   fail: boolean;
   /** How often readers were told that they may go on. */
   near: number;
+  /** Another room writes; returns the end of that. */
+  holdUp: () => () => void;
 }
 
 function createBench(): Bench {
   const waiting: (() => void)[] = [];
   const resting: { readonly ms: number; readonly run: () => void }[] = [];
-  const bench: Omit<Bench, "progress"> = {
+  const bench: Omit<Bench, "progress" | "holdUp"> = {
     writes: [],
     durable: [],
     faults: [],
@@ -37,6 +40,17 @@ function createBench(): Bench {
     wake: (ms) => resting.filter((rest) => rest.ms === ms).forEach(({ run }) => run()),
     fail: false,
     near: 0,
+  };
+  const queue = new ChannelQueue((ms, run) => {
+    bench.rests.push(ms);
+    if (bench.awake) resting.push({ ms, run });
+    else queueMicrotask(run);
+    return () => {};
+  }, (fault) => bench.faults.push(fault));
+  const holdUp = (): () => void => {
+    const { promise, resolve } = createDeferred<void>();
+    queue.add({ step: () => ({ effects: [], written: promise }), perform: () => {} }).push("write");
+    return resolve;
   };
   const progress = new PositionRunner(0, {
     channelId: parseChannelId("A".repeat(22)),
@@ -54,14 +68,9 @@ function createBench(): Bench {
     },
     onNear: () => bench.near++,
     onFault: (fault) => bench.faults.push(fault),
-    queue: new ChannelQueue((ms, run) => {
-      bench.rests.push(ms);
-      if (bench.awake) resting.push({ ms, run });
-      else queueMicrotask(run);
-      return () => {};
-    }, (fault) => bench.faults.push(fault)),
+    queue,
   });
-  return Object.assign(bench, { progress });
+  return Object.assign(bench, { progress, holdUp });
 }
 
 const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
@@ -117,6 +126,26 @@ Deno.test("who runs far ahead of the disk has to wait for it", async () => {
   bench.settle();
   await turn();
   assertEquals([bench.near, bench.progress.isFarAhead], [1, false]);
+});
+
+Deno.test("who runs far ahead while another room writes has to wait too, and goes on with the disk", async () => {
+  const bench = createBench();
+  const take = (): boolean => {
+    bench.position++;
+    bench.progress.note([change(`${bench.position}`)], 1);
+    return bench.progress.isFarAhead;
+  };
+  const early = Array.from({ length: 40 }, take);
+  await turn();
+  const goOn = bench.holdUp();
+  const before = Array.from({ length: 14 }, take);
+  bench.settle();
+  await turn();
+  const behind = Array.from({ length: 20 }, take);
+  assertEquals([...early, ...before, ...behind].indexOf(true), 63, "no step of them was made");
+  goOn();
+  await turn();
+  assertEquals([bench.near, bench.progress.isFarAhead], [1, false], "40 are on disk");
 });
 
 Deno.test("after a write that failed nothing is acknowledged any more", async () => {
