@@ -9,6 +9,7 @@ import {
   createMemoryDisk,
   createSignatures,
   factsKind,
+  Inside,
   kindOf,
   newChannelRecord,
   openIdentity,
@@ -18,7 +19,7 @@ import {
 } from "../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
-import { name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
+import { type Actor, name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
 
 /** Longer than anything here takes, shorter than the time-out that would end it otherwise. */
 const soonMs = 5_000;
@@ -63,6 +64,55 @@ Deno.test("a queued message that the relay refuses later is reported", async () 
     operation === "SendMessage" ? Promise.reject(createError("quota_exceeded", "no more this month")) : forward();
   await alice.session.connect();
   await until("it is reported", () => channel.health().issues.some(({ kind }) => kind === "undelivered"), soonMs);
+});
+
+/** Its disk writes nothing until `goOn` is called. */
+function holdDisk(
+  { agent: { parts: { store } } }: Actor,
+): { readonly writing: Promise<void>; readonly goOn: () => void } {
+  const write = store.batch.bind(store);
+  const [held, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  store.batch = async (changes) => {
+    writing.resolve();
+    await held.promise;
+    await write(changes);
+  };
+  const goOn = (): void => {
+    store.batch = write;
+    held.resolve();
+  };
+  return { writing: writing.promise, goOn };
+}
+
+Deno.test("while a channel writes, no more messages may wait than at any other time", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const channel = await alice.channel();
+  const { writing, goOn } = holdDisk(alice);
+  const rotating = channel.rotate();
+  await writing;
+  const sent = Array.from({ length: 4_100 }, (_, i) => channel.send(`${i}`).then(() => "sent", ({ code }) => code));
+  const { unsent } = alice.agent;
+  goOn();
+  await rotating;
+  const ends = await Promise.all(sent);
+  assertEquals([unsent, ends.indexOf("queue_full"), ends.lastIndexOf("sent")], [4_096, 4_096, 4_095]);
+});
+
+Deno.test("while a channel writes, it knows that its connection is lost", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const inside = await Inside.of(alice.agent, name);
+  await until("all is read", () => inside.state.caughtUp);
+  const { writing, goOn } = holdDisk(alice);
+  const rotating = assertRejects(async () => await (await alice.channel()).rotate(), StaticError);
+  await writing;
+  alice.session.disconnect();
+  const { caughtUp } = inside.state;
+  goOn();
+  await alice.stop();
+  await rotating;
+  assertEquals(caughtUp, false);
 });
 
 Deno.test("a channel that is open is not kept waiting by one that is being created", async () => {

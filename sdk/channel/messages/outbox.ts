@@ -290,7 +290,7 @@ function over<M>(run: Run<M>): void {
   state.noting = undefined;
 }
 
-/** So many wait that there is no room for one more, of so many bytes. */
-export function isFull<M>({ queue }: OutboxState<M>, bytes: number): boolean {
-  return countQueued(queue) >= maxWaiting || queue.bytes + bytes > maxWaitingBytes;
+/** So many wait that there is no room for these. */
+export function isFull<M>({ queue }: OutboxState<M>, messages: number, bytes: number): boolean {
+  return countQueued(queue) + messages > maxWaiting || queue.bytes + bytes > maxWaitingBytes;
 }

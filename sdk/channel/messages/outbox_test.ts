@@ -377,6 +377,6 @@ Deno.test("outbox: those that wait until it is empty are told then, and those th
 Deno.test("outbox: it holds 4,096 messages, and a process that starts has none", () => {
   const agent = new Agent(offline);
   for (let i = 0; i < 4096; i++) agent.send("a");
-  assertEquals([isFull(agent.state, 1), isFull(new Agent().state, 33 * 1024 * 1024)], [true, true]);
+  assertEquals([isFull(agent.state, 1, 1), isFull(new Agent().state, 1, 33 * 1024 * 1024)], [true, true]);
   assertEquals(forgetOutbox(agent.state), restoreOutbox({ reserved: 0, known: 0 }));
 });

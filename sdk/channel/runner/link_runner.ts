@@ -71,7 +71,7 @@ export class LinkRunner {
   readonly #state: LinkState<NoticeEnvelope>;
   readonly #steps: Steps<Event | Turn, Effect | Turn>;
   readonly #waiting = new Calls<Waited>();
-  /** Connections that have come or gone, and wait for their step: no permit counts any more. */
+  /** Connections that have come or gone, and wait for their step: nothing flows, and no permit counts. */
   #unstepped = 0;
   /** Nothing else is read, entered or founded from a `Subscribe` to its judgement. */
   #turn: { readonly call: number; readonly tag: number | undefined } | undefined;
@@ -94,15 +94,20 @@ export class LinkRunner {
     return this.#state.relayEpoch;
   }
 
+  /** The connection of the state does not count. */
+  get #isOut(): boolean {
+    return this.#steps.isOver || this.#unstepped > 0;
+  }
+
   /** Whether entries flow. */
   get isUp(): boolean {
     const { at } = this.#state.link;
-    return !this.#steps.isOver && (at === "reading" || at === "fetching");
+    return !this.#isOut && (at === "reading" || at === "fetching");
   }
 
   /** Given by the present connection, if it has shown that our store is as new as what we did. */
   get permit(): Permit | undefined {
-    return this.#steps.isOver || this.#unstepped > 0 ? undefined : permitOf(this.#state);
+    return this.#isOut ? undefined : permitOf(this.#state);
   }
 
   /** Permission to send and to commit, in step. */

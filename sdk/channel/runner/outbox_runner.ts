@@ -69,6 +69,8 @@ export class OutboxRunner {
   readonly #steps: Steps<OutboxEvent<Given>, OutboxEffect<Given>>;
   readonly #calls = new Calls();
   readonly #gathered = (): void => this.#steps.push({ type: "gathered" });
+  /** Messages that are given, and wait for their step while another room writes. */
+  readonly #unstepped = { messages: 0, bytes: 0 };
   #order = 0;
   #run: number;
   #over: StaticError | undefined;
@@ -123,7 +125,8 @@ export class OutboxRunner {
   }
 
   get size(): { readonly waiting: number; readonly underWay: number } {
-    return outboxSize(this.#state);
+    const { waiting, underWay } = outboxSize(this.#state);
+    return { waiting: waiting + this.#unstepped.messages, underWay };
   }
 
   /** `content` is the content as it is sealed. */
@@ -145,6 +148,8 @@ export class OutboxRunner {
         abort: signal && (() => this.#abort(order, given)),
       };
       if (given.abort !== undefined) signal?.addEventListener("abort", given.abort);
+      this.#unstepped.messages++;
+      this.#unstepped.bytes += content.length;
       this.#steps.push({ type: "send", message: this.#messageOf(given, order, options) });
     });
   }
@@ -212,7 +217,8 @@ export class OutboxRunner {
       const text = `Cannot send ${length} bytes: a payload has at most ${most}; send it in parts`;
       return createError("payload_too_large", text);
     }
-    if (!isFull(this.#state, content.length)) return undefined;
+    const { messages, bytes } = this.#unstepped;
+    if (!isFull(this.#state, messages + 1, bytes + content.length)) return undefined;
     const { waiting } = this.size;
     return createError("queue_full", `Cannot send: ${waiting} messages wait already; wait for some of them`);
   }
@@ -225,6 +231,10 @@ export class OutboxRunner {
   }
 
   #step(event: OutboxEvent<Given>): Stepped<OutboxEffect<Given>> {
+    if (event.type === "send") {
+      this.#unstepped.messages--;
+      this.#unstepped.bytes -= event.message.bytes;
+    }
     const step = stepOutbox(this.#state, event, this.#facts);
     const { write, effects } = step;
     if (write === undefined) return step;
