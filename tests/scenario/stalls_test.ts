@@ -2,7 +2,7 @@
 // lost in silence, and what is closed can be opened again.
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { binaryIdFromBytes, type ChannelId, parseChannelName } from "../../proto/mod.ts";
-import { ChannelManager, type ErrorCode, StaticError } from "../../sdk/mod.ts";
+import { ChannelManager, type ErrorCode, StaticError, StoreError } from "../../sdk/mod.ts";
 import {
   Agent,
   createError,
@@ -69,17 +69,18 @@ Deno.test("a queued message that the relay refuses later is reported", async () 
 /** Its disk writes nothing until `goOn` is called. */
 function holdDisk(
   { agent: { parts: { store } } }: Actor,
-): { readonly writing: Promise<void>; readonly goOn: () => void } {
+): { readonly writing: Promise<void>; readonly goOn: (fault?: Error) => void } {
   const write = store.batch.bind(store);
-  const [held, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [held, writing] = [Promise.withResolvers<Error | void>(), Promise.withResolvers<void>()];
   store.batch = async (changes) => {
     writing.resolve();
-    await held.promise;
+    const fault = await held.promise;
+    if (fault !== undefined) throw fault;
     await write(changes);
   };
-  const goOn = (): void => {
+  const goOn = (fault?: Error): void => {
     store.batch = write;
-    held.resolve();
+    held.resolve(fault);
   };
   return { writing: writing.promise, goOn };
 }
@@ -97,6 +98,20 @@ Deno.test("while a channel writes, no more messages may wait than at any other t
   await rotating;
   const ends = await Promise.all(sent);
   assertEquals([unsent, ends.indexOf("queue_full"), ends.lastIndexOf("sent")], [4_096, 4_096, 4_095]);
+});
+
+Deno.test("a message that is given while a channel writes rejects when that write fails", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const channel = await alice.channel();
+  const { writing, goOn } = holdDisk(alice);
+  const rotating = assertRejects(() => channel.rotate(), StaticError);
+  await writing;
+  const sent = assertRejects(() => channel.send("a"), StaticError);
+  // As of a damaged store that was opened for reading: the end of the channel comes with the write.
+  goOn(new StoreError("store_corrupt", "Cannot write"));
+  await rotating;
+  await soon("it rejects", sent);
 });
 
 Deno.test("while a channel writes, it knows that its connection is lost", async () => {

@@ -100,8 +100,10 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
   }
 }
 
-function settle<M>({ effects }: Run<M>, event: OutboxEvent<M>): void {
-  if ("operation" in event) effects.push({ type: "settle", operation: event.operation });
+/** The end comes before what waits for its step. */
+function settle<M>(run: Run<M>, event: OutboxEvent<M>): void {
+  if ("operation" in event) run.effects.push({ type: "settle", operation: event.operation });
+  if (event.type === "send") reject(run, event.message, { by: "over" });
 }
 
 function tellEmpty<M>({ state, effects }: Run<M>): void {
