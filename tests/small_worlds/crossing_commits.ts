@@ -2,6 +2,7 @@
  * Two members whose commits cross, with the real machine of their own commits. Answers are lost, requests are taken late, the
  * relay is busy, connections break, processes are killed. The relay is honest, and does not deliver a commit to its author.
  */
+import { timersOf } from "../../sdk/channel/testing/commits.ts";
 import type { Move, World } from "./explore.ts";
 import { groupOf } from "./group_of_letters.ts";
 import {
@@ -266,8 +267,9 @@ class Moves {
 
   #time(member: Member, at: number): void {
     const { commits: { plans, commit, again }, link } = member;
+    const held = timersOf(member.commits);
     const wake = (what: string, timer: number | undefined): void => {
-      if (timer === undefined) return;
+      if (timer === undefined || !held.includes(timer)) return;
       this.#acts(member, at, what, "time", (acting) => acting.push({ type: "time", timer }));
     };
     for (const { timer } of plans) wake("has waited 30 s for a permit", timer);

@@ -13,6 +13,7 @@ import {
   newDuties,
   openRequests,
   stepDuties,
+  timersOf,
 } from "../../sdk/channel/testing/duties.ts";
 import type { Kind, Move, World } from "./explore.ts";
 
@@ -150,7 +151,8 @@ class Keeper {
   }
 
   moves(): Move<DutiesState>[] {
-    const { read, words, calls, duties: { work } } = this.#member;
+    const { read, words, calls, duties } = this.#member;
+    const { work } = duties;
     const moves: Move<DutiesState>[] = [];
     const add = (what: string, kind: Kind, act: (keeper: Keeper) => void, budget?: keyof DutyBudgets): void => {
       if (budget !== undefined && this.#state.left[budget] === 0) return;
@@ -166,10 +168,7 @@ class Keeper {
     };
     if (read < this.#state.log.length) add("reads on", "notice", (keeper) => keeper.#read());
     if (words.length > 0) add("hears of a request", "notice", (keeper) => keeper.#hear());
-    if ("timer" in work) {
-      const { timer } = work;
-      add("time", "time", (keeper) => keeper.#push({ type: "time", timer }));
-    }
+    for (const timer of timersOf(duties)) add("time", "time", (keeper) => keeper.#push({ type: "time", timer }));
     if (work.at === "resting") add("starts", "program", (keeper) => keeper.#push({ type: "start" }));
     else add("rests", "fault", (keeper) => keeper.#push({ type: "rest" }), "rest");
     for (const [at, call] of calls.entries()) {

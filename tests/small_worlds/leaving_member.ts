@@ -13,6 +13,7 @@ import {
   type Refused,
   restoreCommits,
   stepCommits,
+  timersOf as commitTimersOf,
 } from "../../sdk/channel/testing/commits.ts";
 import {
   type DepartureEvent,
@@ -22,6 +23,7 @@ import {
   newDeparture,
   stageOf,
   stepDeparture,
+  timersOf as departureTimersOf,
 } from "../../sdk/channel/testing/departure.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { bytesOf } from "./group_of_letters.ts";
@@ -769,7 +771,7 @@ function addTime(state: LeavingState, add: Add): void {
   if (link === "offline") add("a connection is made", "time", (acting) => acting.connect());
   if (link === "pausing") add("it settles again", "time", (acting) => acting.connect());
   const wake = (timer: number | undefined): void => {
-    if (timer === undefined) return;
+    if (timer === undefined || !commitTimersOf(commits).includes(timer)) return;
     add("time for a commit", "time", (acting) => acting.commits({ type: "time", timer }));
   };
   for (const { timer } of commits.plans) wake(timer);
@@ -777,6 +779,7 @@ function addTime(state: LeavingState, add: Add): void {
   if (commits.commit.at === "resting") wake(commits.commit.timer);
   if (departure.at !== "going" || !("timer" in departure.going)) return;
   const { at, timer } = departure.going;
+  if (!departureTimersOf(state.departure).includes(timer)) return;
   add(`time to leave (${at})`, "time", (acting) => acting.departs({ type: "time", timer }));
 }
 

@@ -8,9 +8,9 @@ import {
   type PositionEffect,
   type PositionEvent,
   type PositionState,
+  positionTimersOf,
   restorePosition,
   stepPosition,
-  timersOf,
 } from "../../sdk/channel/testing/messages.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { textOf } from "./plain_state.ts";
@@ -129,7 +129,7 @@ class Acting {
     const world = this.#world;
     const effects = this.#step(world.machine, event, { position: world.position });
     for (const effect of effects) this.#perform(effect);
-    const held = timersOf(world.machine);
+    const held = positionTimersOf(world.machine);
     world.timers = world.timers.filter((timer) => held.includes(timer));
   }
 

@@ -3,7 +3,7 @@
  * jobs are done at once.
  */
 import { generationOf } from "../../proto/mod.ts";
-import { backOf, stepRecovery } from "../../sdk/channel/testing/recovery.ts";
+import { backOf, stepRecovery, timersOf } from "../../sdk/channel/testing/recovery.ts";
 import type { Move, World } from "./explore.ts";
 import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
 import { copyFor, copyOf } from "./plain_state.ts";
@@ -223,14 +223,16 @@ class MemberMoves {
   }
 
   #passingTime(): void {
-    const { recovery: { place, founding }, arrivals } = this.#member;
+    const { recovery, arrivals } = this.#member;
+    const { place, founding } = recovery;
+    const held = timersOf(recovery);
     const step = backOf(place)?.step;
     const isTimed = step !== undefined && "timer" in step && !(step.at === "asked" && this.#isAnswered());
-    if (isTimed && step.timer !== undefined) {
+    if (isTimed && step.timer !== undefined && held.includes(step.timer)) {
       const { timer } = step;
       this.#add(`time passes, ${step.at}`, "time", (host) => host.push({ type: "time", timer }));
     }
-    if (founding.at === "following") {
+    if (founding.at === "following" && held.includes(founding.timer)) {
       this.#add(
         "recover() has waited for the generation",
         "time",

@@ -11,6 +11,7 @@ import {
   type RootState,
   type SaidEnd,
   stepRoot,
+  type ToDuties,
 } from "../../sdk/channel/testing/root.ts";
 import type { Kind, Move, World } from "./explore.ts";
 
@@ -363,7 +364,7 @@ class Channel {
     this.found({ from: "recovery", finding: { type: "outside", hears } });
   }
 
-  #tellDuties(told: "start" | "rest" | "left" | "asked"): void {
+  #tellDuties(told: ToDuties["type"]): void {
     const { place, stage } = this.#world;
     if (told === "rest") this.#world.duties = "resting";
     if (told !== "start") return;

@@ -4,7 +4,7 @@
  * machine, and so is the reader's count of what has arrived. The relay is honest, and takes what comes in its order.
  */
 import { type MessageId, parseAgentId } from "../../proto/mod.ts";
-import { forgetOutbox, restoreOutbox, Senders } from "../../sdk/channel/testing/messages.ts";
+import { forgetOutbox, outboxTimersOf, restoreOutbox, Senders } from "../../sdk/channel/testing/messages.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { textOf } from "./plain_state.ts";
 import {
@@ -262,13 +262,16 @@ class Moves {
   }
 
   #process(): void {
-    const { sender: { outbox: { next, hold, noting } } } = this.#state;
+    const { sender: { outbox } } = this.#state;
+    const { next, hold, noting } = outbox;
+    const held = outboxTimersOf(outbox);
     if (next.at === "gathering") {
       this.#add("the turn ends", "answer", (acting) => acting.push({ type: "gathered" }));
     }
     if (next.at === "sealing") this.#add("it is sealed", "answer", (acting) => acting.sealed());
-    const wake = (what: string, timer: number): void =>
-      this.#add(what, "time", (acting) => acting.push({ type: "time", timer }));
+    const wake = (what: string, timer: number): void => {
+      if (held.includes(timer)) this.#add(what, "time", (acting) => acting.push({ type: "time", timer }));
+    };
     if ("timer" in hold) wake(`it has waited (${hold.at})`, hold.timer);
     if (noting !== undefined) wake("counters are noted", noting.timer);
     this.#add("the process is killed, and starts", "fault", (acting, state) => {

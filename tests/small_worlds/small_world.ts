@@ -20,7 +20,7 @@ import {
   type Reply,
 } from "./relay_of_letters.ts";
 import { generationOf } from "../../proto/mod.ts";
-import { isAsking } from "../../sdk/channel/testing/connection.ts";
+import { isAsking, timersOf } from "../../sdk/channel/testing/connection.ts";
 
 /** How often each may still happen. */
 export interface Budgets {
@@ -371,8 +371,9 @@ class Moves {
   #passingTime(): void {
     const { agent, relay } = this.#state;
     const { link, window, calm, arrival } = agent.link;
+    const held = timersOf(agent.link);
     const wake = (name: string, timer: number | undefined, budget?: "late"): void => {
-      if (timer === undefined) return;
+      if (timer === undefined || !held.includes(timer)) return;
       this.#add(name, "time", (state) => {
         const host = this.#host(state);
         host.push({ type: "time", timer });

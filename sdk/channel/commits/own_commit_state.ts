@@ -231,3 +231,8 @@ export function oursOf({ commit, given }: Pick<CommitsState<unknown>, "commit" |
   const candidate = candidateOf(commit);
   return candidate === undefined ? given : [candidate, ...given];
 }
+
+/** Those that the state waits for. */
+export function timersOf({ commit, again, rest, plans }: CommitsState<unknown>): readonly (number | undefined)[] {
+  return [again, rest?.timer, "timer" in commit ? commit.timer : undefined, ...plans.map(({ timer }) => timer)];
+}

@@ -244,3 +244,9 @@ export interface LinkStep<N> {
   readonly write: Anchor | undefined;
   readonly effects: readonly LinkEffect<N>[];
 }
+
+/** Those that the state waits for. */
+export function timersOf<N>({ link, window, calm, arrival }: LinkState<N>): readonly (number | undefined)[] {
+  const of = "timer" in link ? link.timer : undefined;
+  return [of, window.timer, calm, ...arrival.waiting.map(({ timer }) => timer)];
+}

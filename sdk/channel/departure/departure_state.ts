@@ -133,3 +133,8 @@ export function isAskedFor({ departure }: DepartureState, end: ChannelEndReason 
   const { at } = departure.going;
   return at === "closing" ? end === "closed" : at === "saying" && (end === "left" || end === "closed");
 }
+
+/** Those that the state waits for. */
+export function timersOf({ departure }: DepartureState): readonly number[] {
+  return departure.at === "going" && "timer" in departure.going ? [departure.going.timer] : [];
+}

@@ -340,7 +340,8 @@ Deno.test("outbox: a new membership seals what waits anew, from the first counte
 Deno.test("outbox: settled counters are noted a second later, while it may send", () => {
   const agent = new Agent().send("a").turn().taken();
   const { noting } = agent.state;
-  assertEquals(agent.effects.at(-1), { type: "wake", timer: noting?.timer ?? 0, afterMs: 1_000 });
+  const wakes = agent.effects.filter(({ type }) => type === "wake");
+  assertEquals(wakes, [{ type: "wake", timer: noting?.timer ?? 0, afterMs: 1_000 }]);
   agent.step({ type: "time", timer: noting?.timer ?? 0 });
   assertEquals([agent.written, agent.state.noting], [["4097 0", "4097 1"], undefined]);
   assertEquals(agent.step({ type: "closing", operation: 2 }).written.at(-1), "1 1");

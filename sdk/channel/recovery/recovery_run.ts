@@ -55,6 +55,16 @@ export function backOf(place: Place): WayBack | undefined {
   return "back" in place ? place.back : undefined;
 }
 
+/** Those that the state waits for. */
+export function timersOf({ place, founding }: RecoveryState): readonly (number | undefined)[] {
+  const step = backOf(place)?.step;
+  return [
+    step !== undefined && "timer" in step ? step.timer : undefined,
+    step?.at === "halted" ? step.rest?.timer : undefined,
+    "timer" in founding ? founding.timer : undefined,
+  ];
+}
+
 export function badOf(place: Place): Bad | undefined {
   return "bad" in place ? place.bad : undefined;
 }

@@ -21,6 +21,7 @@ import {
   type Refused,
   restoreCommits,
   type Settled,
+  timersOf,
 } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -112,7 +113,7 @@ export class CommitRunner {
     this.#steps = parts.queue.add({
       step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
-      timers: () => this.#timers,
+      timers: () => timersOf(this.#state),
       stepped: () => this.#kept.forgetOthers(oursOf(this.#state)),
     });
     this.#generation = generationOf(membership.epoch);
@@ -273,11 +274,6 @@ export class CommitRunner {
       this.#operations.failAll(toStaticError(fault, "Cannot change the channel"));
       throw fault;
     }
-  }
-
-  get #timers(): readonly (number | undefined)[] {
-    const { commit, again, rest, plans } = this.#state;
-    return [again, rest?.timer, "timer" in commit ? commit.timer : undefined, ...plans.map(({ timer }) => timer)];
   }
 
   async #write(write: CommitWrite, effects: readonly Effect[]): Promise<Written> {

@@ -30,6 +30,7 @@ import {
   type Mover,
   overEpochs,
   restoreConfirmations,
+  timersOf,
 } from "../upkeep/confirmation_state.ts";
 import { heardBy, type Silent, silentIn } from "../upkeep/fork_watch.ts";
 import { Calls } from "./calls.ts";
@@ -66,10 +67,7 @@ export class ConfirmationRunner implements Carriable {
     this.#steps = parts.queue.add({
       step: (event) => stepConfirmations(this.#state, event, this.#facts),
       perform: (effect) => this.#perform(effect),
-      timers: () => {
-        const { word, ahead, keep } = this.#state;
-        return ["timer" in word ? word.timer : undefined, ahead, keep];
-      },
+      timers: () => timersOf(this.#state),
     });
     parts.membership.onCommit(() => this.#noteCommit());
     this.#enter(undefined);

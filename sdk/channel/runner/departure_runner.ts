@@ -23,6 +23,7 @@ import {
   newDeparture,
   type OwnPlan,
   stageOf,
+  timersOf,
   type Unanswered,
 } from "../departure/departure_state.ts";
 import type { Stage } from "../departure/stage.ts";
@@ -61,10 +62,7 @@ export class DepartureRunner {
     this.#steps = parts.queue.add({
       step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
-      timers: () => {
-        const { departure } = this.#state;
-        return departure.at === "going" && "timer" in departure.going ? [departure.going.timer] : [];
-      },
+      timers: () => timersOf(this.#state),
     });
   }
 

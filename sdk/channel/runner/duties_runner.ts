@@ -18,6 +18,7 @@ import {
   type DutyStep,
   newDuties,
   openRequests,
+  timersOf,
 } from "../upkeep/duties_state.ts";
 import type { ChannelQueue, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
@@ -58,7 +59,7 @@ export class DutiesRunner {
     this.#steps = queue.add({
       step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
-      timers: () => "timer" in this.#state.work ? [this.#state.work.timer] : [],
+      timers: () => timersOf(this.#state),
     });
     membership.onMoved(({ added, removed }) => this.#steps.pushFirst({ type: "moved", added, removed }));
   }

@@ -24,6 +24,7 @@ import {
   type KeyAgeWrite,
   type KeyPlan,
   restoreKeyAges,
+  timersOf,
 } from "../upkeep/key_age_state.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
@@ -64,7 +65,7 @@ export class KeyAgeRunner {
     this.#steps = queue.add({
       step: (event) => this.#step(event),
       perform: (effect) => this.#perform(effect),
-      timers: () => [this.#state.keys, this.#state.renewal].map((each) => "timer" in each ? each.timer : undefined),
+      timers: () => timersOf(this.#state),
     });
     this.#generation = generationOf(membership.epoch);
     membership.onMoved((moved) => this.#moved(moved));

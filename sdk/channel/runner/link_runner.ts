@@ -8,6 +8,7 @@ import type { Permit } from "../connection/permit.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf, windowBytes, workOf } from "../connection/link_run.ts";
 import { isOfStream } from "../connection/notices.ts";
+import { timersOf } from "../connection/link_state.ts";
 import type {
   About,
   Answer,
@@ -297,12 +298,4 @@ export class LinkRunner {
     const { link } = this.#state;
     return !this.#steps.isOver && "call" in link && link.call === call;
   }
-}
-
-function timersOf(
-  { link, window, calm, arrival }: LinkState<NoticeEnvelope>,
-): readonly (number | undefined)[] {
-  const of = "timer" in link ? link.timer : undefined;
-  const waits = arrival.waiting.map(({ timer }) => timer);
-  return [of, window.timer, calm, ...waits];
 }

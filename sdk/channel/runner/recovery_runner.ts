@@ -25,7 +25,7 @@ import { choose, needsChoice, standing } from "../recovery/choice.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
 import { restore } from "../recovery/recovery_records.ts";
-import { backOf, badOf, isAgain, type Run } from "../recovery/recovery_run.ts";
+import { backOf, badOf, isAgain, type Run, timersOf } from "../recovery/recovery_run.ts";
 import type {
   Bad,
   Choice,
@@ -171,7 +171,7 @@ export class RecoveryRunner {
     this.#steps = parts.queue.add({
       step: (given) => this.#step(given),
       perform: (effect) => this.#perform(effect),
-      timers: () => this.#timers,
+      timers: () => this.#isOver ? [] : timersOf(this.#state),
       stepped: () => this.#stepped(),
     });
     membership.onCommit(() => this.#foundingsLeft().map((hash) => membership.durable.forgetFounding(hash)));
@@ -530,17 +530,6 @@ export class RecoveryRunner {
     const back = this.#asking;
     const told = back === undefined ? [] : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
     return new Set(told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number));
-  }
-
-  get #timers(): readonly (number | undefined)[] {
-    if (this.#isOver) return [];
-    const step = this.#asking?.step;
-    const { founding } = this.#state;
-    return [
-      step !== undefined && "timer" in step ? step.timer : undefined,
-      step?.at === "halted" ? step.rest?.timer : undefined,
-      "timer" in founding ? founding.timer : undefined,
-    ];
   }
 
   // Effects

@@ -14,4 +14,5 @@ export {
   type Refused,
   restoreCommits,
   type Settled,
+  timersOf,
 } from "../commits/own_commit_state.ts";

@@ -3,6 +3,7 @@ export { type Anchor, newAnchor, withDiscarded } from "../connection/anchor.ts";
 export { judgeConnection, type Judgement } from "../connection/judge_connection.ts";
 export { newLink, stepLink } from "../connection/link.ts";
 export { isAsking, permitOf } from "../connection/link_run.ts";
+export { timersOf } from "../connection/link_state.ts";
 export type {
   Answer,
   Answers,

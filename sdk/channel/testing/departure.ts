@@ -7,4 +7,5 @@ export {
   isAskedFor,
   newDeparture,
   stageOf,
+  timersOf,
 } from "../departure/departure_state.ts";

@@ -9,4 +9,5 @@ export {
   type DutyStep,
   newDuties,
   openRequests,
+  timersOf,
 } from "../upkeep/duties_state.ts";

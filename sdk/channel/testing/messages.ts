@@ -11,6 +11,7 @@ export {
   type OutboxStep,
   type Rejection,
   restoreOutbox,
+  timersOf as outboxTimersOf,
 } from "../messages/outbox_state.ts";
 export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
 export type { CounterRecord } from "../records.ts";
@@ -23,7 +24,7 @@ export {
   type PositionFacts,
   type PositionState,
   restorePosition,
-  timersOf,
+  timersOf as positionTimersOf,
 } from "../messages/position_state.ts";
 export { isFullInbox, isNearlyEmptyInbox, stepInbox } from "../messages/inbox.ts";
 export {

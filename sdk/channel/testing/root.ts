@@ -7,4 +7,5 @@ export {
   type RootFacts,
   type RootState,
   type SaidEnd,
+  type ToDuties,
 } from "../root/root_state.ts";

@@ -138,3 +138,8 @@ export function overEpochs({ states }: Pick<ConfirmationState, "states">, epoch:
   const known = [...states.keys()].filter((each) => each !== epoch);
   return known.slice(0, Math.max(0, known.length + 1 - keptEpochs));
 }
+
+/** Those that the state waits for. */
+export function timersOf({ word, ahead, keep }: ConfirmationState): readonly (number | undefined)[] {
+  return ["timer" in word ? word.timer : undefined, ahead, keep];
+}

@@ -117,6 +117,11 @@ export function newDuties(): DutyState {
   return { work: { at: "resting" }, requests: [], told: [], returns: {}, numbers: 0 };
 }
 
+/** Those that the state waits for. */
+export function timersOf({ work }: DutyState): readonly number[] {
+  return "timer" in work ? [work.timer] : [];
+}
+
 /** Requests that have not expired, of members that are still in the group and have not left since. */
 export function openRequests(
   { requests }: Pick<DutyState, "requests">,

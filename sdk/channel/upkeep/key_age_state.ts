@@ -143,3 +143,8 @@ export function keyAgesOf({ seen }: Known, { nowMs, members, leavesOf, pace }: K
     return { agentId, changedAtMs, overdue: (changedAtMs ?? Infinity) < latestMs };
   });
 }
+
+/** Those that the state waits for. */
+export function timersOf({ keys, renewal }: KeyAgeState): readonly (number | undefined)[] {
+  return [keys, renewal].map((each) => "timer" in each ? each.timer : undefined);
+}
