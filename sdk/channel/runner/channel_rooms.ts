@@ -1,6 +1,6 @@
 /**
- * The rooms of a channel, as they are made: each is given those that it asks or works with, and the door to the root. None of them
- * tells another anything.
+ * The rooms of a channel, as they are made: each is given those that it asks or works with, and the door to the root, which tells
+ * those that a finding is for.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { EventStream } from "../../base/event_stream.ts";
