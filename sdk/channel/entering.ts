@@ -1,6 +1,6 @@
 /** A membership that begins, or goes on: with everything that its channel needs. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { AgentId, ChannelId, ChannelName } from "../../proto/mod.ts";
+import type { AgentId, ChannelName } from "../../proto/mod.ts";
 import { channelIdOf } from "../mls/channel_extensions.ts";
 import { defaultSuiteId, type SuiteId } from "../mls/crypto/suite.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
@@ -60,15 +60,6 @@ export function createOwnLeaf(deps: ChannelDeps, suiteId: SuiteId = defaultSuite
     randomBytes: (length) => deps.runtime.randomBytes(length),
     signatures: deps.signatures,
   });
-}
-
-export interface ExpectedChannel {
-  readonly name: ChannelName;
-  /** From an invite: the Welcome must lead there, and be made by the inviter. */
-  readonly channelId?: ChannelId;
-  readonly inviter?: AgentId;
-  /** The last epoch of a membership that ended for this one. */
-  readonly formerly?: number;
 }
 
 /** A membership that begins. */

@@ -16,7 +16,7 @@ import {
 import { call, everyName, findMembership, type Named, named, numberOf, refuse, type Run, settle } from "./names_run.ts";
 import type { Answer, Closing, NameCall, NamesEvent, NamesFacts, NamesState, NamesStep, Turn } from "./names_state.ts";
 import { cameBack, replaced, turnAnswered, turnDone, turnFailed, turnRefused } from "./turn_ends.ts";
-import { beginAtOnce, serve } from "./turns.ts";
+import { beginAtOnce, serve } from "./call_turns.ts";
 
 export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const run: Run = { state, facts, write: [], effects: [] };

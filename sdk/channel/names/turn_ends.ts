@@ -14,7 +14,7 @@ import {
   work,
 } from "./names_run.ts";
 import type { Answer, Entered, JobResult, Membership, Refusal, Turn } from "./names_state.ts";
-import { create, goOn, openWelcome } from "./turns.ts";
+import { create, goOn, openWelcome } from "./call_turns.ts";
 
 type At<K extends Turn["at"]> = Extract<Turn, { readonly at: K }>;
 

@@ -44,7 +44,7 @@ import { PositionRunner } from "./position_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
 import type { Rooms } from "./rooms.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "./log_turns.ts";
 import { findCommit } from "./find_commit.ts";
 
 export interface ChannelParts extends EnteredChannel {

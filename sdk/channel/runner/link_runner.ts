@@ -29,7 +29,7 @@ import type { Door } from "./door.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import { noticeOf } from "./notice_kinds.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./log_turns.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;

@@ -60,7 +60,7 @@ import type { Waited } from "./link_runner.ts";
 import type { OpenedFounding } from "./openings.ts";
 import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./log_turns.ts";
 import { findCommit } from "./find_commit.ts";
 
 /** The reader and the connection, at this moment. */

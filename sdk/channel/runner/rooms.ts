@@ -24,7 +24,7 @@ import type { OutboxRunner } from "./outbox_runner.ts";
 import type { PositionRunner } from "./position_runner.ts";
 import type { ReadingRunner } from "./reading_runner.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./log_turns.ts";
 
 export interface Rooms {
   readonly channelId: ChannelId;

@@ -8,13 +8,6 @@ import { type ChannelRecords, deleteRecord, fieldsOf, fieldsUnder, putRecord } f
 import type { ConfirmationRecords } from "./confirmation_state.ts";
 import type { Heard, Said } from "./fork_watch.ts";
 
-export const nothingConfirmed: ConfirmationRecords = {
-  own: undefined,
-  states: new Map(),
-  heard: new Map(),
-  liars: new Set(),
-};
-
 export function putConfirmed(channelId: ChannelId, { epoch, state }: Said): RecordChange {
   return putRecord(channelId, "confirmed", [epoch, state]);
 }
