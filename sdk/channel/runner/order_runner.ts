@@ -92,8 +92,6 @@ export class OrderRunner {
   // Sending
 
   departs(sealed: Sealed, ciphertext: Uint8Array): void {
-    // With keys that were reserved by a process before its record was closed.
-    if (!this.#state.isOpen) void this.#write(this.opening());
     this.#step({ type: "departs", ...sealed, digest: this.#parts.longHash(ciphertext) });
   }
 
@@ -112,6 +110,11 @@ export class OrderRunner {
     return putOrder(this.#parts.membership.channelId, orderRecord(this.#state, position));
   }
 
+  /** The disk knows that this process may send. */
+  get isOpen(): boolean {
+    return this.#state.isOpen;
+  }
+
   /** To be written before anything is sent. */
   opening(): RecordChange {
     this.#step({ type: "opening" });
@@ -121,11 +124,8 @@ export class OrderRunner {
   /** The channel is closed here. */
   close(): Promise<void> {
     this.#step({ type: "closing" });
-    return this.#write(this.recordAt(this.#parts.durable()));
-  }
-
-  #write(change: RecordChange): Promise<void> {
-    return this.#parts.store.batch([change]).catch(this.#parts.onFault);
+    const { store, durable, onFault } = this.#parts;
+    return store.batch([this.recordAt(durable())]).catch(onFault);
   }
 
   #step(event: OrderEvent): void {

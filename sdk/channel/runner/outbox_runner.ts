@@ -310,10 +310,10 @@ export class OutboxRunner {
   #seal(job: number, bundle: Bundle<Given>): void {
     const { membership: { channelId }, order } = this.#parts;
     const reserving = {
-      isNeeded: () => needsReservation(this.#state, bundle),
+      isNeeded: () => !order.isOpen || needsReservation(this.#state, bundle),
       changes: (): RecordChange[] => {
         const record = reserveFor(this.#state, job, this.#facts);
-        return record === undefined ? [] : [putCounters(channelId, record), order.opening()];
+        return [...(record === undefined ? [] : [putCounters(channelId, record)]), order.opening()];
       },
     };
     this.#sealer.seal(bundle, reserving).then(
