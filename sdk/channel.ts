@@ -1,4 +1,4 @@
-/** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. Long because of its examples. */
+/** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. */
 import type { ChannelId, ChannelName, ChannelPolicy } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
@@ -74,17 +74,6 @@ export class Channel {
    * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome: hand
    * it to the new member, which calls `joinChannel`. The relay delivers it as well. An identity that a member has under
    * another key is refused (`identity_present`). An owner that names that member as `replaces` removes it by this call.
-   *
-   * @example
-   * ```ts
-   * import { StaticClient } from "static-sdk";
-   *
-   * async function letIn(owner: StaticClient, guest: StaticClient): Promise<void> {
-   *   const channel = await owner.channel("acme/ops/deploy");
-   *   const welcome = await channel.addMember(await guest.generateKeyPackage());
-   *   await guest.joinChannel("acme/ops/deploy", welcome);
-   * }
-   * ```
    */
   async addMember(
     keyPackage: Uint8Array | string,
@@ -96,15 +85,6 @@ export class Channel {
   /**
    * Removes a member; only owners may. It cannot read messages that are sent from now on. Removing an agent that is no
    * longer a member is not an error.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function removeGuests(channel: Channel): Promise<void> {
-   *   for (const { agentId, owner } of channel.members()) if (!owner) await channel.removeMember(agentId);
-   * }
-   * ```
    */
   async removeMember(agentId: string, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#port.removeMember(agentId));
@@ -117,18 +97,6 @@ export class Channel {
    * readable; messages after it are reported as lost. With `without` or `keep` an owner says who goes. It must
    * (`choice_needed`) when these are more than a quarter of the other members, or came by a door through which a second
    * agent stops the channel within a day.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function mend(channel: Channel): Promise<void> {
-   *   const { recoverable, problem } = channel.health();
-   *   if (!recoverable) return;
-   *   console.log(problem);
-   *   await channel.recover();
-   * }
-   * ```
    *
    * @example When a choice is needed, keep those that you know
    * ```ts
@@ -151,17 +119,6 @@ export class Channel {
   /**
    * Whom `recover()` with the same lists would leave out now, and why. By this agent's own state, without asking anybody: for an
    * owner whose channel is stopped, also before a recovery is offered.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function review(channel: Channel): Promise<void> {
-   *   const { leftOut, choiceNeeded } = await channel.previewRecovery();
-   *   for (const { agentId, because, letInBy } of leftOut) console.log(agentId, because, letInBy);
-   *   if (choiceNeeded) console.log("say who goes: recover({ without }) or recover({ keep })");
-   * }
-   * ```
    */
   async previewRecovery(choice: RecoveryChoice = {}): Promise<RecoveryPreview> {
     return await this.#port.previewRecovery(choice);
@@ -171,16 +128,6 @@ export class Channel {
    * Makes a member an owner; only owners may. Owners remove members, make and unmake owners, and set the policy. A channel has up
    * to 64 of them: with two, a lost folder orphans nothing. With `to: "member"` it makes a guest a member like the others, which
    * lets agents in as the policy says.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function shareOwnership(channel: Channel, agentId: string): Promise<number> {
-   *   await channel.promote(agentId);
-   *   return channel.members().filter(({ owner }) => owner).length;
-   * }
-   * ```
    */
   async promote(agentId: string, { signal, to = "owner" }: PromoteOptions = {}): Promise<void> {
     await abortable(signal, () => this.#port.promote(agentId, to));
@@ -189,16 +136,6 @@ export class Channel {
   /**
    * Makes an owner a member like the others; only owners may, also about themselves. The last owner stays one until there is
    * another (`successor_needed`).
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function stepDown(channel: Channel, self: string): Promise<boolean> {
-   *   await channel.demote(self);
-   *   return channel.members().some(({ self, owner }) => self && owner);
-   * }
-   * ```
    */
   async demote(agentId: string, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#port.demote(agentId));
@@ -208,33 +145,12 @@ export class Channel {
    * Sets who may add agents (`admission`) and who may send (`posting`): `members` or `owners`. Only owners may call it;
    * every member enforces it. Fields that are not given stay as they are. Throws `members_must_update`, with their ids
    * in `members`, while a member runs a version without policies.
-   *
-   * @example A channel in which only its owners speak
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function announceOnly(channel: Channel): Promise<string> {
-   *   await channel.setPolicy({ posting: "owners" });
-   *   return channel.policy().posting;
-   * }
-   * ```
    */
   async setPolicy(policy: Partial<ChannelPolicy>, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#port.setPolicy(policy));
   }
 
-  /**
-   * The policy that is in force, as this agent's MLS state has it.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * function isQuiet(channel: Channel): boolean {
-   *   return channel.policy().posting === "owners";
-   * }
-   * ```
-   */
+  /** The policy that is in force, as this agent's MLS state has it. */
   policy(): ChannelPolicy {
     return this.#port.policy();
   }
@@ -243,16 +159,6 @@ export class Channel {
    * Changes this agent's keys now: a copy of the keys from before cannot read what comes. By itself it happens once a day, in a channel
    * of more than 142 members less often. The agent's signing key stays, which is its id: a stolen one is healed by an owner that
    * removes this agent, and by a new agent.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function afterAnIncident(channel: Channel, self: string): Promise<number | undefined> {
-   *   await channel.rotate();
-   *   return channel.health().keys.find(({ agentId }) => agentId === self)?.changedAtMs;
-   * }
-   * ```
    */
   async rotate({ signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#port.rotate());
@@ -262,16 +168,6 @@ export class Channel {
    * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
    * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
    * that this agent has heard of within 7 days. Calls at once are one; one that names another successor than the first is refused.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function sayGoodbye(channel: Channel): Promise<void> {
-   *   await channel.send("goodbye");
-   *   await channel.leave();
-   * }
-   * ```
    */
   async leave({ signal, successor }: LeaveOptions = {}): Promise<void> {
     await abortable(signal, () => this.#port.leave(successor));
@@ -281,16 +177,6 @@ export class Channel {
    * Sends a message: bytes, text, or a value as JSON; to all members, or addressed to some. Resolves when the relay has
    * accepted it: then it is delivered, also to members that are offline now. Several sends at once are fine; their order is
    * kept.
-   *
-   * @example Keep it for later when there is no connection
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function report(channel: Channel): Promise<void> {
-   *   const { accepted } = await channel.send({ json: { disk: "full" } }, { queue: true });
-   *   if (!accepted) console.log("will be sent when the relay can be reached");
-   * }
-   * ```
    */
   async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
     return await this.#port.send(value, options);
@@ -299,16 +185,6 @@ export class Channel {
   /**
    * Asks a member and resolves with its reply. Durable: a member that is offline gets the request when it is back, until the
    * time is over. Rejects with a `RemoteError` when its handler failed, and with `request_timeout`.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function askForWeather(channel: Channel, agentId: string): Promise<unknown> {
-   *   const reply = await channel.request({ json: { city: "Oslo" } }, { to: agentId, timeoutMs: 10_000 });
-   *   return reply.json();
-   * }
-   * ```
    */
   async request(
     value: Sendable,
@@ -369,15 +245,6 @@ export class Channel {
    * the loop asks for the next one; until then it comes again after a crash, or to the next loop. Every loop sees everything
    * from the oldest unacknowledged message on; the slowest of several loops acknowledges. The signal ends the loop quietly;
    * an error ends it when nothing more can be done.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function print(channel: Channel, signal: AbortSignal): Promise<void> {
-   *   for await (const payload of channel.messages({ signal })) console.log(payload.length, "bytes");
-   * }
-   * ```
    */
   async *messages(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const { bytes } of this.envelopes(options)) yield bytes;
@@ -392,12 +259,6 @@ export class Channel {
    * @example
    * ```ts
    * import type { Channel, StandardSchema } from "static-sdk";
-   *
-   * async function log(channel: Channel): Promise<void> {
-   *   for await (const { sender, timeMs, bytes } of channel.envelopes()) {
-   *     console.log(new Date(timeMs), sender.identity, bytes.length);
-   *   }
-   * }
    *
    * async function warm(channel: Channel, schema: StandardSchema<{ degrees: number }>): Promise<void> {
    *   for await (const { sender, value } of channel.envelopes({ schema })) {
@@ -421,16 +282,6 @@ export class Channel {
   /**
    * The next message, or undefined when none arrives in time; without a time it waits for ever. It is acknowledged when the
    * next one is asked for, or when the client is closed. Throws when the channel has ended.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function nextText(channel: Channel): Promise<string | undefined> {
-   *   const payload = await channel.receive({ timeoutMs: 10_000 });
-   *   return payload && new TextDecoder().decode(payload);
-   * }
-   * ```
    */
   receive(options?: Abortable): Promise<Uint8Array>;
   /** The next message, or undefined when none arrives in time. */
@@ -439,18 +290,7 @@ export class Channel {
     return (await this.receiveEnvelope(options))?.bytes;
   }
 
-  /**
-   * Like `receive`, with who sent the message and what it says about itself.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function whoIsNext(channel: Channel): Promise<string | undefined> {
-   *   return (await channel.receiveEnvelope({ timeoutMs: 10_000 }))?.sender.identity;
-   * }
-   * ```
-   */
+  /** Like `receive`, with who sent the message and what it says about itself. */
   receiveEnvelope(options?: Abortable): Promise<Envelope>;
   /** The next message, or undefined when none arrives in time. */
   receiveEnvelope(options: ReceiveOptions): Promise<Envelope | undefined>;
@@ -463,20 +303,6 @@ export class Channel {
   /**
    * Iterates over the events of the channel and its connection from now on: members, keys, owners, trouble, the end.
    * The loop ends with the channel, or by the signal.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function watch(channel: Channel, signal: AbortSignal): Promise<string[]> {
-   *   const seen: string[] = [];
-   *   for await (const event of channel.events({ signal })) {
-   *     if (event.type === "member_joined") seen.push(event.member.identity);
-   *     if (event.type === "issue") console.log(event.issue.text);
-   *   }
-   *   return seen;
-   * }
-   * ```
    */
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
@@ -484,19 +310,7 @@ export class Channel {
     return this.#port.events(signal);
   }
 
-  /**
-   * Returns the members of the channel according to this agent's MLS state: the relay cannot add anybody to this list.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * function whoElse(channel: Channel): string[] {
-   *   const others = channel.members().filter(({ self }) => !self);
-   *   return others.map(({ identity }) => identity);
-   * }
-   * ```
-   */
+  /** Returns the members of the channel according to this agent's MLS state: the relay cannot add anybody to this list. */
   members(): ChannelMember[] {
     return this.#port.members();
   }
@@ -563,33 +377,12 @@ export class Channel {
   /**
    * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare them outside of Static,
    * for example by telephone: if they are equal, no one is between you.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * function sameChannel(mine: Channel, digitsToldByVoice: string): boolean {
-   *   return mine.fingerprint() === digitsToldByVoice;
-   * }
-   * ```
    */
   fingerprint(): string {
     return this.#port.fingerprint();
   }
 
-  /**
-   * One object that explains what is wrong and what is being done.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * function explain(channel: Channel): string {
-   *   const { state, problem, action } = channel.health();
-   *   return state === "ok" ? "all is well" : `${problem}. ${action}`;
-   * }
-   * ```
-   */
+  /** One object that explains what is wrong and what is being done. */
   health(): ChannelHealth {
     return this.#port.health();
   }

@@ -48,15 +48,6 @@ export class StaticClient {
    * `auth_key_invalid` when the credential is not accepted, `connection_error` when the relay or the API cannot be reached,
    * `store_locked` when another process uses the directory, `passphrase_wrong`. Without any credential it resolves, and
    * what needs the relay fails with `auth_failed`.
-   *
-   * @example Give up after ten seconds
-   * ```ts
-   * import { type ConnectOptions, StaticClient } from "static-sdk";
-   *
-   * async function connectSoon(options: ConnectOptions): Promise<StaticClient> {
-   *   return await StaticClient.connect({ ...options, signal: AbortSignal.timeout(10_000) });
-   * }
-   * ```
    */
   static async connect(options: ConnectOptions): Promise<StaticClient> {
     const client = options.host === "auto"
@@ -103,52 +94,19 @@ export class StaticClient {
     return this.#port.welcomes;
   }
 
-  /**
-   * Makes a channel with this agent as its owner and only member.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function open(client: StaticClient): Promise<void> {
-   *   const channel = await client.createChannel("acme/ops/deploy");
-   *   console.log(channel.fingerprint());
-   * }
-   * ```
-   */
+  /** Makes a channel with this agent as its owner and only member. */
   async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#port.createChannel(name, options);
   }
 
   /**
    * 40 digits of this agent, the same in all its channels. Others compare them with `channel.numberOf()` before they give it a name.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function tell(client: StaticClient): Promise<void> {
-   *   console.log(client.agentId, await client.number());
-   * }
-   * ```
    */
   async number({ signal }: Abortable = {}): Promise<string> {
     return await abortable(signal, () => this.#port.number());
   }
 
-  /**
-   * A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function apply(client: StaticClient): Promise<string> {
-   *   const keyPackage = await client.generateKeyPackage();
-   *   return btoa(String.fromCharCode(...keyPackage)); // as text, to be handed to a member by any way
-   * }
-   * ```
-   */
+  /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
   async generateKeyPackage({ signal }: Abortable = {}): Promise<Uint8Array> {
     return await abortable(signal, () => this.#port.generateKeyPackage());
   }
@@ -156,16 +114,6 @@ export class StaticClient {
   /**
    * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered, or
    * delivers in the next two seconds.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function enter(client: StaticClient, welcome: Uint8Array): Promise<void> {
-   *   const channel = await client.joinChannel("acme/ops/deploy", welcome);
-   *   await channel.send("here I am");
-   * }
-   * ```
    */
   async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#port.joinChannel(name, welcome, options);
@@ -192,18 +140,7 @@ export class StaticClient {
     return await this.#port.join(link, options);
   }
 
-  /**
-   * A channel that this agent is in, also after a restart.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function reopen(client: StaticClient): Promise<void> {
-   *   for (const name of client.channels) console.log(name, (await client.channel(name)).health().state);
-   * }
-   * ```
-   */
+  /** A channel that this agent is in, also after a restart. */
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#port.channel(name, options);
   }
@@ -211,16 +148,6 @@ export class StaticClient {
   /**
    * The channel of this name: opened when this agent is in it, else made with this agent as its owner. So a program is the
    * same on its first run and on every other, and its parts may ask for the channel at the same time.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function start(client: StaticClient): Promise<void> {
-   *   const channel = await client.openChannel("acme/ops/deploy");
-   *   await channel.send("started");
-   * }
-   * ```
    */
   async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#port.openChannel(name, options);
@@ -249,34 +176,12 @@ export class StaticClient {
     return this.#port.events(signal);
   }
 
-  /**
-   * Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function tearDown(client: StaticClient): Promise<void> {
-   *   await client.closeChannel("acme/ops/deploy");
-   * }
-   * ```
-   */
+  /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
   async closeChannel(name: string, options: Abortable = {}): Promise<void> {
     await this.#port.closeChannel(name, options);
   }
 
-  /**
-   * Writes what is under way and ends the connection. Loops end.
-   *
-   * @example
-   * ```ts
-   * import type { StaticClient } from "static-sdk";
-   *
-   * async function stop(client: StaticClient): Promise<void> {
-   *   await client.close();
-   * }
-   * ```
-   */
+  /** Writes what is under way and ends the connection. Loops end. */
   async close(): Promise<void> {
     this.#forgetSignals();
     await this.#end();

@@ -50,19 +50,7 @@ export class ChannelManager {
     this.#port = port;
   }
 
-  /**
-   * Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests.
-   *
-   * @example
-   * ```ts
-   * import { ChannelManager, type ConnectOptions } from "static-sdk";
-   *
-   * async function serve(options: ConnectOptions): Promise<void> {
-   *   await using manager = await ChannelManager.connect(options);
-   *   for (const name of manager.channels) console.log(name, (await manager.health(name)).state);
-   * }
-   * ```
-   */
+  /** Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests. */
   static async connect(options: ConnectOptions): Promise<ChannelManager> {
     const manager = options.host === "auto"
       ? ChannelManager.through(await connectHost(options, platform))
@@ -86,36 +74,12 @@ export class ChannelManager {
     return this.client.channels;
   }
 
-  /**
-   * Makes a channel with this agent as its owner.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function found(manager: ChannelManager): Promise<void> {
-   *   const channel = await manager.create("acme/ops/deploy");
-   *   console.log(channel.members().length, "member");
-   * }
-   * ```
-   */
+  /** Makes a channel with this agent as its owner. */
   async create(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.client.createChannel(name, options);
   }
 
-  /**
-   * The channel itself, for members, removal, leaving and loops.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function count(manager: ChannelManager): Promise<number> {
-   *   const channel = await manager.channel("acme/ops/deploy");
-   *   return channel.members().length;
-   * }
-   * ```
-   */
+  /** The channel itself, for members, removal, leaving and loops. */
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.client.channel(name, options);
   }
@@ -123,15 +87,6 @@ export class ChannelManager {
   /**
    * Creates a token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can
    * join.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function inviteTwo(manager: ChannelManager): Promise<string> {
-   *   return await manager.invite("acme/ops/deploy", { expiresInMs: 24 * 3_600_000, uses: 2 });
-   * }
-   * ```
    */
   async invite(name: string, options: InviteOptions & Abortable = {}): Promise<string> {
     return await this.#port.invite(name, options);
@@ -140,65 +95,22 @@ export class ChannelManager {
   /**
    * A link with which others can join while this agent's manager runs, and which says where the service is. With `guest` it has a
    * pass for one agent without an account, whose messages count on this agent's account. Keep it secret: its holder is let in.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function inviteGuest(manager: ChannelManager): Promise<string> {
-   *   return await manager.inviteLink("acme/ops/deploy", { guest: { expiresInMs: 24 * 3_600_000, messages: 100 } });
-   * }
-   * ```
    */
   async inviteLink(name: string, options: LinkOptions & Abortable = {}): Promise<string> {
     return await this.#port.inviteLink(name, options);
   }
 
-  /**
-   * The token or link lets nobody in any more.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function withdraw(manager: ChannelManager, token: string): Promise<void> {
-   *   await manager.revokeInvite(token);
-   * }
-   * ```
-   */
+  /** The token or link lets nobody in any more. */
   async revokeInvite(token: string, options: Abortable = {}): Promise<void> {
     await this.#port.revokeInvite(token, options);
   }
 
-  /**
-   * The invites of this agent that somebody could join with, without their secrets; of one channel, or of all.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function openDoors(manager: ChannelManager): Promise<number> {
-   *   const invites = await manager.invites("acme/ops/deploy");
-   *   return invites.reduce((sum, { uses, used }) => sum + uses - used, 0);
-   * }
-   * ```
-   */
+  /** The invites of this agent that somebody could join with, without their secrets; of one channel, or of all. */
   async invites(name?: string, { signal }: Abortable = {}): Promise<InviteState[]> {
     return await abortable(signal, () => this.#port.invites(name));
   }
 
-  /**
-   * Revokes an invite by its entry in `invites`, when the token is no longer at hand.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function closeDoors(manager: ChannelManager): Promise<void> {
-   *   for (const invite of await manager.invites()) await manager.revokeInviteById(invite);
-   * }
-   * ```
-   */
+  /** Revokes an invite by its entry in `invites`, when the token is no longer at hand. */
   async revokeInviteById(invite: Pick<InviteState, "channel" | "id">, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#port.revokeInviteById(invite));
   }
@@ -207,16 +119,6 @@ export class ChannelManager {
    * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not
    * running, or has no API key); trying again with the same token is then safe. Rejects with `join_rejected` when the
    * token is no longer valid.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function join(manager: ChannelManager, token: string): Promise<void> {
-   *   const channel = await manager.joinWithToken("acme/ops/deploy", token, { timeoutMs: 20_000 });
-   *   await channel.send("I have joined");
-   * }
-   * ```
    */
   async joinWithToken(
     name: string,
@@ -231,99 +133,32 @@ export class ChannelManager {
    * other, also after a crash, and its parts may call this at the same time. An agent that is in the channel does not use the
    * token. Rejects like `joinWithToken`; with `name_taken` when this agent is in another channel of that name; with
    * `join_rejected` when it was in the channel, is not any more, and the token does not let it in again.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function start(manager: ChannelManager, token: string): Promise<void> {
-   *   const channel = await manager.joinOrOpen("acme/ops/deploy", token);
-   *   for await (const envelope of channel.envelopes()) console.log(envelope.text());
-   * }
-   * ```
    */
   async joinOrOpen(name: string, token: string, options: JoinOptions = {}): Promise<Channel> {
     return await this.#port.joinOrOpen(name, token, options);
   }
 
-  /**
-   * Joins by a link; see `StaticClient.join`.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function enterByLink(manager: ChannelManager, link: string): Promise<void> {
-   *   const channel = await manager.join(link, { timeoutMs: 20_000 });
-   *   await channel.send("I have joined");
-   * }
-   * ```
-   */
+  /** Joins by a link; see `StaticClient.join`. */
   async join(link: string, options: JoinOptions = {}): Promise<Channel> {
     return await this.client.join(link, options);
   }
 
-  /**
-   * Sends to a channel; see `Channel.send`.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function announce(manager: ChannelManager): Promise<void> {
-   *   await manager.send("acme/ops/deploy", "version 2 is out");
-   * }
-   * ```
-   */
+  /** Sends to a channel; see `Channel.send`. */
   async send(name: string, value: Sendable, options: SendOptions = {}): Promise<Sent> {
     return await (await this.channel(name)).send(value, options);
   }
 
-  /**
-   * The next message, or undefined when none arrives in time; see `Channel.receive`.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function next(manager: ChannelManager): Promise<string | undefined> {
-   *   const payload = await manager.receive("acme/ops/deploy", { timeoutMs: 10_000 });
-   *   return payload && new TextDecoder().decode(payload);
-   * }
-   * ```
-   */
+  /** The next message, or undefined when none arrives in time; see `Channel.receive`. */
   async receive(name: string, options: ReceiveOptions = {}): Promise<Uint8Array | undefined> {
     return await (await this.channel(name)).receive(options);
   }
 
-  /**
-   * The next message with who sent it; see `Channel.receiveEnvelope`.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function nextSender(manager: ChannelManager): Promise<string | undefined> {
-   *   return (await manager.receiveEnvelope("acme/ops/deploy", { timeoutMs: 10_000 }))?.sender.identity;
-   * }
-   * ```
-   */
+  /** The next message with who sent it; see `Channel.receiveEnvelope`. */
   async receiveEnvelope(name: string, options: ReceiveOptions = {}): Promise<Envelope | undefined> {
     return await (await this.channel(name)).receiveEnvelope(options);
   }
 
-  /**
-   * All messages with their senders, ids and times; see `Channel.envelopes`.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function firstSender(manager: ChannelManager): Promise<string | undefined> {
-   *   for await (const { sender } of manager.receiveEnvelopes("acme/ops/deploy")) return sender.agentId;
-   * }
-   * ```
-   */
+  /** All messages with their senders, ids and times; see `Channel.envelopes`. */
   async *receiveEnvelopes(
     name: string,
     options: EnvelopeOptions = {},
@@ -331,35 +166,12 @@ export class ChannelManager {
     yield* (await this.channel(name)).envelopes(options);
   }
 
-  /**
-   * Returns the state of a channel: its troubles, and what is being done about them.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function check(manager: ChannelManager): Promise<void> {
-   *   const { state, issues } = await manager.health("acme/ops/deploy");
-   *   console.log(state, issues.length, "issues");
-   * }
-   * ```
-   */
+  /** Returns the state of a channel: its troubles, and what is being done about them. */
   async health(name: string, options: Abortable = {}): Promise<ChannelHealth> {
     return (await this.channel(name, options)).health();
   }
 
-  /**
-   * Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection.
-   *
-   * @example
-   * ```ts
-   * import type { ChannelManager } from "static-sdk";
-   *
-   * async function finish(manager: ChannelManager): Promise<void> {
-   *   await manager.close();
-   * }
-   * ```
-   */
+  /** Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection. */
   async close(): Promise<void> {
     await this.client.close();
   }

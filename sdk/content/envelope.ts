@@ -108,19 +108,7 @@ export class Envelope {
     return this.bytes;
   }
 
-  /**
-   * The content as text. Throws `content_invalid` when it is not UTF-8.
-   *
-   * @example
-   * ```ts
-   * import type { Channel } from "static-sdk";
-   *
-   * async function firstText(channel: Channel): Promise<string | undefined> {
-   *   const envelope = await channel.receiveEnvelope({ timeoutMs: 10_000 });
-   *   return envelope?.text();
-   * }
-   * ```
-   */
+  /** The content as text. Throws `content_invalid` when it is not UTF-8. */
   text(): string {
     try {
       return utf8.decode(this.bytes);
@@ -132,15 +120,6 @@ export class Envelope {
   /**
    * The content as JSON. Throws `content_invalid` when it is not, or when the schema, of any library that follows the
    * Standard Schema, does not accept it.
-   *
-   * @example
-   * ```ts
-   * import type { Envelope, StandardSchema } from "static-sdk";
-   *
-   * function degreesOf(envelope: Envelope, schema: StandardSchema<{ degrees: number }>): number {
-   *   return envelope.json(schema).degrees;
-   * }
-   * ```
    */
   json(): unknown;
   /** The content as JSON of a kind that the schema describes. */

@@ -1,6 +1,6 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Channel, ChannelManager, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
+import { ChannelManager, type ConnectOptions, type Serving, StaticClient } from "../../sdk/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -39,14 +39,16 @@ async function loadExamples(dataDir: string): Promise<Map<string, Example>> {
 
 type Run = (example: string, ...args: unknown[]) => Promise<unknown>;
 
-/** Two guests without an account. */
+/** Two guests without an account: one of them knows where the service is. */
 async function withLinks(run: Run, options: ConnectOptions, dataDir: string): Promise<void> {
   await using inviter = await ChannelManager.connect(options);
   const channel = await inviter.create("acme/ops/deploy");
-  await run("visit", await run("inviteGuest", inviter));
-  const link = String(await run("inviteGuest", inviter));
+  const newLink = async () =>
+    await inviter.inviteLink(channel.name, { guest: { expiresInMs: 24 * 3_600_000, messages: 100 } });
+  await run("visit", await newLink());
+  const link = await newLink();
   await using guest = await ChannelManager.connect({ link, dataDir, identity: "visitor 2" });
-  await run("enterByLink", guest, link);
+  await (await guest.join(link)).send("I have joined");
   assertEquals(await read(channel, 2), ["hello from a guest", "I have joined"]);
 }
 
@@ -66,7 +68,6 @@ async function withNames(
   const asking = await asker.client.openChannel(channel.name);
   assertEquals(await run("askAlice", asking, "are you there?"), "yes");
   assertEquals(await run("isBob", asking, bob.client.agentId, await bob.client.number()), true);
-  await run("tell", bob.client);
   await serving.stop();
 }
 
@@ -83,125 +84,61 @@ Deno.test("every example of the public surface runs", async (t) => {
 
   await t.step("of channels, on a relay in memory", async () => {
     await using stage = await Stage.open();
-    const [alice, bob, carol] = [await stage.actor("alice"), await stage.actor("bob"), await stage.actor("carol")];
-    await run("open", alice.client satisfies StaticClient);
-    await run("letIn", alice.client, bob.client);
-    const channel: Channel = await alice.channel();
-    const welcome = await channel.addMember(await carol.client.generateKeyPackage());
-    await run("enter", carol.client, welcome);
-    assertEquals(await read(channel, 1), ["here I am"]);
-    const ready = (await bob.channel()).serve(() => "yes");
+    const { alice, bob } = await stage.pair();
+    const [channel, other] = [await alice.channel(), await bob.channel()];
+    const ready = other.serve(() => "yes");
     assertEquals(await run("firstAnswer", alice.manager), "yes");
     await ready.stop();
-    await bob.manager.send(name, "hi");
-    await run("greet", alice.client);
-    await run("report", channel);
-    const stop = new AbortController();
-    const printing = run("print", await bob.channel(), stop.signal);
-    const logging = run("log", await carol.channel());
-    await until("both have read", async () => (await carol.channel()).health().unread <= 1);
-    stop.abort();
-    await printing;
-    assertEquals(await run("shareOwnership", channel, bob.client.agentId), 2);
-    assertEquals(await run("announceOnly", channel), "owners");
-    assertEquals(await run("isQuiet", channel), true);
-    assert(Number(await run("afterAnIncident", channel, alice.client.agentId)) > 0);
-    await channel.setPolicy({ posting: "members" });
-    await until(
-      "bob owns it too",
-      async () => (await bob.channel()).members().filter(({ owner }) => owner).length === 2,
-    );
-    assertEquals(await run("stepDown", await bob.channel(), bob.client.agentId), false);
-    await until("bob does not", () => channel.members().filter(({ owner }) => owner).length === 1);
-    await run("removeGuests", channel);
-    assertEquals(channel.members().length, 1);
-    await logging.catch(() => {}); // she was removed, which ends her loop with an error
-    const digits = channel.fingerprint();
-    assertEquals(await run("sameChannel", channel, digits), true);
-    assertEquals(await run("explain", channel), "all is well");
-    assertMatch(String(await run("trySend", channel)), /^invalid_request: Cannot send an empty payload/);
-  });
-
-  await t.step("of managers, on a relay in memory", async () => {
-    await using stage = await Stage.open();
-    const [alice, bob] = [await stage.actor("alice"), await stage.actor("bob")];
-    await run("found", alice.manager);
-    const token = await run("inviteTwo", alice.manager);
-    await run("join", bob.manager, token);
-    assertEquals(await run("count", alice.manager), 2);
-    assertEquals(await run("next", alice.manager), "I have joined");
-    await run("announce", bob.manager);
-    assertEquals(await run("firstSender", alice.manager), bob.client.agentId);
-    await run("check", alice.manager);
-    await run("reopen", bob.client);
-    assertEquals(await run("whoElse", await alice.channel()), ["bob"]);
-    assertEquals(await run("openDoors", alice.manager), 1);
-    await run("withdraw", alice.manager, token);
-    await run("closeDoors", alice.manager);
-    assertEquals(await alice.manager.invites(), []);
-    await run("sayGoodbye", await bob.channel());
-    assertEquals(bob.client.channels, []);
-    const keyPackage = Uint8Array.from(atob(String(await run("apply", bob.client))), (c) => c.charCodeAt(0));
-    await until("bob is gone", async () => (await alice.channel()).members().length === 1);
-    await (await alice.channel()).addMember(keyPackage);
-    await run("tearDown", alice.client);
-    await run("stop", alice.client);
-    await run("finish", bob.manager);
-  });
-
-  await t.step("of requests, events and envelopes, on a relay in memory", async () => {
-    await using stage = await Stage.open();
-    const { alice, bob } = await stage.pair();
-    const [asking, serving] = [await alice.channel(), await bob.channel()];
-    const stop = new AbortController();
-    const following = run("follow", bob.client, stop.signal);
-    const watching = run("watch", asking, stop.signal);
-    await run("start", alice.client);
-    assertEquals(await run("firstText", serving), "started");
-    await asking.send("next");
-    assertEquals(await run("nextText", serving), "next");
-    await asking.send("who?");
-    assertEquals(await run("whoIsNext", serving), "alice");
-    await asking.send("again");
-    assertEquals(await run("nextSender", bob.manager), "alice");
-    await asking.send({ json: { degrees: -3 } });
-    const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
-    const envelope = await serving.receiveEnvelope();
-    assertEquals(await run("degreesOf", envelope, schema), -3);
-    const weather = await run("serveWeather", serving, new Map([['{"city":"Oslo"}', -3]])) as Serving;
-    assertEquals(await run("askForWeather", asking, bob.client.agentId), { degrees: -3 });
-    await weather.stop();
-    const voting = serving.serve((request) => {
-      assertMatch(String(examples.get("describeRequest")?.(request as never)), /^alice asks, attempt 1, until 20/);
+    const voting = other.serve((request) => {
+      const text = examples.get("describeRequest")?.(request as never);
+      assertMatch(String(text), /^alice asks, attempt 1, until 20/);
       left.delete("describeRequest");
       return "yes";
     });
-    assertEquals(await run("vote", asking), 1);
+    assertEquals(await run("vote", channel), 1);
     await voting.stop();
-    await serving.send({ json: "an order" });
-    assertEquals(await run("readOrder", asking), "an order");
-    await serving.send("work");
+    const weather = await run("serveWeather", other, new Map([["Oslo", -3]])) as Serving;
+    const reply = await channel.request("Oslo", { to: bob.client.agentId });
+    assertEquals(reply.json(), { degrees: -3 });
+    await weather.stop();
+    assertMatch(String(await run("trySend", channel)), /^invalid_request: Cannot send an empty payload/);
+    await other.send("hi");
+    await run("greet", alice.client);
+    await other.send({ json: "an order" });
+    assertEquals(await run("readOrder", channel), "an order");
+    await other.send("work");
     let worked = 0;
-    await run("workOn", asking, () => Promise.resolve(void worked++), 2);
+    await run("workOn", channel, () => Promise.resolve(void worked++), 2);
     assertEquals(worked, 2);
+  });
+
+  await t.step("of loops, on a relay in memory", async () => {
+    await using stage = await Stage.open();
+    const { alice, bob } = await stage.pair();
+    const [channel, other] = [await alice.channel(), await bob.channel()];
+    const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+    const warming = run("warm", channel, schema);
+    await other.send({ json: { degrees: 31 } });
+    assertEquals(await read(other, 1), ["Drink water."]);
+    const stop = new AbortController();
+    const following = run("follow", bob.client, stop.signal);
     const carol = await stage.actor("carol");
-    await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+    await carol.client.joinChannel(name, await channel.addMember(await carol.client.generateKeyPackage()));
+    await until("bob has heard of carol", () => other.members().length === 3);
     stop.abort();
     await following;
-    assertEquals(await watching, ["carol"]);
+    await channel.leave();
+    await warming;
   });
 
   await t.step("of a channel that a member has stopped", async () => {
-    for (const example of ["mend", "mendWith"]) {
-      await using stage = await Stage.open();
-      const { alice, bob, carol } = await stage.trio();
-      await sendBogus(bob);
-      const channel = await alice.channel();
-      await until("recovery is offered", () => channel.health().recoverable === true);
-      await run("review", channel);
-      await run(example, channel, [carol.client.agentId]);
-      await until("carol has followed", async () => (await carol.channel()).members().length === 2);
-    }
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await sendBogus(bob);
+    const channel = await alice.channel();
+    await until("recovery is offered", () => channel.health().recoverable === true);
+    await run("mendWith", channel, [carol.client.agentId]);
+    await until("carol has followed", async () => (await carol.channel()).members().length === 2);
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {
@@ -220,9 +157,8 @@ Deno.test("every example of the public surface runs", async (t) => {
     const second = await stack.api.signUp();
     const owner: ConnectOptions = { ...common, apiKey: second.apiKey, identity: "owner", dataDir: `${folder}/owner` };
     assertEquals(await run("meet", owner, { ...common, identity: "guest", dataDir: `${folder}/guest` }), "welcome");
-    await run("serve", owner);
     const described = await run("optionsFor", "agent", folder) as ConnectOptions;
-    const client = await run("connectSoon", { ...described, ...common }) as StaticClient;
+    const client = await StaticClient.connect({ ...described, ...common });
     await client.close();
     const { apiKey: third } = await stack.api.signUp();
     const inviter = { ...common, apiKey: third, identity: "inviter", dataDir: `${folder}/inviter` };
