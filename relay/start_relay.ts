@@ -29,9 +29,9 @@ import {
 import type { RelayConfig } from "./config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import { createMeter } from "./core/meter.ts";
-import { sheddingLevel } from "./core/load_shedding.ts";
+import { sheddingLevel } from "./core/limits/load_shedding.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
-import { StorageWatch } from "./core/storage_watch.ts";
+import { StorageWatch } from "./core/limits/storage_watch.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { sayGoodbye, stopServing } from "./goodbye.ts";

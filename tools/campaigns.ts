@@ -90,7 +90,7 @@ export const campaigns: readonly Campaign[] = [
       "relay/cluster/memory_test.ts",
       "relay/cluster/replica_test.ts",
       "relay/cluster/silence_test.ts",
-      "relay/core/elsewhere_test.ts",
+      "relay/core/session/elsewhere_test.ts",
       "relay/core/simulation_test.ts",
       "relay/engine/sqlite_test.ts",
       "relay/quota/leased_quota_test.ts",

@@ -49,7 +49,7 @@ export const faultsEverywhere: readonly Fault[] = [
   },
   {
     name: "log-trimmed-before-removed-member-has-read",
-    path: "relay/core/queue_care.ts",
+    path: "relay/core/upkeep/queue_care.ts",
     from: "for (const agentId of former.keys()) through = Math.min(through, channel.cursor(agentId) ?? through);",
     to:
       'for (const [agentId, { reason }] of former) {\n    if (reason !== "removed") through = Math.min(through, channel.cursor(agentId) ?? through);\n  }',
@@ -62,7 +62,7 @@ export const faultsEverywhere: readonly Fault[] = [
   },
   {
     name: "commits-forgotten-while-their-authors-are-away",
-    path: "relay/core/upkeep.ts",
+    path: "relay/core/upkeep/upkeep.ts",
     from: "commitsMs: ago(lapseAgeMs),",
     to: "commitsMs: ago(Math.min(lapseAgeMs, queueAgeMs)),",
   },

@@ -189,13 +189,13 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "two-that-join-at-once-use-an-invite-up-once",
-    path: "relay/core/invite_records.ts",
+    path: "relay/core/requests/invite_records.ts",
     from: "const uses = invite.uses - agents.length;",
     to: "const uses = invite.uses - 1;",
   },
   {
     name: "expired-invite-still-lets-in",
-    path: "relay/core/invite_records.ts",
+    path: "relay/core/requests/invite_records.ts",
     from: "if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;",
     to: "if (stored === undefined || stored.expiresAtMs === 0) return undefined;",
   },
@@ -219,19 +219,19 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "member-online-at-another-relay-lapses",
-    path: "relay/core/queue_care.ts",
+    path: "relay/core/upkeep/queue_care.ts",
     from: "if (channel.subscriptions.has(agentId) || deps.cluster?.isOnline(agentId)) continue;",
     to: "if (channel.subscriptions.has(agentId)) continue;",
   },
   {
     name: "restored-directory-goes-unnoticed-after-messages-were-dropped",
-    path: "relay/core/queue_care.ts",
+    path: "relay/core/upkeep/queue_care.ts",
     from: "if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);\n  await engine.dropMessages(",
     to: "await saveSnapshot(channel, deps);\n  await engine.dropMessages(",
   },
   {
     name: "old-invites-hold-for-a-member-that-left-and-returned",
-    path: "relay/core/channel_state.ts",
+    path: "relay/core/channel/channel_state.ts",
     from: 'const sinceSequence = rejoined === undefined || rejoined.leaving?.reason === "left"',
     to: "const sinceSequence = rejoined === undefined",
   },
@@ -243,7 +243,7 @@ export const heartFaults: readonly Fault[] = [
   },
   {
     name: "older-confirmation-takes-the-place-of-a-newer-one",
-    path: "relay/core/confirmations.ts",
+    path: "relay/core/channel/confirmations.ts",
     from: "if (isSame || known.epoch > epoch) return;",
     to: "if (isSame) return;",
   },

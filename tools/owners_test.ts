@@ -12,7 +12,7 @@ const refused: readonly [path: string, text: string][] = [
   ["server/http2/door.ts", 'import { type Socket, isIP } from "node:net";'],
   ["sdk/driver/socket_host.ts", 'import net from "node:net";'],
   ["sdk/driver/socket_host.ts", 'const { connect } = await import("node:tls");'],
-  ["relay/core/session.ts", 'export { createServer } from "node:http";'],
+  ["relay/core/session/session.ts", 'export { createServer } from "node:http";'],
   ["relay/operations/udp_drops.ts", 'import dgram from "node:dgram";'],
   ["relay/edge.ts", "const listener = Deno.listen({ port });"],
   ["relay/edge.ts", "const listener = Deno.listenTls({ port });"],

@@ -4,8 +4,8 @@
  */
 import type { AgentId, ChannelId, NoticeBody, NoticeName } from "../../proto/mod.ts";
 import type { Cursor } from "../engine/engine.ts";
-import type { Statement } from "./confirmations.ts";
-import type { JoinRequest, RejoinRequest } from "./pending_joins.ts";
+import type { Statement } from "./channel/confirmations.ts";
+import type { JoinRequest, RejoinRequest } from "./channel/pending_joins.ts";
 
 /** A request to join or rejoin as relays tell each other of it. */
 export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "toldAtMs">;

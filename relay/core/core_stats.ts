@@ -1,7 +1,7 @@
 /** Statistics of the core at a moment: for metrics, and for tests. */
 import type { StorageSize } from "../engine/engine.ts";
-import type { SheddingLevel } from "./load_shedding.ts";
-import type { StorageLevel } from "./storage_watch.ts";
+import type { SheddingLevel } from "./limits/load_shedding.ts";
+import type { StorageLevel } from "./limits/storage_watch.ts";
 
 export interface CoreStats {
   readonly sessions: number;

@@ -1,8 +1,8 @@
 /** Faults that schedules of the simulation have found, each in its shortest form. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
-import type { DeliverableItem } from "./deliverable_item.ts";
-import { Subscription } from "./subscription.ts";
+import type { DeliverableItem } from "./channel/deliverable_item.ts";
+import { Subscription } from "./channel/subscription.ts";
 import { CallRefused, createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";

@@ -3,7 +3,7 @@
  * room. They name no address, because anybody may ask.
  */
 import { every, type Log, waits } from "../../server/mod.ts";
-import type { StorageLevel } from "../core/storage_watch.ts";
+import type { StorageLevel } from "../core/limits/storage_watch.ts";
 import type { Problem } from "../grpc/listener.ts";
 
 export interface ProblemSources {

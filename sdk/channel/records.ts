@@ -194,7 +194,7 @@ export function orderOf(records: ChannelRecords): OrderRecord | undefined {
   };
 }
 
-/** Which log the position is of; see `relay/core/log_id.ts`. To be written in one with it. */
+/** Which log the position is of; see `relay/core/channel/log_id.ts`. To be written in one with it. */
 export function putLog(channelId: ChannelId, log: Uint8Array): RecordChange {
   return putRecord(channelId, "log", [log]);
 }

@@ -2,10 +2,10 @@
 import type { AccountId } from "../../../proto/mod.ts";
 import type { Appended, AppendOutcome, NewEntry, Room } from "../../engine/engine.ts";
 import { EngineError } from "../../engine/mod.ts";
-import type { Channel } from "../channel.ts";
-import { type Plan, storageBytesOf } from "../plans.ts";
+import type { Channel } from "../channel/channel.ts";
+import { type Plan, storageBytesOf } from "../limits/plans.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
-import type { CoreParts } from "../request_handler.ts";
+import type { CoreParts } from "./request_handler.ts";
 
 export interface Settled extends Appended {
   /** It had been appended before; this is the original answer. */

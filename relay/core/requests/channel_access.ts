@@ -1,8 +1,8 @@
 /** Rights to access a channel. Everybody else is told that it does not exist. */
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channel/channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 
 /** The channel, for somebody who may act in it now. */
 export async function openAsMember({ core, agent }: AgentAsker, channelId: ChannelId): Promise<Channel> {

@@ -10,17 +10,17 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { covers } from "../authorization.ts";
-import { sentBy } from "../agent.ts";
-import type { Channel } from "../channel.ts";
-import type { Membership } from "../channel_state.ts";
-import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
-import { storageBytesOf } from "../plans.ts";
+import { covers } from "./authorization.ts";
+import { sentBy } from "../session/agent.ts";
+import type { Channel } from "../channel/channel.ts";
+import type { Membership } from "../channel/channel_state.ts";
+import { emptyBody, encodeLeaveBody } from "../channel/entry_body.ts";
+import { storageBytesOf } from "../limits/plans.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
-import { partyOf } from "../shares.ts";
+import { partyOf } from "../limits/shares.ts";
 
 const channelIdBytes = 16;
 /** An account with so many channels is not about to close some. */

@@ -14,15 +14,15 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { authorizeCommit } from "../authorization.ts";
-import { sentBy } from "../agent.ts";
-import type { Channel } from "../channel.ts";
-import type { ChannelState } from "../channel_state.ts";
-import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
-import { inviteChanges } from "../invite_records.ts";
-import { mayAnswer } from "../pending_joins.ts";
+import { authorizeCommit } from "./authorization.ts";
+import { sentBy } from "../session/agent.ts";
+import type { Channel } from "../channel/channel.ts";
+import type { ChannelState } from "../channel/channel_state.ts";
+import { encodeCommitBody, encodeWelcomeBody } from "../channel/entry_body.ts";
+import { inviteChanges } from "./invite_records.ts";
+import { mayAnswer } from "../channel/pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember, openAsReader, reachEpoch } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";

@@ -1,12 +1,12 @@
 /** Reading a channel: subscriptions and acknowledgements. */
 import { equalBytes, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channel/channel.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
-import { Subscription } from "../subscription.ts";
-import { decodeCommitBody, decodeMessageBody } from "../entry_body.ts";
+import type { AgentAsker } from "./request_handler.ts";
+import { Subscription } from "../channel/subscription.ts";
+import { decodeCommitBody, decodeMessageBody } from "../channel/entry_body.ts";
 import { openAsMember, openAsReader } from "./channel_access.ts";
-import { mayAnswer } from "../pending_joins.ts";
+import { mayAnswer } from "../channel/pending_joins.ts";
 import { rejoinNotice } from "./rejoin_requests.ts";
 
 export async function subscribe(

@@ -19,13 +19,13 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Entry, NewEntry } from "../../engine/engine.ts";
-import { sentBy } from "../agent.ts";
-import type { Channel } from "../channel.ts";
-import type { ChannelState } from "../channel_state.ts";
-import { decodeCommitBody, encodeFoundingBody } from "../entry_body.ts";
-import { inviteChanges } from "../invite_records.ts";
+import { sentBy } from "../session/agent.ts";
+import type { Channel } from "../channel/channel.ts";
+import type { ChannelState } from "../channel/channel_state.ts";
+import { decodeCommitBody, encodeFoundingBody } from "../channel/entry_body.ts";
+import { inviteChanges } from "./invite_records.ts";
 import { epochConflict, logSilent, Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker } from "./request_handler.ts";
 import { appendSettled, mayStand, roomIn, type Settled } from "./append.ts";
 import { checkOwner, openAsFounder } from "./channel_access.ts";
 import { payHandshake, payLostAttempt, settling, takeReserve } from "./handshake_payment.ts";

@@ -1,13 +1,13 @@
 /** How commits and Welcomes are paid for: from the allowance of their sender's account, and as messages above it. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
-import { type Allowance, allowanceOf } from "../plans.ts";
+import { type Allowance, allowanceOf } from "../limits/plans.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker } from "./request_handler.ts";
 import { mayStand, type Settled } from "./append.ts";
-import { partOf, partyOf, sharesOf } from "../shares.ts";
-import type { Agent } from "../agent.ts";
-import type { Allowances } from "../allowances.ts";
+import { partOf, partyOf, sharesOf } from "../limits/shares.ts";
+import type { Agent } from "../session/agent.ts";
+import type { Allowances } from "../limits/allowances.ts";
 import { payMessages } from "./message_payment.ts";
 
 /** Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries cannot give way to a gap. */

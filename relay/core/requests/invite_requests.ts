@@ -1,10 +1,10 @@
 /** Making an invite known to the relay, and withdrawing it. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import type { PutOutcome, Room } from "../../engine/engine.ts";
-import type { Channel } from "../channel.ts";
-import { decodeInvite, encodeInvite, inviteKey } from "../invite_records.ts";
+import type { Channel } from "../channel/channel.ts";
+import { decodeInvite, encodeInvite, inviteKey } from "./invite_records.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 import { accountIsFull, channelIsFull, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { rejectRequestsOf } from "./join_requests.ts";

@@ -8,15 +8,15 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { findInvite, isInviteGood } from "../invite_records.ts";
-import { joinMinimumMs } from "../join_places.ts";
-import { isSameKeyPackage, type JoinRequest, type PendingJoin, type PendingJoins } from "../pending_joins.ts";
+import { findInvite, isInviteGood } from "./invite_records.ts";
+import { joinMinimumMs } from "../limits/join_places.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingJoin, type PendingJoins } from "../channel/pending_joins.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
-import type { Session } from "../session.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
+import type { Session } from "../session/session.ts";
 import { openAsMember } from "./channel_access.ts";
 import { checkOwn } from "./key_package_requests.ts";
-import { askerOf } from "../shares.ts";
+import { askerOf } from "../limits/shares.ts";
 
 const requestIdBytes = 16;
 

@@ -6,7 +6,7 @@ import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mo
 import { takeOfAll } from "../../../server/limits/mod.ts";
 import type { Claimed } from "../../engine/engine.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 
 /** An agent that is connected fills its pool within moments; one that is not may come back in a while. */
 const halfEmptyRetryMs = 60_000;

@@ -8,9 +8,9 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
-import { partOf, partyOf, sharesOf } from "../shares.ts";
+import { partOf, partyOf, sharesOf } from "../limits/shares.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker } from "./request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { claimKeyPackage, repeatClaim, tooManyClaims } from "./key_package_claims.ts";
 

@@ -5,9 +5,9 @@
 import { type Bucket, takeOfAll } from "../../../server/limits/mod.ts";
 import type { Charge, Cost } from "../../engine/engine.ts";
 import type { Reservation } from "../deps.ts";
-import { keyOf } from "../shares.ts";
+import { keyOf } from "../limits/shares.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker } from "./request_handler.ts";
 
 export interface PaidMessages {
   readonly charge: Charge;

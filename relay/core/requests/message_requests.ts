@@ -14,12 +14,12 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Room } from "../../engine/engine.ts";
-import { sentBy } from "../agent.ts";
-import type { Channel } from "../channel.ts";
-import { encodeMessageBody } from "../entry_body.ts";
+import { sentBy } from "../session/agent.ts";
+import type { Channel } from "../channel/channel.ts";
+import { encodeMessageBody } from "../channel/entry_body.ts";
 import { comesAgain, epochConflict, logSilent, Refusal, relayFailed } from "../refusal.ts";
-import type { MessageInRun } from "../refused_runs.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { MessageInRun } from "../session/refused_runs.ts";
+import type { AgentAsker } from "./request_handler.ts";
 import { appendSettled, isUndone, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
 import { type PaidMessages, payMessages } from "./message_payment.ts";

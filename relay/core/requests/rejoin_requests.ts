@@ -11,10 +11,10 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Channel } from "../channel.ts";
-import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_joins.ts";
+import type { Channel } from "../channel/channel.ts";
+import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../channel/pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "./request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { hold, newRequest } from "./join_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";

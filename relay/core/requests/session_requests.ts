@@ -13,11 +13,11 @@ import { networkOf } from "../../../server/limits/mod.ts";
 import type { Moment } from "../cluster.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
-import { planOf } from "../plans.ts";
+import { planOf } from "../limits/plans.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker, Asker } from "../request_handler.ts";
-import type { Agent } from "../agent.ts";
-import type { Session } from "../session.ts";
+import type { AgentAsker, Asker } from "./request_handler.ts";
+import type { Agent } from "../session/agent.ts";
+import type { Session } from "../session/session.ts";
 
 const nonceBytes = 32;
 

@@ -4,12 +4,12 @@
  * first have sent.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import { Refusal } from "../refusal.ts";
-import { unaskedCost } from "../request_cost.ts";
-import type { CoreParts } from "../request_handler.ts";
-import type { Adding } from "../unasked.ts";
+import { unaskedCost } from "../limits/request_cost.ts";
+import type { CoreParts } from "./request_handler.ts";
+import type { Adding } from "../limits/unasked.ts";
 
 export interface Additions {
   readonly added: readonly AgentId[];

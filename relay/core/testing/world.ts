@@ -34,7 +34,7 @@ export interface World {
 export { defaultCoreConfig };
 
 /** For tests that read the log. */
-export { decodeCommitBody, decodeFoundingBody, decodeMessageBody } from "../entry_body.ts";
+export { decodeCommitBody, decodeFoundingBody, decodeMessageBody } from "../channel/entry_body.ts";
 
 export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 

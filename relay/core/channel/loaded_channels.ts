@@ -1,0 +1,79 @@
+/** The channels in memory: each loaded once however many ask at the same time, and dropped when nobody needs it. */
+import type { ChannelId } from "../../../proto/mod.ts";
+import { Channel, type ChannelHost } from "./channel.ts";
+
+/** Not dropped before this long after its last use: its user may be waiting for the engine. */
+const restMs = 60_000;
+
+export class LoadedChannels {
+  readonly #host: ChannelHost;
+  readonly #loaded = new Map<ChannelId, Channel>();
+  readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
+
+  constructor(host: ChannelHost) {
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#loaded.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<Channel> {
+    return this.#loaded.values();
+  }
+
+  isLoaded(channelId: ChannelId): boolean {
+    return this.#loaded.has(channelId);
+  }
+
+  /** Undefined when it is not in memory. */
+  loaded(channelId: ChannelId): Channel | undefined {
+    return this.#loaded.get(channelId);
+  }
+
+  /** Returns undefined when there is no such channel. */
+  open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
+    const channel = this.#loaded.get(channelId);
+    if (channel === undefined) return this.#loading.get(channelId) ?? this.#load(channelId);
+    channel.lastUsedMs = this.#host.nowMs();
+    return channel;
+  }
+
+  /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
+  idle(keep: number): Channel[] {
+    const idle = [...this].filter((channel) => this.isIdle(channel));
+    return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, Math.max(0, idle.length - keep));
+  }
+
+  isIdle({ subscriptions, lastUsedMs }: Channel): boolean {
+    return subscriptions.size === 0 && lastUsedMs < this.#host.nowMs() - restMs;
+  }
+
+  /** Lets go of a channel that nobody reads, although it may be in use; returns whether nobody reads it. */
+  release(channelId: ChannelId): boolean {
+    const channel = this.#loaded.get(channelId);
+    if (channel === undefined) return !this.#loading.has(channelId);
+    if (channel.subscriptions.size > 0) return false;
+    this.drop(channel);
+    return true;
+  }
+
+  drop(channel: Channel): void {
+    channel.unload();
+    this.#loaded.delete(channel.channelId);
+  }
+
+  #load(channelId: ChannelId): Promise<Channel | undefined> {
+    const loading = this.#read(channelId).finally(() => this.#loading.delete(channelId));
+    this.#loading.set(channelId, loading);
+    return loading;
+  }
+
+  async #read(channelId: ChannelId): Promise<Channel | undefined> {
+    const record = await this.#host.engine.findChannel(channelId);
+    if (record === undefined) return undefined;
+    const channel = await Channel.load(record, this.#host);
+    this.#loaded.set(channelId, channel);
+    return channel;
+  }
+}

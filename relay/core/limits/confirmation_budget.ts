@@ -1,0 +1,33 @@
+/**
+ * Memory limits of confirmations: for one account's channels, and for all. Beyond them the channels that were quiet for
+ * longest lose theirs, and their members confirm again with their next connection.
+ */
+import type { AccountId } from "../../../proto/mod.ts";
+import { type Tail, TailBudget } from "./tail_budget.ts";
+
+export const bytesPerAccount = 16 * 1024 * 1024;
+export const bytesInAll = 128 * 1024 * 1024;
+
+export class ConfirmationBudget {
+  readonly #accounts = new Map<AccountId, TailBudget>();
+  readonly #all: TailBudget;
+  readonly #perAccount: number;
+
+  constructor({ perAccount = bytesPerAccount, inAll = bytesInAll } = {}) {
+    this.#perAccount = perAccount;
+    this.#all = new TailBudget(inAll);
+  }
+
+  get bytes(): number {
+    return this.#all.bytes;
+  }
+
+  /** So much is held by this channel of the account now. */
+  hold(account: AccountId, tail: Tail, bytes: number): void {
+    const own = this.#accounts.get(account) ?? new TailBudget(this.#perAccount);
+    this.#accounts.set(account, own);
+    own.hold(tail, bytes);
+    if (own.bytes === 0) this.#accounts.delete(account);
+    this.#all.hold(tail, bytes);
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The parts of what an account has that its agents use. Tokens of plain keys and of the console name no key, and have the whole.
+ * A key that a token names may use half of it: it may be in the hands of a guest, or of one program among many. Visitors are the
+ * agents with tokens of the account's publishable keys, which anybody has. They have half as much beside it, and one visitor an
+ * eighth of that: so they take nothing from the account's own agents, and none takes everything from the others.
+ */
+import type { KeyId } from "../../../proto/mod.ts";
+import type { Agent } from "../session/agent.ts";
+
+export const keyPart = 0.5;
+export const visitorsPart = 0.5;
+export const visitorPart = visitorsPart / 8;
+
+/** The part of something that the party of this name may use. */
+export interface Share {
+  readonly name: string;
+  readonly part: number;
+}
+
+type Sharing = Pick<Agent, "account" | "grant" | "visitor">;
+
+/** The shares of an agent: its use is taken of each of them. */
+export function sharesOf(agent: Sharing): readonly Share[] {
+  const key = keyOf(agent);
+  if (agent.visitor !== undefined) {
+    return [{ name: partyOf(agent), part: visitorsPart }, { name: askerOf(agent), part: visitorPart }];
+  }
+  return [{ name: agent.account, part: 1 }, ...(key === undefined ? [] : [{ name: key, part: keyPart }])];
+}
+
+/** The account, or all visitors of it. */
+export function partyOf({ account, visitor }: Pick<Agent, "account" | "visitor">): string {
+  return visitor === undefined ? account : `${account} visitors`;
+}
+
+/** The account, or one visitor of it. */
+export function askerOf({ account, visitor }: Pick<Agent, "account" | "visitor">): string {
+  return visitor === undefined ? account : `${account} ${visitor}`;
+}
+
+/** Undefined when its token names none. */
+export function keyOf({ grant }: Pick<Agent, "grant">): KeyId | undefined {
+  return grant?.key ?? undefined;
+}
+
+/** One at least. */
+export function partOf(whole: number, part: number): number {
+  return Math.max(1, Math.floor(part * whole));
+}
