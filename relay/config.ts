@@ -85,57 +85,27 @@ interface Limit<Field> {
 type Numeric<Config> = { [Key in keyof Config]-?: Config[Key] extends number ? Key : never }[keyof Config];
 
 const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
-  { name: "STATIC_RELAY_CELL_BYTES", field: "cellBytes", min: limits.minCellBytes, max: limits.maxCellBytes },
   { name: "STATIC_RELAY_SESSIONS", field: "maxSessions", min: 1, max: 1_000_000 },
-  { name: "STATIC_RELAY_UNAUTHENTICATED", field: "maxUnauthenticated", min: 1, max: 100_000 },
   { name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT", field: "sessionsPerAccount", min: 1, max: 1_000_000 },
-  { name: "STATIC_RELAY_CHANNELS_PER_ACCOUNT", field: "channelsPerAccount", min: 1, max: 1_000_000 },
-  {
-    name: "STATIC_RELAY_LOG_BYTES",
-    field: "logBytesPerChannel",
-    min: limits.envelopeBytes,
-    max: Number.MAX_SAFE_INTEGER,
-  },
   {
     name: "STATIC_RELAY_ACCOUNT_BYTES",
     field: "storageBytesPerAccount",
     min: limits.envelopeBytes,
     max: Number.MAX_SAFE_INTEGER,
   },
-  { name: "STATIC_RELAY_HANDSHAKES", field: "handshakesPerDay", min: 0, max: 1_000_000_000 },
   { name: "STATIC_RELAY_HANDSHAKE_BYTES", field: "handshakeBytesPerDay", min: 0, max: Number.MAX_SAFE_INTEGER },
   { name: "STATIC_RELAY_VISITOR_MESSAGES", field: "visitorMessagesPerDay", min: 1, max: 1_000_000_000 },
-  { name: "STATIC_RELAY_ACCOUNT_WORK_MS", field: "accountWorkMs", min: 10, max: 1_000_000 },
-  { name: "STATIC_RELAY_ACCOUNT_WORK_MS_PER_SECOND", field: "accountWorkMsPerSecond", min: 1, max: 1_000 },
+  { name: "STATIC_RELAY_ACCOUNT_WORK_MS", field: "accountWorkMs", min: 40, max: 1_000_000 },
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
 ];
 
-const day = 86_400;
-const clientLimits: readonly Limit<Numeric<RelayLimits>>[] = [
-  { name: "STATIC_RELAY_PAYLOAD_BYTES", field: "payloadBytes", min: 1024, max: limits.payloadBytes },
-  { name: "STATIC_RELAY_KEY_PACKAGE_BYTES", field: "keyPackageBytes", min: 512, max: limits.keyPackageBytes },
-  { name: "STATIC_RELAY_COMMIT_BYTES", field: "commitBytes", min: 4096, max: limits.commitBytes },
-  { name: "STATIC_RELAY_WELCOME_BYTES", field: "welcomeBytes", min: 4096, max: limits.welcomeBytes },
-  { name: "STATIC_RELAY_MEMBERS", field: "membersPerChannel", min: 1, max: limits.membersPerChannel },
-  {
-    name: "STATIC_RELAY_QUEUE_BYTES",
-    field: "queueBytesPerChannel",
-    min: limits.ciphertextBytes,
-    max: Number.MAX_SAFE_INTEGER,
-  },
-  { name: "STATIC_RELAY_QUEUE_SECONDS", field: "queueAgeMs", min: 60, max: 365 * day, seconds: true },
-  { name: "STATIC_RELAY_KEY_PACKAGES", field: "keyPackagesPerAgent", min: 1, max: 10_000 },
-  { name: "STATIC_RELAY_IDLE_SECONDS", field: "idleTimeoutMs", min: 5, max: 3600, seconds: true },
-  {
-    name: "STATIC_RELAY_JOIN_SECONDS",
-    field: "joinRequestMs",
-    min: 10,
-    max: limits.joinRequestMs / 1000,
-    seconds: true,
-  },
-  { name: "STATIC_RELAY_LAPSE_SECONDS", field: "lapseAgeMs", min: day, max: 365 * day, seconds: true },
-  { name: "STATIC_RELAY_LAPSE_COMMITS", field: "lapseCommits", min: 100, max: 1_000_000 },
-];
+const queueAge: Limit<Numeric<RelayLimits>> = {
+  name: "STATIC_RELAY_QUEUE_SECONDS",
+  field: "queueAgeMs",
+  min: 60,
+  max: 365 * 86_400,
+  seconds: true,
+};
 
 const { origins: _, ...coreDefaults } = defaultCoreConfig;
 
@@ -164,11 +134,7 @@ function readAll(read: VariableReader): RelayConfig {
     socketsPerAddress: read.integer("STATIC_RELAY_SOCKETS_PER_ADDRESS", 0, { min: 1, max: 1_000_000 }) || undefined,
     newSocketsPerAddress: read.integer("STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS", 32, { min: 1, max: 1_000_000 }),
     callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
-    core: {
-      ...coreDefaults,
-      ...readLimits(read, coreLimits, { ...defaultCoreConfig, sessionsPerAccount: sessionsPerAccount(read) }),
-      limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
-    },
+    core: readCore(read),
   };
   if (config.tls !== undefined && read.given("STATIC_RELAY_ORIGINS") === undefined) {
     read.fault("STATIC_RELAY_ORIGINS", "given with STATIC_TLS_CERT: the addresses that clients dial, which they sign");
@@ -224,12 +190,6 @@ function readName(read: VariableReader, name: string): string | undefined {
   return text;
 }
 
-/** Of fewer places, an account's share is smaller too. */
-function sessionsPerAccount(read: VariableReader): number {
-  const sessions = Number(read.given("STATIC_RELAY_SESSIONS") ?? defaultCoreConfig.maxSessions);
-  return Math.max(1, Math.ceil(sessions / 4) || 1);
-}
-
 /** The process's own environment. */
 export function configFromEnvironment(): RelayConfig {
   return readConfig((name) => Deno.env.get(name));
@@ -262,10 +222,27 @@ function readOrigin(read: VariableReader, name: string, text: string): URL | und
   return url;
 }
 
+/** Of fewer places the shares of accounts and of newcomers are smaller too. */
+function readCore(read: VariableReader): RelayConfig["core"] {
+  const sessions = Number(read.given("STATIC_RELAY_SESSIONS") ?? defaultCoreConfig.maxSessions);
+  const sessionsPerAccount = Math.max(1, Math.ceil(sessions / 4) || 1);
+  const core = { ...coreDefaults, ...readLimits(read, coreLimits, { ...defaultCoreConfig, sessionsPerAccount }) };
+  return {
+    ...core,
+    maxUnauthenticated: Math.ceil(core.maxSessions / 10),
+    accountWorkMsPerSecond: core.accountWorkMs / 40,
+    limits: { ...core.limits, ...readLimits(read, [queueAge], core.limits) },
+  };
+}
+
+/** `1000000/month`. */
 function readCoverBudget(read: VariableReader): CoverBudgetOptions | undefined {
-  const bytes = read.integer("STATIC_RELAY_COVER_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
-  const period = read.choice("STATIC_RELAY_COVER_PERIOD", ["day", "month"]);
-  return bytes === 0 ? undefined : { bytes, period };
+  const parse = (text: string): CoverBudgetOptions | undefined => {
+    const [, bytes, period] = /^([1-9]\d{0,15})\/(day|month)$/.exec(text) ?? [];
+    return bytes === undefined ? undefined : { bytes: Number(bytes), period: period === "day" ? "day" : "month" };
+  };
+  const expected = "<bytes>/day or <bytes>/month, for example 1000000000/month";
+  return read.parsed<CoverBudgetOptions | undefined>("STATIC_RELAY_COVER_BYTES", undefined, { parse, expected });
 }
 
 function readLimits<Field extends string>(

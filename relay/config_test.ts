@@ -51,12 +51,11 @@ Deno.test("every variable arrives", () => {
     STATIC_TLS_CERT: "/etc/relay.pem",
     STATIC_TLS_KEY: "/etc/relay.key",
     STATIC_RELAY_ENGINE: "memory",
-    STATIC_RELAY_COVER_BYTES: "1000000",
-    STATIC_RELAY_COVER_PERIOD: "month",
-    STATIC_RELAY_CELL_BYTES: "8192",
+    STATIC_RELAY_COVER_BYTES: "1000000/month",
+    STATIC_RELAY_SESSIONS: "400",
+    STATIC_RELAY_ACCOUNT_WORK_MS: "2000",
     STATIC_RELAY_DRAIN_SECONDS: "20",
     STATIC_RELAY_QUEUE_SECONDS: "3600",
-    STATIC_RELAY_MEMBERS: "50",
   });
   assertEquals(config.apiUrl, "https://api.example.com");
   assertEquals(config.relaySecret?.reveal(), "s".repeat(32));
@@ -64,8 +63,11 @@ Deno.test("every variable arrives", () => {
   assertEquals([config.admin, config.engine, config.host], [undefined, "memory", "0.0.0.0"]);
   assertEquals(config.coverBudget, { bytes: 1_000_000, period: "month" });
   assertEquals(config.tls, { certFile: "/etc/relay.pem", keyFile: "/etc/relay.key" });
-  const { cellBytes, drainMs, limits: { queueAgeMs, membersPerChannel } } = config.core;
-  assertEquals([cellBytes, drainMs, queueAgeMs, membersPerChannel], [8192, 20_000, 3_600_000, 50]);
+  const { drainMs, limits: { queueAgeMs } } = config.core;
+  assertEquals([drainMs, queueAgeMs], [20_000, 3_600_000]);
+  const { maxSessions, sessionsPerAccount, maxUnauthenticated, accountWorkMs, accountWorkMsPerSecond } = config.core;
+  assertEquals([maxSessions, sessionsPerAccount, maxUnauthenticated], [400, 100, 40]);
+  assertEquals([accountWorkMs, accountWorkMsPerSecond], [2_000, 50]);
 });
 
 Deno.test("a shared log: nodes, their keys, and names; every variable arrives, and the key is not shown", async () => {
@@ -131,8 +133,9 @@ Deno.test("all faults are reported together, each with what is expected, none wi
     STATIC_CORS_ORIGINS: "https://app.example.com/path",
     STATIC_TLS_CERT: "/etc/relay.pem",
     STATIC_RELAY_ENGINE: "postgres",
-    STATIC_RELAY_MEMBERS: "1001",
-    STATIC_RELAY_IDLE_SECONDS: "1e3",
+    STATIC_RELAY_COVER_BYTES: "1000/week",
+    STATIC_RELAY_SESSIONS: "0",
+    STATIC_RELAY_QUEUE_SECONDS: "1e3",
   });
   const named = [
     "STATIC_RELAY_GRPC_PORT",
@@ -144,8 +147,9 @@ Deno.test("all faults are reported together, each with what is expected, none wi
     "STATIC_CORS_ORIGINS",
     "STATIC_TLS_CERT and STATIC_TLS_KEY",
     "STATIC_RELAY_ENGINE",
-    "STATIC_RELAY_IDLE_SECONDS",
-    "STATIC_RELAY_MEMBERS",
+    "STATIC_RELAY_COVER_BYTES",
+    "STATIC_RELAY_SESSIONS",
+    "STATIC_RELAY_QUEUE_SECONDS",
   ];
   assertEquals(faults.map((fault) => fault.slice(0, fault.indexOf(" must be "))).sort(), named.sort());
   assert(faults.every((fault) => !fault.includes("canary")));

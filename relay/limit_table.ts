@@ -60,26 +60,19 @@ function sizes({ limits, visitorMessagesPerDay, channelsPerAccount }: CoreConfig
   const gap = "the oldest messages give way to a gap";
   return [
     ["messages in a day", visitor, "visitor", "`quota_exceeded` until some come back", "STATIC_RELAY_VISITOR_MESSAGES"],
-    ["payload of a message", tellBytes(limits.payloadBytes), "message", tooLarge, "STATIC_RELAY_PAYLOAD_BYTES"],
-    ["commit", tellBytes(limits.commitBytes), "message", tooLarge, "STATIC_RELAY_COMMIT_BYTES"],
-    ["Welcome", tellBytes(limits.welcomeBytes), "message", tooLarge, "STATIC_RELAY_WELCOME_BYTES"],
-    ["KeyPackage", tellBytes(limits.keyPackageBytes), "message", tooLarge, "STATIC_RELAY_KEY_PACKAGE_BYTES"],
-    ["members", tellCount(limits.membersPerChannel), "channel", "`member_limit_reached`", "STATIC_RELAY_MEMBERS"],
+    ["payload of a message", tellBytes(limits.payloadBytes), "message", tooLarge],
+    ["commit", tellBytes(limits.commitBytes), "message", tooLarge],
+    ["Welcome", tellBytes(limits.welcomeBytes), "message", tooLarge],
+    ["KeyPackage", tellBytes(limits.keyPackageBytes), "message", tooLarge],
+    ["members", tellCount(limits.membersPerChannel), "channel", "`member_limit_reached`"],
     ["owners", tellCount(wire.ownersPerChannel), "channel", "`invalid_request`"],
-    ["queue", queue, "channel", gap, "STATIC_RELAY_QUEUE_BYTES", "STATIC_RELAY_QUEUE_SECONDS"],
-    [
-      "absence",
-      absence,
-      "member",
-      "`membership_lapsed` until it rejoins",
-      "STATIC_RELAY_LAPSE_SECONDS",
-      "STATIC_RELAY_LAPSE_COMMITS",
-    ],
+    ["queue", queue, "channel", gap, "STATIC_RELAY_QUEUE_SECONDS"],
+    ["absence", absence, "member", "`membership_lapsed` until it rejoins"],
     ["name", name, "channel", "`channel_error`"],
     ["identity", `1 to ${tellBytes(wire.identityBytes)}`, "agent", "`invalid_request`"],
     ["uses", tellCount(wire.inviteUses), "invite", "`invalid_request`"],
     ["life", tellTime(longestInviteMs), "invite", "it ends"],
-    ["channels", tellCount(channelsPerAccount), "account", "`rate_limited`", "STATIC_RELAY_CHANNELS_PER_ACCOUNT"],
+    ["channels", tellCount(channelsPerAccount), "account", "`rate_limited`"],
   ];
 }
 
@@ -99,15 +92,9 @@ function storage(core: CoreConfig, { foundings }: Rates): Limit[] {
       "STATIC_RELAY_ACCOUNT_BYTES",
     ],
     ["commits and Welcomes of other accounts", others, "channel", "`queue_full` for them"],
-    [
-      "commits and Welcomes that it keeps",
-      tellBytes(core.logBytesPerChannel),
-      "channel",
-      "`queue_full`",
-      "STATIC_RELAY_LOG_BYTES",
-    ],
+    ["commits and Welcomes that it keeps", tellBytes(core.logBytesPerChannel), "channel", "`queue_full`"],
     ["open invites", tellCount(core.invitesPerChannel), "channel", "`rate_limited`"],
-    ["commits and Welcomes in a day", counts, "account", charged, "STATIC_RELAY_HANDSHAKES"],
+    ["commits and Welcomes in a day", counts, "account", charged],
     ["bytes of them", bytes, "account", charged, "STATIC_RELAY_HANDSHAKE_BYTES"],
     ["removals and foundings that are never refused", `${tellBytes(reserve.bytes)} in a day`, "account", like],
     ["the same", `${tellBytes(reserve.bytes)} in a day`, "channel", like],
@@ -157,7 +144,7 @@ function strangers({ core, ...config }: RelayConfig): Limit[] {
   const login = `${tellCount(core.maxUnauthenticated)} on each port, ${tellTime(core.authenticationMs)} each`;
   const gives = "the address with most gives one up, or `overloaded`";
   return [
-    ["connections without a session", login, "relay", gives, "STATIC_RELAY_UNAUTHENTICATED"],
+    ["connections without a session", login, "relay", gives, "STATIC_RELAY_SESSIONS"],
     ["TCP connections without a session", connections, "address", closed, "STATIC_RELAY_SOCKETS_PER_ADDRESS"],
     ["new TCP connections", atOnce(sockets), "address", closed, "STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS"],
     ["calls without a session", atOnce(calls), "address", "status 429", "STATIC_RELAY_CALLS_PER_ADDRESS"],
@@ -180,13 +167,7 @@ function joins(core: CoreConfig, { rejoins, invites, leavesAgain }: Rates): Limi
     ["requests of members to come back that wait", tellCount(core.joinRequestsPerChannel), "channel", changeHands],
     ["requests to one inviter that wait", tellCount(core.joinRequestsPerInviter), "agent", changeHands],
     ["requests that wait", tellCount(core.joinRequestsInAll), "relay", changeHands],
-    [
-      "time that a request waits",
-      tellTime(core.limits.joinRequestMs),
-      "request",
-      "it ends",
-      "STATIC_RELAY_JOIN_SECONDS",
-    ],
+    ["time that a request waits", tellTime(core.limits.joinRequestMs), "request", "it ends"],
     ["safe time of a request", tellTime(joinMinimumMs), "account", changeHands],
     ["requests of a member to come back", inAnHour(rejoins.rate), "member", limited],
     ["new invites", inAnHour(invites.rate), "agent", limited],
@@ -209,7 +190,7 @@ function keyPackages(core: CoreConfig, rates: Rates): Limit[] {
     tellBytes(core.keyPackageBytesGuaranteed)
   } or less loses nothing`;
   return [
-    ["KeyPackages", tellCount(core.limits.keyPackagesPerAgent), "agent", "not taken", "STATIC_RELAY_KEY_PACKAGES"],
+    ["KeyPackages", tellCount(core.limits.keyPackagesPerAgent), "agent", "not taken"],
     ["single-use KeyPackages of an agent that it claims", single, "account", lastResort],
     ["KeyPackages of an agent that it claims", inAnHour(targetClaims.rate), "account", "`rate_limited`"],
     [
@@ -248,7 +229,7 @@ function work({ accountWorkMs, accountWorkMsPerSecond }: CoreConfig): Limit[] {
   return [
     ["estimate of a call", costs, "request", "it counts as work"],
     ["work at once", atOnce, "account", limited, "STATIC_RELAY_ACCOUNT_WORK_MS"],
-    ["work that comes back", again, "account", limited, "STATIC_RELAY_ACCOUNT_WORK_MS_PER_SECOND"],
+    ["work that comes back", again, "account", limited, "STATIC_RELAY_ACCOUNT_WORK_MS"],
     ["work", ofAccount(keyPart), "key", limited],
     ["work of all visitors", `${tellPart(visitorsPart)} as much, beside it`, "account", limited],
     ["work", `${tellPart(visitorPart / visitorsPart)} of all visitors'`, "visitor", limited],

@@ -132,14 +132,14 @@ async function collide(relay: RelayProcess, dataDir: string): Promise<void> {
 
 Deno.test("every fault of the configuration is told at once, without the values", async () => {
   const { code, output } = await runRelayProcess({
-    STATIC_RELAY_MEMBERS: "70000",
+    STATIC_RELAY_SESSIONS: "0",
     STATIC_RELAY_SECRET: "canary",
     STATIC_TLS_KEY: "canary.key",
     STATIC_RELAY_ENGINE: "canary",
   });
   assertEquals(code, 1);
   const named = [
-    "STATIC_RELAY_MEMBERS",
+    "STATIC_RELAY_SESSIONS",
     "STATIC_RELAY_SECRET",
     "STATIC_TLS_CERT and STATIC_TLS_KEY",
     "STATIC_RELAY_ENGINE",

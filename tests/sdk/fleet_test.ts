@@ -8,8 +8,8 @@ import { type RelayProcess, startRelayProcess } from "../support/relay/process.t
 import { node, runInNode } from "../support/runtime/node.ts";
 
 const agents = inCampaign ? 60 : 18;
-/** On each port. */
-const places = 6;
+/** On each port: a tenth of all sessions. */
+const places = 8;
 /** In a second, and four times as many at once. */
 const newSockets = inCampaign ? 8 : 2;
 
@@ -69,7 +69,11 @@ async function connect({ options, folder }: Service, { name, agents, ...more }: 
 }
 
 Deno.test("all agents of a fleet that starts at once are in, at a relay with a few places for newcomers", async (t) => {
-  await using service = await startService({ STATIC_RELAY_UNAUTHENTICATED: String(places) });
+  const sessions = String(10 * places);
+  await using service = await startService({
+    STATIC_RELAY_SESSIONS: sessions,
+    STATIC_RELAY_SESSIONS_PER_ACCOUNT: sessions,
+  });
   const { api, relay, options } = service;
   const both = `${relay.quicUrl},${relay.grpcUrl}`;
 
