@@ -3,14 +3,12 @@ import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } fr
 import { createError } from "../base/errors.ts";
 
 /** Cover traffic by name. `docs/traffic.md` has the measured costs, and the protection of each. */
-export type CoverProfile = "off" | "light" | "standard" | "strong" | "swift";
+export type CoverProfile = "off" | "standard" | "strong";
 
-export const coverProfiles: Readonly<Record<CoverProfile, Cover>> = {
+const coverProfiles: Readonly<Record<CoverProfile, Cover>> = {
   off: { mode: "off", intervalMs: 0 },
-  light: { mode: "poisson", intervalMs: 60_000 },
   standard: { mode: "poisson", intervalMs: 10_000 },
   strong: { mode: "constant", intervalMs: 250 },
-  swift: { mode: "constant", intervalMs: 50 },
 };
 
 /** Cover traffic in detail: a profile, or mode and interval, and how much it may use. */
@@ -62,7 +60,7 @@ function parseChoice({ profile, mode, intervalMs }: CoverOptions): Cover {
   if (mode === undefined) {
     if (intervalMs !== undefined) throw refused("an interval needs a mode");
     const name = profile ?? "standard";
-    if (!Object.hasOwn(coverProfiles, name)) throw refused(`profiles are ${Object.keys(coverProfiles).join(", ")}`);
+    if (!Object.hasOwn(coverProfiles, name)) throw refused("the profile is off, standard or strong");
     return coverProfiles[name];
   }
   if (profile !== undefined) throw refused("give a profile or a mode, not both");

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import type { Connector } from "../transport/transport.ts";
-import { type CoverStop, parseCover } from "./cover.ts";
+import { type CoverProfile, type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
 
@@ -722,6 +722,7 @@ Deno.test("cover options: profiles by name, or a mode; what cannot work is refus
   assertEquals(parseCover({ mode: "constant" }), parseCover({ profile: "strong" }));
   const wrong = [
     "loud",
+    { profile: "light" },
     { profile: "strong", mode: "off" },
     { intervalMs: 10 },
     { mode: "constant", intervalMs: 4_001 },
@@ -734,4 +735,7 @@ Deno.test("cover options: profiles by name, or a mode; what cannot work is refus
     const error = assertThrows(() => parseCover(choice as Parameters<typeof parseCover>[0]), StaticError);
     assertEquals(error.code, "invalid_request");
   }
+  // An option that a program kept from before.
+  const kept = assertThrows(() => parseCover("swift" as CoverProfile), StaticError);
+  assertEquals(kept.message, "Cannot use these cover options: the profile is off, standard or strong");
 });

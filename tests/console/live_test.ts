@@ -248,7 +248,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
     await three.open(`${stack.api.url}/console/live`);
     await untilConnected(three, "cells");
     assertEquals(three.workers.length, 0);
-    await choose(three, "cover", "swift");
+    await choose(three, "cover", "strong");
     await untilConnected(three, "cells");
     await three.until(`Number(document.querySelector('[data-direction="sent"] [data-cover]').dataset.cover) > 20`);
     await three.press("Connection");

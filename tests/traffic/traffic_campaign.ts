@@ -10,7 +10,7 @@ import { loneIntervalMs, recordSender } from "./lone_sender.ts";
 import { packetCapture } from "./packet_capture.ts";
 import { type Group, record, type Recording, type RecordingOptions, states } from "./stage.ts";
 
-/** The shortest slots of a profile: times in a slot are drawn from half of it, so longer ones hide more. */
+/** A fifth of the slots of `strong`: times in a slot are drawn from half of it, so longer ones hide more. */
 const intervalMs = 50;
 /** 20 units of each state a second, each way. */
 const length = { rounds: 72, stateMs: 3_750 };

@@ -139,7 +139,7 @@ function endOf(bytes: Uint8Array): string {
 }
 
 export interface CoverChoice {
-  readonly profile: "off" | "light" | "standard" | "strong" | "swift";
+  readonly profile: "off" | "standard" | "strong";
   readonly text: string;
   /** Mean or tick; 0 for none. */
   readonly intervalMs: number;
@@ -147,10 +147,8 @@ export interface CoverChoice {
 
 export const coverChoices: readonly CoverChoice[] = [
   { profile: "off", text: "Off: the times of messages show", intervalMs: 0 },
-  { profile: "light", text: "Light: a cell a minute", intervalMs: 60_000 },
   { profile: "standard", text: "Standard: a cell every 10 s", intervalMs: 10_000 },
   { profile: "strong", text: "Strong: one cell every 250 ms, always", intervalMs: 250 },
-  { profile: "swift", text: "Swift: one cell every 50 ms, always", intervalMs: 50 },
 ];
 
 /** Both directions, cells alone: what TLS and QUIC add is left out. */

@@ -57,7 +57,7 @@ class Connected(NotCopied):
         :param token: instead of a key: a token, or a function that returns one.
         :param ca_file: a file with certificates to trust beside those of the runtime.
         :param transport: ``auto``, ``quic`` or ``grpc``.
-        :param cover: cover traffic: ``off``, ``light``, ``standard``, ``strong`` or ``swift``.
+        :param cover: cover traffic: ``off``, ``standard`` or ``strong``.
         :param runtime: path of Deno or Node; without it they are looked for.
         :param host: ``auto`` shares the agent with other programs of this user, also of other languages, through its host,
             which is started when none runs; ``off``, or nothing, holds it alone.
