@@ -15,7 +15,6 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   api: [],
   engine: [],
   relay: [],
-  traffic: [],
   e2e: ["10", "100"],
   host: [],
   python: [],
