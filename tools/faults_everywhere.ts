@@ -74,7 +74,7 @@ export const faultsEverywhere: readonly Fault[] = [
   },
   {
     name: "two-sessions-of-an-agent-both-count",
-    path: "relay/cluster/sessions.ts",
+    path: "relay/cluster/replica/sessions.ts",
     from: "Math.max(position * sessionsPerPosition, (place?.session ?? 0) + 1)",
     to: "Math.max(position * sessionsPerPosition, place?.session ?? 0)",
   },

@@ -10,14 +10,14 @@ import { isTest, lineAt, type SourceFile, type Violation } from "./source.ts";
 const modules: Readonly<Record<string, readonly string[]>> = {
   net: [
     "server/http2/incoming_sockets.ts",
-    "relay/cluster/node_transport.ts",
+    "relay/cluster/nodes/node_transport.ts",
     "sdk/platform/unix_sockets.ts",
     "sdk/platform/node_tls.ts",
     "sdk/platform/proxy_tunnel.ts",
     "cli/platform/http.ts",
   ],
   tls: [
-    "relay/cluster/node_transport.ts",
+    "relay/cluster/nodes/node_transport.ts",
     "sdk/platform/node_tls.ts",
     "sdk/platform/node_http.ts",
     "sdk/platform/proxy_tunnel.ts",

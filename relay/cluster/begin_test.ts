@@ -1,13 +1,13 @@
 // A relay that begins reads the log whatever the nearest node is able to give, or ends with the reason: it never hangs.
 import { assertEquals, assertRejects } from "@std/assert";
-import { connectToNodes } from "./node_connection.ts";
+import { connectToNodes } from "./nodes/node_connection.ts";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { appended, createChannel, message, readAll } from "../engine/testing/sample.ts";
-import { type Batch, decodeBatch, encodeBatch } from "./batch.ts";
-import { encodeCommand } from "./command.ts";
+import { type Batch, decodeBatch, encodeBatch } from "./log/batch.ts";
+import { encodeCommand } from "./log/command.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
 import { sharedUrls as urls } from "./testing/shared_nats.ts";
 

@@ -3,10 +3,10 @@
  * log's first entry. So nothing is translated, and every relay that begins has exactly what the file had.
  */
 import { EngineError, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
-import { forgetLog } from "./backup_file.ts";
-import { LogCopies } from "./log_copies.ts";
-import { type NodesOptions, openNodes } from "./nodes.ts";
-import { logNames, SharedLog } from "./shared_log.ts";
+import { forgetLog } from "./replica/backup_file.ts";
+import { LogCopies } from "./log/log_copies.ts";
+import { type NodesOptions, openNodes } from "./nodes/nodes.ts";
+import { logNames, SharedLog } from "./log/shared_log.ts";
 
 export interface ImportOptions extends Omit<NodesOptions, "name"> {
   readonly prefix: string;

@@ -1,7 +1,7 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connectToNodes } from "./node_connection.ts";
+import { connectToNodes } from "./nodes/node_connection.ts";
 import { DatabaseSync } from "node:sqlite";
 import { inCampaign } from "../../tests/support/campaign.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
@@ -23,8 +23,8 @@ import {
   samplePackage,
 } from "../engine/testing/sample.ts";
 import { testEngine } from "../engine/testing/test_engine.ts";
-import { encodeBatch } from "./batch.ts";
-import { encodeCommand } from "./command.ts";
+import { encodeBatch } from "./log/batch.ts";
+import { encodeCommand } from "./log/command.ts";
 import { importFile } from "./import_file.ts";
 import type { OpenCluster } from "./open_cluster.ts";
 import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";

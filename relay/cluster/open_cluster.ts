@@ -8,23 +8,23 @@ import { describeError, every, type Log, waits, within } from "../../server/mod.
 import type { Cluster } from "../core/cluster.ts";
 import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
-import { writeBackup } from "./backup_file.ts";
-import { type Command, encodeCommand } from "./command.ts";
-import { type FoundCopies, replaceCopy, warnOfSetBack } from "./former_copy.ts";
-import { LiveCluster } from "./live_cluster.ts";
-import { LogCopies } from "./log_copies.ts";
-import { LogSilences } from "./log_silences.ts";
-import { type Late, LogWriter } from "./log_writer.ts";
-import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
-import { whileMoving } from "./patience.ts";
+import { writeBackup } from "./replica/backup_file.ts";
+import { type Command, encodeCommand } from "./log/command.ts";
+import { type FoundCopies, replaceCopy, warnOfSetBack } from "./replica/former_copy.ts";
+import { LiveCluster } from "./memory/live_cluster.ts";
+import { LogCopies } from "./log/log_copies.ts";
+import { LogSilences } from "./silence/log_silences.ts";
+import { type Late, LogWriter } from "./log/log_writer.ts";
+import { type Nodes, type NodesOptions, openNodes } from "./nodes/nodes.ts";
+import { whileMoving } from "./nodes/patience.ts";
 import { Peers } from "./peers.ts";
-import { Replica } from "./replica.ts";
-import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replicated_engine.ts";
-import { logNames, SharedLog } from "./shared_log.ts";
-import { Shortening } from "./shortening.ts";
-import type { SilenceLimits } from "./silence.ts";
+import { Replica } from "./replica/replica.ts";
+import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replica/replicated_engine.ts";
+import { logNames, SharedLog } from "./log/shared_log.ts";
+import { Shortening } from "./log/shortening.ts";
+import type { SilenceLimits } from "./silence/silence.ts";
 import type { ClusterStats } from "./stats.ts";
-import { Tripwire } from "./tripwire.ts";
+import { Tripwire } from "./replica/tripwire.ts";
 
 export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   /** Of all names at the nodes. */

@@ -5,9 +5,9 @@
  */
 import type { Msg } from "@nats-io/nats-core";
 import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
-import type { Command } from "./command.ts";
-import type { Nodes } from "./nodes.ts";
-import type { ReplicaState } from "./replica_state.ts";
+import type { Command } from "./log/command.ts";
+import type { Nodes } from "./nodes/nodes.ts";
+import type { ReplicaState } from "./replica/replica_state.ts";
 
 export interface PeersOptions {
   readonly nodes: Nodes;

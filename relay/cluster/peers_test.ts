@@ -4,10 +4,10 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { openReplicaStore } from "../engine/mod.ts";
-import type { Command } from "./command.ts";
-import { type Nodes, openNodes } from "./nodes.ts";
+import type { Command } from "./log/command.ts";
+import { type Nodes, openNodes } from "./nodes/nodes.ts";
 import { Peers } from "./peers.ts";
-import { Replica } from "./replica.ts";
+import { Replica } from "./replica/replica.ts";
 import { freshPrefix } from "./testing/open_test_cluster.ts";
 import { sharedUrls } from "./testing/shared_nats.ts";
 

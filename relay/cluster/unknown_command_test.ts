@@ -2,10 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { encodeCbor } from "../../proto/mod.ts";
 import { openReplicaStore } from "../engine/mod.ts";
-import { encodeBatch } from "./batch.ts";
-import { toCbor } from "./command.ts";
-import { LiveState } from "./live_state.ts";
-import { Replica } from "./replica.ts";
+import { encodeBatch } from "./log/batch.ts";
+import { toCbor } from "./log/command.ts";
+import { LiveState } from "./memory/live_state.ts";
+import { Replica } from "./replica/replica.ts";
 
 const command = encodeCbor(toCbor({ op: "newer", secret: "the content" }));
 const log = [

@@ -6,9 +6,9 @@ import type { Random } from "../../../tests/support/random.ts";
 import { SimulatedTime } from "../../core/testing/simulated_time.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../../engine/mod.ts";
-import { type Command, encodeCommand } from "../command.ts";
-import { LogWriter } from "../log_writer.ts";
-import { Replica } from "../replica.ts";
+import { type Command, encodeCommand } from "../log/command.ts";
+import { LogWriter } from "../log/log_writer.ts";
+import { Replica } from "../replica/replica.ts";
 
 const longestDelayMs = 40;
 

@@ -1,0 +1,42 @@
+// An agent's newest session is the one it asked for last, although the log may have an older question behind it.
+import { assertEquals } from "@std/assert";
+import { openReplicaStore } from "../../engine/mod.ts";
+import { sampleAgent } from "../../engine/testing/sample.ts";
+import { Sessions } from "./sessions.ts";
+
+const agentId = sampleAgent(1);
+const at = (relay: string): { writer: string; relay: string; timeMs: number } => ({
+  writer: `writer of ${relay}`,
+  relay,
+  timeMs: 1,
+});
+
+async function withSessions(run: (sessions: Sessions) => void): Promise<void> {
+  const { database, engine } = await openReplicaStore({ path: ":memory:" });
+  run(new Sessions(database));
+  await engine.close();
+}
+
+Deno.test("a session that was asked for before its agent went to another relay does not replace the one there", async () => {
+  await withSessions((sessions) => {
+    const there = sessions.begin(agentId, { ...at("b"), position: 20, behind: 15 });
+    // Asked for first, and in the log last: its relay had no answer for long.
+    assertEquals(sessions.begin(agentId, { ...at("a"), position: 21, behind: 10 }), undefined);
+    assertEquals(sessions.placeOf(agentId)?.relay, "b");
+    assertEquals(sessions.isReplaced(agentId, there ?? 0), false);
+    // It has read of that one now.
+    const next = sessions.begin(agentId, { ...at("a"), position: 22, behind: 20 }) ?? 0;
+    assertEquals([sessions.placeOf(agentId)?.relay, sessions.isReplaced(agentId, there ?? 0)], ["a", true]);
+    sessions.end(agentId, next);
+    assertEquals(typeof sessions.begin(agentId, { ...at("c"), position: 23, behind: 5 }), "number");
+  });
+});
+
+Deno.test("sessions of one relay begin in the order in which they were asked for, and so do those of older relays", async () => {
+  await withSessions((sessions) => {
+    const first = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
+    const second = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
+    assertEquals([second - first, sessions.isReplaced(agentId, first)], [1, true]);
+    assertEquals(typeof sessions.begin(agentId, { ...at("b"), position: 21, behind: 20 }), "number");
+  });
+});
