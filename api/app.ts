@@ -15,7 +15,7 @@ import { addChangesRoutes } from "./routes/changes.ts";
 import { addConsoleRoutes, type ConsoleDeps } from "./routes/console.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
 import { addDiscoveryRoutes } from "./routes/discovery.ts";
-import { addDocumentationRoutes } from "./routes/documentation.ts";
+import { addDocumentationRoutes } from "./routes/documentation/documentation.ts";
 import { notFound, refuse } from "./routes/errors.ts";
 import { addHealthRoutes } from "./routes/health.ts";
 import { addJoinPageRoutes } from "./routes/join_page.ts";

@@ -2,7 +2,7 @@
 import { type Limit, type Limits, tellBytes, tellCount, tellRate, tellTime } from "../server/limits/mod.ts";
 import type { Config } from "./config.ts";
 import { tokenLifetimeSeconds } from "./domain/key_ring.ts";
-import { resetPauseMs } from "./domain/mail_codes.ts";
+import { resetPauseMs } from "./domain/mail/mail_codes.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
 import { ratesOf } from "./rate_limits.ts";
 import { publishableMessages } from "./routes/key_fields.ts";

@@ -42,7 +42,7 @@ import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
 import type { Store } from "./domain/store.ts";
-import { createMailQueue, type MailQueue } from "./domain/mail_queue.ts";
+import { createMailQueue, type MailQueue } from "./domain/mail/mail_queue.ts";
 import { createResets } from "./domain/resets.ts";
 import { createSessions } from "./domain/sessions.ts";
 import { createTokens } from "./domain/tokens.ts";

@@ -2,7 +2,7 @@
 import type { KeyRingSource } from "./key_ring_file.ts";
 import type { ExpiryStore } from "./domain/account_store.ts";
 import type { Clock } from "./domain/deps.ts";
-import type { MailQueue } from "./domain/mail_queue.ts";
+import type { MailQueue } from "./domain/mail/mail_queue.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
 import { describeError, type Log, type LogLevel } from "../server/mod.ts";

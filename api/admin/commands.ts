@@ -5,7 +5,7 @@
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, KeyOverview } from "../domain/admin_store.ts";
 import { exportLine, verifyAudit } from "../domain/audit.ts";
-import { emailKeyOf } from "../domain/emails.ts";
+import { emailKeyOf } from "../domain/mail/emails.ts";
 import type { Act } from "../domain/deps.ts";
 import type { Store } from "../domain/store.ts";
 

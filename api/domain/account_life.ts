@@ -6,7 +6,7 @@ import { type KnownPlace, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
 import type { Account, Act, Clock, Hasher, NewId, Party, RandomBytes } from "./deps.ts";
 import type { Devices } from "./devices.ts";
-import { emailKeyOf, mailSubject } from "./emails.ts";
+import { emailKeyOf, mailSubject } from "./mail/emails.ts";
 import { Fault } from "./fault.ts";
 import { defaultKeyName, type IssuedKey, type Keys } from "./keys.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type Letter,
   letterWith,
   resetPauseMs,
-} from "./mail_codes.ts";
+} from "./mail/mail_codes.ts";
 import { plainTraits } from "./powers.ts";
 import { orRefund, type RateLimiter } from "./rate_limit.ts";
 

@@ -4,7 +4,7 @@ import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./k
 import type { Login } from "./account_store.ts";
 import type { Account, AccountStore, Clock, Hasher, NewId, Party } from "./deps.ts";
 import type { Devices } from "./devices.ts";
-import { emailKeyOf } from "./emails.ts";
+import { emailKeyOf } from "./mail/emails.ts";
 import { plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
 

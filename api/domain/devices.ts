@@ -12,7 +12,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { type AccountId, decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
 import type { AccountLifeStore, Login } from "./account_store.ts";
-import { emailKeyOf } from "./emails.ts";
+import { emailKeyOf } from "./mail/emails.ts";
 import type { Clock, RandomBytes } from "./deps.ts";
 
 export const deviceLifetimeMs = 90 * 86_400_000;

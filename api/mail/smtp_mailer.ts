@@ -4,7 +4,7 @@
  */
 import { createTransport } from "nodemailer";
 import type { Message } from "../domain/account_store.ts";
-import type { Mailer } from "../domain/mail_queue.ts";
+import type { Mailer } from "../domain/mail/mail_queue.ts";
 import { isLoopback, type Secret, waits } from "../../server/mod.ts";
 
 /** `smtps://user:password@host:465`, or `smtp://…:587`, which must offer STARTTLS unless it is this machine. */

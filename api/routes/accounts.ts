@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { unknownKey } from "../domain/authentication.ts";
 import type { Account } from "../domain/deps.ts";
-import { mailSubject } from "../domain/emails.ts";
+import { mailSubject } from "../domain/mail/emails.ts";
 import { Fault } from "../domain/fault.ts";
 import type { IssuedKey, KeyRefusal } from "../domain/keys.ts";
 import { strangerAt } from "../domain/guesses.ts";

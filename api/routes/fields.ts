@@ -1,7 +1,7 @@
 /** The fields that requests and answers share. Each says in one sentence what it accepts; that sentence is what a user sees. */
 import { z } from "@hono/zod-openapi";
 import { limits, shownLines } from "../../proto/mod.ts";
-import { hostOfEmail } from "../domain/emails.ts";
+import { hostOfEmail } from "../domain/mail/emails.ts";
 import { isCommonPassword } from "../domain/common_passwords.ts";
 import { defaultKeyName } from "../domain/keys.ts";
 

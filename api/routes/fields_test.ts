@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { email, keyName, newPassword, password } from "./fields.ts";
-import { emailKeyOf } from "../domain/emails.ts";
+import { emailKeyOf } from "../domain/mail/emails.ts";
 
 Deno.test("a text of a whole body is refused at once: normalising 32,000 marks would hold up everybody for seconds", () => {
   const marks = `a${"\u0301".repeat(16_000)}${"\u0323".repeat(16_000)}`;

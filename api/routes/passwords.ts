@@ -4,7 +4,7 @@ import { Secret } from "../../server/mod.ts";
 import type { Attempt } from "../domain/account_life.ts";
 import type { CodePurpose } from "../domain/account_store.ts";
 import type { Caller } from "../domain/authentication.ts";
-import { mailboxOf, mailSubject } from "../domain/emails.ts";
+import { mailboxOf, mailSubject } from "../domain/mail/emails.ts";
 import type { Guess } from "../domain/guesses.ts";
 import { orRefund } from "../domain/rate_limit.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";

@@ -2,7 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 
 const read = (path: string): string => Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
-const pages = { "the console": read("api/console/page/style.css"), "/docs": read("api/routes/docs_assets.ts") };
+const pages = {
+  "the console": read("api/console/page/style.css"),
+  "/docs": read("api/routes/documentation/docs_assets.ts"),
+};
 const scaled = /(?<![\w-])(font(?:-size)?|padding[\w-]*|margin[\w-]*|gap|border-radius|word-spacing): ([^;}]+)/g;
 /** Beside a step: nothing, what the browser finds out, a circle, and shares of the whole page's size. */
 const unscaled = /^(?:0|auto|inherit|50%|8vh|125%|175%|[\d.]+|-1|system-ui|sans-serif|ui-monospace|monospace)$/;

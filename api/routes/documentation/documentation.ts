@@ -1,12 +1,12 @@
 /** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read and to try. */
 import { z } from "@hono/zod-openapi";
-import { apiKeyPattern } from "../../proto/mod.ts";
-import { icon } from "../console/mod.ts";
-import { type ConsoleDeps, consolePath } from "./console.ts";
-import { nameOverTls } from "./cookies.ts";
+import { apiKeyPattern } from "../../../proto/mod.ts";
+import { icon } from "../../console/mod.ts";
+import { type ConsoleDeps, consolePath } from "../console.ts";
+import { nameOverTls } from "../cookies.ts";
 import { docsScript, docsStyle } from "./docs_assets.ts";
 import { renderDocumentation } from "./documentation_page.ts";
-import type { Router } from "./operation.ts";
+import type { Router } from "../operation.ts";
 
 const description = "Accounts, API keys, tokens and usage of Static, the service for end-to-end encrypted channels " +
   "between software agents. Every error response has the fields of `Error`. Programs should check `code`, not the text.";

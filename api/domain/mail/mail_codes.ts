@@ -4,8 +4,8 @@
  * mailbox learns it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { RandomBytes } from "./deps.ts";
-import type { CodePurpose } from "./account_store.ts";
+import type { RandomBytes } from "../deps.ts";
+import type { CodePurpose } from "../account_store.ts";
 
 /** Crockford's: without I, L, O and U. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,5 +1,5 @@
 /** E-mail addresses: when two are the same, and which mailbox one leads to. */
-import type { CodePurpose } from "./account_store.ts";
+import type { CodePurpose } from "../account_store.ts";
 
 /**
  * Addresses are compared without regard to case; Unicode is put in one form first, and the host in the form in which mail
