@@ -9,7 +9,7 @@ import { natsInstalled, startNats } from "../tests/support/mod.ts";
 import { Child } from "./relay/child.ts";
 
 const receivers = 10;
-const messages = Number(Deno.env.get("STATIC_BENCH_MESSAGES") ?? "2000");
+const messages = 2_000;
 const token = grantedToken("00000000-0000-4000-8000-000000000001");
 const deno = ["run", "-A", "--no-check", "--quiet", "--unstable-net"];
 const script = (name: string): string => new URL(`relay/${name}.ts`, import.meta.url).pathname;

@@ -7,7 +7,7 @@ import { agentIdOf, binaryIdFromBytes, type ChannelId, parseAccountId, parseChan
 
 const bodyBytes = 1024;
 const channels = 8;
-const measureMs = Number(Deno.env.get("STATIC_BENCH_MS") ?? "2000");
+const measureMs = 2_000;
 
 const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
 const account = parseAccountId("00000000-0000-4000-8000-000000000001");

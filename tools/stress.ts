@@ -37,25 +37,22 @@ Deno.exit(exitCodeOf({
 
 async function run({ name, paths }: Campaign): Promise<{ line: string; code: Verdict }> {
   const seed = Deno.env.get("STATIC_TEST_SEED") ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
-  const tried = await Deno.makeTempFile({ prefix: "tried-" });
+  const tried = `${shared}/tried`;
+  await Deno.writeTextFile(tried, "");
   const began = performance.now();
   console.log(`\n--- ${name}, seed ${seed}`);
-  try {
-    const files = await findTestFiles(root, { paths, kinds: ["test", "campaign"] });
-    const env = { STATIC_STRESS: "1", STATIC_TEST_SEED: seed, STATIC_TRIED: tried };
-    const print = (text: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(text));
-    const result = await runTests({ name, files, lanes: 1, apart: true, env, maxMinutes, shows: true }, print);
-    const { passed, failed, skipped, isUnjudged = false } = result;
-    const code = exitCodeOf({ failed, notJudged: skipped.length + (isUnjudged ? 1 : 0) });
-    const counts = (await Deno.readTextFile(tried)).split("\n").filter((line) => line !== "");
-    const what = [`${passed + failed} tests`, ...counts].join(", ");
-    const found = isUnjudged ? "cut off" : failed > 0 ? `${failed} FAILED` : "nothing found";
-    const lacking = skipped.length > 0 ? `, ${skipped.length} not judged: ${skipped.join("; ")}` : "";
-    const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-    const line = `campaign ${name}: ${what}, seed ${seed}, ${minutes} min: ${found}${lacking} (exit ${code})`;
-    console.log(`\n${line}`);
-    return { line, code };
-  } finally {
-    await Deno.remove(tried);
-  }
+  const files = await findTestFiles(root, { paths, kinds: ["test", "campaign"] });
+  const env = { STATIC_STRESS: "1", STATIC_TEST_SEED: seed };
+  const print = (text: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(text));
+  const result = await runTests({ name, files, lanes: 1, apart: true, env, maxMinutes, shows: true }, print);
+  const { passed, failed, skipped, isUnjudged = false } = result;
+  const code = exitCodeOf({ failed, notJudged: skipped.length + (isUnjudged ? 1 : 0) });
+  const counts = (await Deno.readTextFile(tried)).split("\n").filter((line) => line !== "");
+  const what = [`${passed + failed} tests`, ...counts].join(", ");
+  const found = isUnjudged ? "cut off" : failed > 0 ? `${failed} FAILED` : "nothing found";
+  const lacking = skipped.length > 0 ? `, ${skipped.length} not judged: ${skipped.join("; ")}` : "";
+  const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+  const line = `campaign ${name}: ${what}, seed ${seed}, ${minutes} min: ${found}${lacking} (exit ${code})`;
+  console.log(`\n${line}`);
+  return { line, code };
 }

@@ -105,7 +105,7 @@ testWhen(needs, "planner, worker, observer and a person in a browser coordinate 
 async function installWheel(
   folder: string,
 ): Promise<{ readonly command: string; readonly environment: Readonly<Record<string, string>> } | undefined> {
-  const command = Deno.env.get("STATIC_TEST_PYTHON") ?? "python3";
+  const command = "python3";
   const isNewEnough = ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"];
   if (!installed(command).met || await run(command, isNewEnough, {}).ended() !== 0) return undefined;
   const wheel = await buildWheel(`${folder}/wheel`);

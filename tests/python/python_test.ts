@@ -59,9 +59,11 @@ testWhen(python, "the Python package", async (t) => {
     const env = {
       PATH: place,
       HOME: place,
-      STATIC_TEST_ENDPOINT: stack.quicUrl,
-      STATIC_TEST_API_URL: stack.api.url,
-      STATIC_TEST_API_KEY: stack.account.apiKey,
+      STATIC_TEST_SERVICE: JSON.stringify({
+        endpoint: stack.quicUrl,
+        apiUrl: stack.api.url,
+        apiKey: stack.account.apiKey,
+      }),
     };
     const suites = label === "Deno" || inCampaign ? ["test_endpoint"] : [ofSecondRuntime];
     return await runPythonTests({ interpreter, suites, label: `${label} alone on PATH`, env });
@@ -128,13 +130,8 @@ async function environment(
   const spent = await api.signUp();
   const lease = { nonce: crypto.randomUUID(), relay_id: "another", account_id: spent.id, messages: 1_000_000 };
   assertEquals((await api.call("POST", "/internal/v1/leases", { key: relaySecret, body: lease })).status, 200);
-  return {
-    STATIC_TEST_ENDPOINT: `${quicUrl},${grpcUrl}`,
-    STATIC_TEST_API_URL: api.url,
-    STATIC_TEST_API_KEY: apiKey,
-    STATIC_TEST_SPENT_KEY: spent.apiKey,
-    STATIC_TEST_CA_FILE: caFile,
-  };
+  const endpoint = `${quicUrl},${grpcUrl}`;
+  return { STATIC_TEST_SERVICE: JSON.stringify({ endpoint, apiUrl: api.url, apiKey, spentKey: spent.apiKey, caFile }) };
 }
 
 async function pathOf(program: string): Promise<string> {

@@ -17,7 +17,7 @@ import { setBackStop } from "./set_back_stop.ts";
 import { toldLeaves } from "./told_leaves.ts";
 import { twoFounders } from "./two_founders.ts";
 
-const lives = Number(Deno.env.get("STATIC_TEST_LIVES") ?? (inCampaign ? 100_000 : 30));
+const lives = inCampaign ? 100_000 : 30;
 const maxMoves = 200;
 
 function world<S>(name: string, create: (random: Random) => World<S>): void {

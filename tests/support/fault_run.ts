@@ -13,8 +13,6 @@ export interface FaultRunOptions {
   /** So many faults make it complete. */
   readonly wanted: number;
   readonly path?: string | undefined;
-  /** It ends early, with an audit. */
-  readonly untilMs?: number | undefined;
 }
 
 /** A line of the file. Lines have more, for readers. */
@@ -31,28 +29,17 @@ interface Line {
 export class FaultRun {
   readonly wanted: number;
   readonly #path: string | undefined;
-  readonly #untilMs: number;
   /** Of this process, where there is no file. */
   readonly #told: Line[] = [];
 
-  constructor({ wanted, path, untilMs = Infinity }: FaultRunOptions) {
+  constructor({ wanted, path }: FaultRunOptions) {
     this.wanted = wanted;
     this.#path = path;
-    this.#untilMs = untilMs;
   }
 
-  /** `STATIC_FAULTS` are wanted, `STATIC_CAMPAIGN_FILE` is the file, `STATIC_UNTIL` (milliseconds since 1970) its early end. */
+  /** `STATIC_FAULTS` are wanted, `STATIC_CAMPAIGN_FILE` is the file. */
   static fromEnvironment(wanted: number): FaultRun {
-    return new FaultRun({
-      wanted: numberFrom("STATIC_FAULTS") ?? wanted,
-      path: Deno.env.get("STATIC_CAMPAIGN_FILE"),
-      untilMs: numberFrom("STATIC_UNTIL"),
-    });
-  }
-
-  /** Whether no further fault is wanted. */
-  get isTimeOver(): boolean {
-    return Date.now() > this.#untilMs;
+    return new FaultRun({ wanted: numberFrom("STATIC_FAULTS") ?? wanted, path: Deno.env.get("STATIC_CAMPAIGN_FILE") });
   }
 
   /** Wanted faults that no audit has come after. Throws when the campaign has failed. */
@@ -108,13 +95,6 @@ export class FaultRun {
     const place = this.#path === undefined ? "" : ` (${this.#path})`;
     throw new Error(`The campaign has failed${place}, begin a new one: ${failure.failed}`);
   }
-}
-
-/** The names that `STATIC_FAULT_KINDS` has, with commas, or all. */
-export function chosenKinds(all: Readonly<Record<string, unknown>>): readonly string[] {
-  const named = Deno.env.get("STATIC_FAULT_KINDS")?.split(",") ?? Object.keys(all);
-  for (const kind of named) faultNamed(all, kind);
-  return named;
 }
 
 /** Throws when there is none: a fault that does not happen would count as one that nobody noticed. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -18,14 +19,15 @@ from static_sdk import Channel, ChannelManager, StaticClient
 T = TypeVar("T")
 C = TypeVar("C", StaticClient, ChannelManager)
 
-ENDPOINT = os.environ.get("STATIC_TEST_ENDPOINT", "")
-API_URL = os.environ.get("STATIC_TEST_API_URL", "")
-API_KEY = os.environ.get("STATIC_TEST_API_KEY", "")
-CA_FILE = os.environ.get("STATIC_TEST_CA_FILE", "")
+_SERVICE = json.loads(os.environ.get("STATIC_TEST_SERVICE", "{}"))
+ENDPOINT: str = _SERVICE.get("endpoint", "")
+API_URL: str = _SERVICE.get("apiUrl", "")
+API_KEY: str = _SERVICE.get("apiKey", "")
+CA_FILE: str = _SERVICE.get("caFile", "")
 #: A campaign tries more than the test command does.
 IN_CAMPAIGN = os.environ.get("STATIC_STRESS") == "1"
 #: An account that may send nothing more this month.
-SPENT_KEY = os.environ.get("STATIC_TEST_SPENT_KEY", "")
+SPENT_KEY: str = _SERVICE.get("spentKey", "")
 
 _numbers = itertools.count(1)
 
