@@ -73,8 +73,6 @@ export interface Config {
   readonly keyMemory: number;
   readonly maxActiveKeys: number;
   readonly maxGuests: number;
-  readonly leaseLifetimeMs: number;
-  readonly maxLeaseMessages: number;
 }
 
 /** Reads files that variables name (certificates). Throws `ConfigError`. */
@@ -115,18 +113,11 @@ function readAll(read: VariableReader): Config {
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     hashing: {
       passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
-      keys: readProfile(read, "STATIC_KEY_ARGON2", { memoryKiB: 4096, iterations: 1, parallelism: 1 }),
+      keys: { memoryKiB: 4096, iterations: 1, parallelism: 1 },
       workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), { min: 1, max: 64 }),
-      queueLimit: read.integer("STATIC_HASH_QUEUE", 64, { min: 2, max: 10_000 }),
+      queueLimit: 64,
     },
-    rateLimits: {
-      signUp: readRate(read, "STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),
-      failures: readRate(read, "STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
-      account: readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
-      changes: readRate(read, "STATIC_RATE_CHANGES", { limit: 1200, windowMs: 3_600_000 }),
-      passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
-      mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: 3_600_000 }),
-    },
+    rateLimits: readRates(read),
     mail: readMail(read),
     relayUrls: readRelayUrls(read, isDevelopment({ host, tlsTerminated })),
     // Not read here: a relay that is started after the API may have to make it first.
@@ -135,9 +126,21 @@ function readAll(read: VariableReader): Config {
     maxConnections: read.integer("STATIC_API_CONNECTIONS", 10_000, { min: 16, max: 1_000_000 }),
     keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
     maxActiveKeys: read.integer("STATIC_MAX_KEYS", 100, { min: 1, max: 10_000 }),
-    maxGuests: read.integer("STATIC_MAX_GUESTS", 1000, { min: 0, max: 1_000_000 }),
-    leaseLifetimeMs: 1000 * read.integer("STATIC_LEASE_SECONDS", 300, { min: 60, max: 86_400 }),
-    maxLeaseMessages: read.integer("STATIC_LEASE_MESSAGES", 10_000, { min: 1, max: 1_000_000 }),
+    maxGuests: 1000,
+  };
+}
+
+/** As many changes in an hour as an account has requests in a shorter time. */
+function readRates(read: VariableReader): Config["rateLimits"] {
+  const hourMs = 3_600_000;
+  const account = readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 });
+  return {
+    signUp: readRate(read, "STATIC_RATE_SIGN_UP", { limit: 20, windowMs: hourMs }),
+    failures: readRate(read, "STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
+    account,
+    changes: { limit: account.limit, windowMs: Math.max(hourMs, account.windowMs) },
+    passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
+    mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: hourMs }),
   };
 }
 
@@ -232,8 +235,10 @@ function readMail(read: VariableReader): Config["mail"] {
   ) {
     read.fault("STATIC_SMTP_URL", "smtps://user:password@host:465 or smtp://user:password@host:587");
   }
-  const from = read.text("STATIC_MAIL_FROM", "static@localhost");
-  if (!/^[^\s@<>,]+@[^\s@<>,]+$/.test(from)) read.fault("STATIC_MAIL_FROM", "an e-mail address");
+  const from = url?.searchParams.get("from") ?? "static@localhost";
+  if (!/^[^\s@<>,]+@[^\s@<>,]+$/.test(from)) {
+    read.fault("STATIC_SMTP_URL", "given with ?from= and an e-mail address, or without it");
+  }
   return { server, from };
 }
 

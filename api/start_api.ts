@@ -260,7 +260,7 @@ function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, 
     changes: createChanges({ store, clock, after }),
     keys,
     tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
-    usage: createUsage({ store, clock, newId, ...config }),
+    usage: createUsage({ store, clock, newId }),
     authenticator: createAuthenticator({
       store,
       clock,

@@ -17,9 +17,6 @@ export interface UsageDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly leaseLifetimeMs: number;
-  /** The most that one lease carries, whatever a relay asks for. */
-  readonly maxLeaseMessages: number;
 }
 
 export interface Usage {
@@ -36,12 +33,15 @@ export interface Usage {
   forgetClosed(): Promise<void>;
 }
 
+const leaseLifetimeMs = 300_000;
+/** The most that one lease carries, whatever a relay asks for. */
+const maxLeaseMessages = 10_000;
 const maxListedLeases = 1000;
 const closedLeaseKeptMs = 24 * 3600 * 1000;
 /** At a time: a statement must end within the database's deadline. */
 const maxForgottenLeases = 2000;
 
-export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMessages }: UsageDeps): Usage {
+export function createUsage({ store, clock, newId }: UsageDeps): Usage {
   return {
     read: async (accountId) => {
       const nowMs = clock();

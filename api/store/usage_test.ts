@@ -149,8 +149,6 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
           store,
           clock: () => november + dayMs + 1,
           newId: () => crypto.randomUUID(),
-          leaseLifetimeMs: 300_000,
-          maxLeaseMessages: 100,
         });
         const [old, recent, crashed] = [
           await takeLease(store, { accountId, relayId: "tidy", periodStartMs: november }),

@@ -26,8 +26,8 @@ export function readProxyConfig(variable: ReadVariable): ProxyConfig {
     return {
       relay: { ...readRelay(read), caCerts: caCerts === undefined ? [] : [caCerts] },
       listen: {
-        hostname: read.text("STATIC_PROXY_HOST", "127.0.0.1"),
-        port: read.port("STATIC_PROXY_PORT", defaultPort),
+        hostname: read.text("STATIC_RELAY_HOST", "127.0.0.1"),
+        port: read.port("STATIC_RELAY_GRPC_PORT", defaultPort),
       },
       certificateFiles: readOwnCertificate(read),
       origins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com") ?? [],

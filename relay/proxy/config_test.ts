@@ -28,8 +28,8 @@ Deno.test("the proxy needs a relay and a certificate of its own, and listens on 
       ...complete,
       STATIC_RELAY_URL: "quic://[::1]",
       STATIC_CA_FILE: caFile,
-      STATIC_PROXY_HOST: "::",
-      STATIC_PROXY_PORT: "5443",
+      STATIC_RELAY_HOST: "::",
+      STATIC_RELAY_GRPC_PORT: "5443",
       STATIC_CORS_ORIGINS: "https://a.example, https://b.example",
     });
     assertEquals(more.relay, { hostname: "::1", port: 4433, caCerts: ["CA"] });
@@ -44,7 +44,7 @@ Deno.test("all faults of the configuration are told together, without the values
   const values = {
     STATIC_RELAY_URL: "https://canary",
     STATIC_CA_FILE: "/canary",
-    STATIC_PROXY_PORT: "canary",
+    STATIC_RELAY_GRPC_PORT: "canary",
     STATIC_CORS_ORIGINS: "canary.example",
     STATIC_TLS_CERT: "/canary.pem",
   };

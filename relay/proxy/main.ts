@@ -49,7 +49,7 @@ async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promi
   });
   const allowsOrigin = (origin: string): boolean => config.origins.includes(origin);
   return await naming(
-    { port: config.listen.port, variable: "STATIC_PROXY_PORT" },
+    { port: config.listen.port, variable: "STATIC_RELAY_GRPC_PORT" },
     () => listenGrpc({ service, ...config.listen, certificate, allowsOrigin, notReady: () => undefined, onFault }),
   );
 }

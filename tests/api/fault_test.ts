@@ -105,13 +105,12 @@ testWhen(
 
 Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bounded, other requests stay quick", async () => {
   const backend = await anyBackend.open();
-  const queueLimit = 4;
-  const api = await startTestApi({
+  const environment = {
     ...backend.environment,
     STATIC_PASSWORD_ARGON2: "m=19456,t=2,p=1",
     STATIC_HASH_WORKERS: "1",
-    STATIC_HASH_QUEUE: String(queueLimit),
-  });
+  };
+  const api = await startTestApi(environment, { queueLimit: 4 });
   try {
     const { apiKey } = await api.signUp();
     await api.call("POST", "/v1/tokens", { key: apiKey });

@@ -11,8 +11,7 @@ Deno.test("mail that no server takes waits, bounded, and is delivered once one d
   const port = freePort();
   const environment = {
     ...backend.environment,
-    STATIC_SMTP_URL: `smtp://127.0.0.1:${port}`,
-    STATIC_MAIL_FROM: "static@service.example",
+    STATIC_SMTP_URL: `smtp://127.0.0.1:${port}?from=static@service.example`,
   };
   let api = await startTestApi(environment);
   const sql = backend.sql();

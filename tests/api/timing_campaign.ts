@@ -30,7 +30,6 @@ Deno.test("unknown and wrong take alike, for accounts and for keys, with the pro
   const api = await startTestApi({
     ...backend.environment,
     STATIC_PASSWORD_ARGON2: "m=19456,t=2,p=1",
-    STATIC_KEY_ARGON2: "m=4096,t=1,p=1",
     // So many are used up by the first pair, and do not come back.
     STATIC_RATE_PASSWORDS: "24/86400",
   });

@@ -295,7 +295,6 @@ async function openStage(): Promise<Stage> {
         STATIC_INTERNAL_PORT: "0",
         STATIC_RELAY_GRPC_PORT: "0",
         STATIC_RELAY_QUIC_PORT: "0",
-        STATIC_PROXY_PORT: "0",
         STATIC_ADMIN_PORT: "0",
       };
     },

@@ -11,8 +11,6 @@ const guesser = new URL("attackers/password_guesser.ts", import.meta.url);
 /** As in production, where the harness has light ones. */
 const production = {
   STATIC_PASSWORD_ARGON2: "m=19456,t=2,p=1",
-  STATIC_KEY_ARGON2: "m=4096,t=1,p=1",
-  STATIC_HASH_QUEUE: "64",
   STATIC_RATE_FAILURES: "30/60",
 };
 

@@ -26,7 +26,7 @@ export async function startProxyProcess(relay: { quicPort: number; ca: string })
   const process = spawnPart(args, {
     STATIC_RELAY_URL: `quic://localhost:${relay.quicPort}`,
     STATIC_CA_FILE: caFile,
-    STATIC_PROXY_PORT: "0",
+    STATIC_RELAY_GRPC_PORT: "0",
     STATIC_TLS_CERT: certFile,
     STATIC_TLS_KEY: keyFile,
   });
