@@ -29,6 +29,24 @@ const relayFloors: readonly (readonly string[])[] = [
   ["relay/main.ts", "relay/mod.ts", "relay/import/"],
 ];
 
+/** The rooms of the relay's core, and those of its cluster, in the same way. */
+const coreFloors: readonly (readonly string[])[] = [
+  ["relay/core/limits/"],
+  ["relay/core/channel/"],
+  ["relay/core/upkeep/"],
+  ["relay/core/session/"],
+  ["relay/core/requests/"],
+  ["relay/core/relay_core.ts"],
+];
+const clusterFloors: readonly (readonly string[])[] = [
+  ["relay/cluster/nodes/"],
+  ["relay/cluster/log/"],
+  ["relay/cluster/replica/"],
+  ["relay/cluster/memory/", "relay/cluster/silence/"],
+  ["relay/cluster/peers.ts"],
+  ["relay/cluster/open_cluster.ts", "relay/cluster/import_file.ts"],
+];
+
 /** Inside a package, adapters import the core and never the reverse. */
 const mayNotImport: readonly { readonly from: string; readonly to: readonly string[] }[] = [
   // Protobuf is for what speaks gRPC: the SDK's package and browsers do without its runtime.
@@ -44,8 +62,10 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
   { from: "relay/core/", to: ["server/mod.ts", "server/http2/"] },
   { from: "relay/engine/", to: ["server/http2/"] },
-  ...relayFloors.flatMap((floor, level) =>
-    floor.map((from) => ({ from, to: relayFloors.slice(level).flat().filter((room) => room !== from) }))
+  ...[relayFloors, coreFloors, clusterFloors].flatMap((floors) =>
+    floors.flatMap((floor, level) =>
+      floor.map((from) => ({ from, to: floors.slice(level).flat().filter((room) => room !== from) }))
+    )
   ),
   { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/session/", to: ["sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },

@@ -18,6 +18,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["mod", "cli/main.ts", 'import { World } from "../sdk/mls/testing/world.ts";'],
   ["mod", "bench/http2.ts", 'import { Outbox } from "../server/http2/outbox.ts";'],
   ["direction", "api/domain/keys.ts", 'import { sql } from "../store/sql.ts";'],
+  ["direction", "relay/core/limits/rates.ts", 'import { Session } from "../session/session.ts";'],
   ["direction", "relay/core/relay_core.ts", 'import { listen } from "../listeners/quic.ts";'],
   ["direction", "relay/listeners/quic.ts", 'import { toConnectError } from "../grpc/errors.ts";'],
   ["direction", "relay/grpc/service.ts", 'import { quicOptions } from "../listeners/quic_options.ts";'],

@@ -1,9 +1,8 @@
 /** Everything in the core that agents may do only so often, in one table. Each rate has a bucket for each of its keys. */
 import { AddressBuckets, type Bucket, Buckets, type Rate, takeOfAll } from "../../../server/limits/mod.ts";
-import type { Agent } from "../session/agent.ts";
 import type { CoreConfig } from "../config.ts";
 import type { Cost } from "./fair_turns.ts";
-import { partOf, sharesOf } from "./shares.ts";
+import { partOf, sharesOf, type Sharing } from "./shares.ts";
 
 const hourSeconds = 60 * 60;
 const daySeconds = 24 * hourSeconds;
@@ -58,11 +57,11 @@ class AccountBuckets {
     this.#rateOf = rateOf;
   }
 
-  of(agent: Agent, nowMs: number): readonly Bucket[] {
+  of(agent: Sharing, nowMs: number): readonly Bucket[] {
     return sharesOf(agent).map(({ name, part }) => this.#of(part).of(name, nowMs));
   }
 
-  take(agent: Agent, nowMs: number, amount: Cost): number | undefined {
+  take(agent: Sharing, nowMs: number, amount: Cost): number | undefined {
     return amount === 0 ? undefined : takeOfAll(this.of(agent, nowMs), nowMs, amount);
   }
 

@@ -4,8 +4,7 @@
  * agents with tokens of the account's publishable keys, which anybody has. They have half as much beside it, and one visitor an
  * eighth of that: so they take nothing from the account's own agents, and none takes everything from the others.
  */
-import type { KeyId } from "../../../proto/mod.ts";
-import type { Agent } from "../session/agent.ts";
+import type { AccountId, KeyId, TokenGrant } from "../../../proto/mod.ts";
 
 export const keyPart = 0.5;
 export const visitorsPart = 0.5;
@@ -17,7 +16,14 @@ export interface Share {
   readonly part: number;
 }
 
-type Sharing = Pick<Agent, "account" | "grant" | "visitor">;
+/** An agent, as far as it matters for its shares. */
+export interface Sharing {
+  readonly account: AccountId;
+  /** Rights of its token; undefined for everything. */
+  readonly grant?: TokenGrant | undefined;
+  /** The network that it comes from, if its token is of a publishable key: many use that. */
+  readonly visitor?: string | undefined;
+}
 
 /** The shares of an agent: its use is taken of each of them. */
 export function sharesOf(agent: Sharing): readonly Share[] {
@@ -29,17 +35,17 @@ export function sharesOf(agent: Sharing): readonly Share[] {
 }
 
 /** The account, or all visitors of it. */
-export function partyOf({ account, visitor }: Pick<Agent, "account" | "visitor">): string {
+export function partyOf({ account, visitor }: Pick<Sharing, "account" | "visitor">): string {
   return visitor === undefined ? account : `${account} visitors`;
 }
 
 /** The account, or one visitor of it. */
-export function askerOf({ account, visitor }: Pick<Agent, "account" | "visitor">): string {
+export function askerOf({ account, visitor }: Pick<Sharing, "account" | "visitor">): string {
   return visitor === undefined ? account : `${account} ${visitor}`;
 }
 
 /** Undefined when its token names none. */
-export function keyOf({ grant }: Pick<Agent, "grant">): KeyId | undefined {
+export function keyOf({ grant }: Pick<Sharing, "grant">): KeyId | undefined {
   return grant?.key ?? undefined;
 }
 

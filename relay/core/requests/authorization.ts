@@ -54,16 +54,6 @@ export const needs: { readonly [Name in CallName]: Need } = {
   LeaveChannel: "any",
 };
 
-/** Whether its bearer may know of the channel. */
-export function covers(grant: TokenGrant | undefined, channel: Channel): boolean {
-  return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
-}
-
-/** A guest pass: its channel is named by its id. */
-export function isGuest({ grant }: Pick<Agent, "grant">): boolean {
-  return grant !== undefined && grant.scopes.some((scope) => "channelId" in scope);
-}
-
 /** Throws, or rejects with, `Refusal`. At once where the channel is in memory, so that requests keep their order. */
 export function authorize(asker: AgentAsker, grant: TokenGrant, envelope: ClientEnvelope): void | Promise<void> {
   const { operation } = envelope;

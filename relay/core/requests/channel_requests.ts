@@ -10,8 +10,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { covers } from "./authorization.ts";
-import { sentBy } from "../session/agent.ts";
+import { covers, sentBy } from "../session/agent.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { Membership } from "../channel/channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../channel/entry_body.ts";
@@ -88,7 +87,7 @@ export async function listChannels(
     // A page of channels that are not in memory would keep everybody else waiting.
     if (!core.channels.isLoaded(channelId) && ++read % readsAtOnce === 0) await core.slowTurns.take(partyOf(agent), 1);
     const channel = await core.channels.open(channelId);
-    if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent.grant, channel)) continue;
+    if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent, channel)) continue;
     channels.push(summarise(channel, asker));
   }
   return { channels, more: page.more };

@@ -1,10 +1,11 @@
 /** An agent that is connected, and what its token says of it. */
-import type { AccountId, AgentId, TokenGrant } from "../../../proto/mod.ts";
+import { type AccountId, type AgentId, type ChannelId, type ChannelName, rightsIn } from "../../../proto/mod.ts";
 import type { NewEntry } from "../../engine/engine.ts";
 import type { Plan } from "../limits/plans.ts";
+import type { Sharing } from "../limits/shares.ts";
 
 /** The owner of a session, once it has proved its identity. */
-export interface Agent {
+export interface Agent extends Sharing {
   readonly agentId: AgentId;
   readonly publicKey: Uint8Array;
   account: AccountId;
@@ -14,13 +15,22 @@ export interface Agent {
   expiresAtMs: number;
   /** Its session's number, where several relays share a log. */
   readonly session?: number | undefined;
-  /** Rights of its token; undefined for everything. */
-  readonly grant?: TokenGrant | undefined;
-  /** The network that it comes from, if its token is of a publishable key: many use that. */
-  readonly visitor?: string | undefined;
 }
 
 /** Fields of an agent's entries, so that those of a session that was replaced at another relay are void. */
 export function sentBy({ agentId, session }: Pick<Agent, "agentId" | "session">): Pick<NewEntry, "by"> {
   return session === undefined ? {} : { by: { agentId, session } };
+}
+
+/** Whether it may know of the channel. */
+export function covers(
+  { grant }: Pick<Agent, "grant">,
+  channel: { readonly name: ChannelName; readonly channelId: ChannelId },
+): boolean {
+  return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
+}
+
+/** By a guest pass: its channel is named by its id. */
+export function isGuest({ grant }: Pick<Agent, "grant">): boolean {
+  return grant !== undefined && grant.scopes.some((scope) => "channelId" in scope);
 }

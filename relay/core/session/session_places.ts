@@ -9,8 +9,7 @@
  */
 import { type KeyId, RecentMap } from "../../../proto/mod.ts";
 import { type Newcomer, type Place, Places, type Standing } from "../../../server/limits/mod.ts";
-import type { Agent } from "./agent.ts";
-import { isGuest } from "../requests/authorization.ts";
+import { type Agent, isGuest } from "./agent.ts";
 import type { CoreConfig } from "../config.ts";
 import type { EndReason } from "../link.ts";
 import type { PlaceDeps } from "../limits/place_deps.ts";

@@ -1,8 +1,8 @@
 /** Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges the joining commit. */
 import { encodeNotice, generationOf } from "../../../proto/mod.ts";
-import { covers } from "../requests/authorization.ts";
 import type { Background } from "../background.ts";
 import type { Channel } from "../channel/channel.ts";
+import { covers } from "./agent.ts";
 import type { Session } from "./session.ts";
 
 /** One Welcome after the other, each when the link has room for it: they may be large. */
@@ -14,8 +14,9 @@ export function pushWelcomes(session: Session, background: Background): void {
 }
 
 async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
-  const { agentId, grant } = session.agent ?? {};
-  if (agentId === undefined || !covers(grant, channel) || !channel.hasWelcomeFor(agentId)) return;
+  const { agent } = session;
+  if (agent === undefined || !covers(agent, channel) || !channel.hasWelcomeFor(agent.agentId)) return;
+  const { agentId } = agent;
   const sequence = channel.state.welcomes.get(agentId) ?? 0;
   const carrier = await channel.itemAt(sequence);
   const joinedSequence = channel.state.members.get(agentId)?.joinedSequence;
