@@ -337,13 +337,14 @@ class Acting {
   }
 
   write(position: number): void {
-    const member = this.#member;
-    member.disk = Object.freeze({ record: orderRecord(member.machine, position), position });
+    const { machine, disk: { record } } = this.#member;
+    this.#member.disk = Object.freeze({ record: machine.isOpen ? record : orderRecord(machine, position), position });
   }
 
   close(): void {
     this.#push({ type: "closing" });
-    this.write(this.#member.read);
+    const { machine, read } = this.#member;
+    this.#member.disk = Object.freeze({ record: orderRecord(machine, read), position: read });
     this.#start();
   }
 

@@ -153,10 +153,9 @@ function lost(run: Run, epoch: number): void {
 }
 
 function enter({ state }: Run, { sequence, epoch }: { readonly sequence: number; readonly epoch: number }): void {
-  const { isOpen } = state;
   const { points, ...rest } = newOrder(state.channelId, sequence, epoch);
   state.points.splice(0, state.points.length, ...points);
-  Object.assign(state, { ...rest, isOpen });
+  Object.assign(state, rest);
 }
 
 function addAhead(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): void {

@@ -69,7 +69,7 @@ export interface OrderState {
   agreed: number;
   /** Members that saw something else in this epoch, and in the one before it. */
   differs: { readonly here: readonly AgentId[]; readonly before: readonly AgentId[] };
-  /** On disk nothing is known of what we have sent since: a process that finds it so is not sure. */
+  /** The disk says that we send, and nothing that came since: a process that finds it so is not sure. */
   isOpen: boolean;
 }
 

@@ -242,7 +242,7 @@ export class ChannelRooms implements Rooms {
       channelId: membership.channelId,
       store,
       position: () => reading.position,
-      alongside: (position) => [this.order.recordAt(position)],
+      alongside: (position) => this.order.changesAt(position),
       onDurable: () => {
         void this.#found(durable);
         return membership.durable.forgetBefore(reading.oldestEpoch);

@@ -105,8 +105,12 @@ export class OrderRunner {
 
   // On disk
 
-  /** To be written with this position. */
-  recordAt(position: number): RecordChange {
+  /** To be written with this position. While the disk knows that we send, nothing: killed then, we are not sure anyway. */
+  changesAt(position: number): RecordChange[] {
+    return this.#state.isOpen ? [] : [this.#recordAt(position)];
+  }
+
+  #recordAt(position: number): RecordChange {
     return putOrder(this.#parts.membership.channelId, orderRecord(this.#state, position));
   }
 
@@ -118,14 +122,14 @@ export class OrderRunner {
   /** To be written before anything is sent. */
   opening(): RecordChange {
     this.#step({ type: "opening" });
-    return this.recordAt(this.#parts.durable());
+    return this.#recordAt(this.#parts.durable());
   }
 
   /** The channel is closed here. */
   close(): Promise<void> {
     this.#step({ type: "closing" });
     const { store, durable, onFault } = this.#parts;
-    return store.batch([this.recordAt(durable())]).catch(onFault);
+    return store.batch([this.#recordAt(durable())]).catch(onFault);
   }
 
   #step(event: OrderEvent): void {
