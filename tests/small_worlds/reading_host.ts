@@ -92,7 +92,7 @@ export interface Group {
   readonly name: string;
 }
 
-type SenderRecord = NonNullable<ReturnType<Senders["done"]>>;
+type SenderRecord = NonNullable<ReturnType<Senders["record"]>>;
 
 /** A commit of ours, of which we have not heard. */
 export interface Own {
@@ -304,7 +304,8 @@ export class Acting {
     const senders = new Senders(agent.born.senders);
     const records = new Map(agent.born.senders);
     for (const arrival of agent.arrived.map(({ sender, ...counted }) => senders.take(sender, counted))) {
-      const record = this.#isDone(arrival) ? senders.done(arrival) : undefined;
+      if (this.#isDone(arrival)) senders.done(arrival);
+      const record = senders.record(arrival.sender);
       if (record !== undefined) records.set(arrival.sender, record);
     }
     const before = oldestEpoch(agent.reading, facts);

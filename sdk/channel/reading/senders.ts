@@ -40,6 +40,12 @@ interface Taken {
   readonly id: MessageId;
 }
 
+/** A message that was shown, among those of its sender. */
+interface Shown {
+  readonly ids: Set<MessageId>;
+  readonly id: MessageId;
+}
+
 /** The messages of one sender's membership that the application has processed. */
 interface Progress {
   /** The highest counter that it is done with. */
@@ -57,9 +63,9 @@ export class Senders {
   readonly #before = new Map<AgentId, SenderRecord>();
   /** By sender and first counter, in this membership. In memory only: what was repeated is an explanation, not a rule. */
   readonly #ids = new Map<AgentId, Map<number, Taken>>();
-  /** Sender and id of the latest messages that came in bundles: they may come again by themselves. In memory only. */
-  readonly #shown = new Set<string>();
-  readonly #shownInOrder: string[] = [];
+  /** Of the latest messages that came in bundles, by sender: they may come again by themselves. In memory only. */
+  readonly #shown = new Map<AgentId, Set<MessageId>>();
+  readonly #shownInOrder: Shown[] = [];
   #shownCount = 0;
   /** Counters that had not arrived when their sender said that they would not. In memory only. */
   readonly #closed = new Map<AgentId, readonly Hole[]>();
@@ -118,17 +124,18 @@ export class Senders {
 
   /** Whether the application has been given this message under another counter. */
   wasShown(sender: AgentId, id: MessageId): boolean {
-    return this.#shown.has(`${sender} ${id}`);
+    return this.#shown.get(sender)?.has(id) ?? false;
   }
 
   /** It came with others: if they come apart, it comes under another counter. */
   shownInBundle(sender: AgentId, id: MessageId): void {
-    const key = `${sender} ${id}`;
+    const ids = this.#shown.get(sender) ?? new Set();
+    this.#shown.set(sender, ids);
     const at = this.#shownCount++ % maxShown;
     const oldest = this.#shownInOrder[at];
-    if (oldest !== undefined) this.#shown.delete(oldest);
-    this.#shownInOrder[at] = key;
-    this.#shown.add(key);
+    oldest?.ids.delete(oldest.id);
+    this.#shownInOrder[at] = { ids, id };
+    ids.add(id);
   }
 
   /** The message has arrived. `messageId` is that under which the relay took it. */
@@ -143,13 +150,19 @@ export class Senders {
     return { sender, counter, epoch, since: known.since };
   }
 
-  /** The application is done with it. Returns what to store: messages that it is not done with count as missing there. */
-  done({ sender, counter, since }: Arrival): SenderRecord | undefined {
-    const [known, progress] = [this.#known.get(sender), this.#progress.get(sender)];
-    if (known === undefined || progress === undefined || known.since !== since) return undefined;
+  /** The application is done with it. */
+  done({ sender, counter, since }: Arrival): void {
+    const progress = this.#progress.get(sender);
+    if (progress === undefined || this.#known.get(sender)?.since !== since) return;
     progress.open.delete(counter);
     progress.highest = Math.max(progress.highest, counter);
-    const { highest } = progress;
+  }
+
+  /** Returns what to store of a sender: messages that the application is not done with count as missing there. */
+  record(sender: AgentId): SenderRecord | undefined {
+    const [known, progress] = [this.#known.get(sender), this.#progress.get(sender)];
+    if (known === undefined || progress === undefined) return undefined;
+    const [{ since }, { highest }] = [known, progress];
     const holes = known.missing.filter(({ first }) => first < highest)
       .map(({ first, last }) => ({ first, last: Math.min(last, highest - 1) }));
     for (const open of progress.open) {

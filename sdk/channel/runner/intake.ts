@@ -20,11 +20,12 @@ import type { RecordChange } from "../../store/mod.ts";
 import type { HealthLog } from "../health.ts";
 import { reportDoubtful } from "../group/key_reports.ts";
 import type { Membership } from "../group/membership.ts";
-import { type SenderRecord, senderWriter } from "../records.ts";
-import type { Counted, Senders } from "../reading/senders.ts";
+import { senderWriter } from "../records.ts";
+import type { Arrival, Counted, Senders } from "../reading/senders.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
+import type { Noted } from "./position_runner.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
 
@@ -52,7 +53,7 @@ export interface IntakeParts {
   /** The user's own name for an agent. */
   readonly nameOf: (agentId: AgentId) => string | undefined;
   readonly maxAgeMs: () => number;
-  readonly onDone: (changes: readonly RecordChange[]) => void;
+  readonly onDone: (changes: readonly Noted[]) => void;
   readonly confirmations: Pick<ConfirmationRunner, "heard">;
   readonly order: Pick<OrderRunner, "opened">;
 }
@@ -60,6 +61,8 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #putSender: ReturnType<typeof senderWriter>;
+  /** What is noted of each sender with every message: the same, so that it is written once. */
+  readonly #arrived = new Map<AgentId, Noted>();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -139,7 +142,7 @@ export class Intake {
     const opened = isNew ? { id: part.id, ...from, timeMs, sequence } : undefined;
     const incoming = isNew && opened !== undefined ? this.#readPart(part.plaintext, opened, isAlone) : undefined;
     this.#parts.confirmations.heard(agentId, epoch, incoming?.fields.confirmation);
-    if (incoming === undefined) return void this.#parts.onDone(this.#changes([{ arrival }]));
+    if (incoming === undefined) return void this.#parts.onDone([this.#done(arrival)]);
     if (!isAlone) senders.shownInBundle(agentId, incoming.id);
     const keys = counter === aad.counter ? opening.receipt.ratchets.application.skipped.size : 0;
     const bytes = (part?.plaintext.length ?? 0) + keys * skippedKeyBytes;
@@ -201,22 +204,26 @@ export class Intake {
   }
 
   /** The changes to write when the application is done with these. */
-  changesOf(items: readonly InboxItem[]): RecordChange[] {
-    return this.#changes(items);
+  changesOf(items: readonly InboxItem[]): Noted[] {
+    const changes: Noted[] = [];
+    for (const { opening, arrival } of items) {
+      if (--opening.open === 0) changes.push(...this.#parts.membership.durable.consume(opening.receipt));
+      changes.push(this.#done(arrival));
+    }
+    return changes;
   }
 
-  #changes(items: readonly (Pick<InboxItem, "arrival"> & Partial<Pick<InboxItem, "opening">>)[]): RecordChange[] {
-    const { membership: { durable }, senders } = this.#parts;
-    const newest = new Map<AgentId, SenderRecord>();
-    const changes = items.flatMap(({ opening }) =>
-      opening !== undefined && --opening.open === 0 ? durable.consume(opening.receipt) : []
-    );
-    for (const { arrival } of items) {
-      const record = senders.done(arrival);
-      if (record !== undefined) newest.set(arrival.sender, record);
-    }
-    for (const [sender, record] of newest) changes.push(this.#putSender(sender, record));
-    return changes;
+  #done(arrival: Arrival): Noted {
+    const { sender } = arrival;
+    this.#parts.senders.done(arrival);
+    const known = this.#arrived.get(sender);
+    if (known !== undefined) return known;
+    const noted = (): RecordChange | undefined => {
+      const record = this.#parts.senders.record(sender);
+      return record && this.#putSender(sender, record);
+    };
+    this.#arrived.set(sender, noted);
+    return noted;
   }
 
   #finish(receipt: Receipt): void {

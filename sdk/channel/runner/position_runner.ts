@@ -21,8 +21,11 @@ import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 
 const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
-/** To be written. A function is asked when it is written: others may write the same record before that. */
-export type Noted = RecordChange | (() => RecordChange);
+/**
+ * To be written. A function is asked when it is written, and once however often it was noted: others may write the same record before
+ * that, and it may have nothing to say any more.
+ */
+export type Noted = RecordChange | (() => RecordChange | undefined);
 
 export interface PositionParts {
   readonly channelId: ChannelId;
@@ -46,7 +49,7 @@ export class PositionRunner {
   readonly #steps: Steps<PositionEvent, PositionEffect>;
   readonly #waiting = new Calls();
   /** For the next write, whatever stands in the queue before it: the position of that moment is behind them. */
-  readonly #changes: Noted[] = [];
+  readonly #changes = new Set<Noted>();
   /** Messages that are noted, and wait for their step while another room writes. */
   #unstepped = 0;
 
@@ -87,7 +90,7 @@ export class PositionRunner {
 
   /** The application is done with something, or the log moved on past entries that are not for it. */
   note(changes: readonly Noted[] = [], messages = 0): void {
-    for (const change of changes) this.#changes.push(change);
+    for (const change of changes) this.#changes.add(change);
     this.#unstepped += messages;
     this.#steps.push({ type: "noted", changes: changes.length, messages });
   }
@@ -114,7 +117,7 @@ export class PositionRunner {
 
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
-    this.#changes.length = 0;
+    this.#changes.clear();
     this.#steps.pushFirst({ type: "entered", position });
   }
 
@@ -150,7 +153,9 @@ export class PositionRunner {
   /** The queue goes on meanwhile: no message waits for the disk. */
   #write(call: number, hasPosition: boolean): void {
     const { channelId, store, position, alongside } = this.#parts;
-    const changes = this.#changes.splice(0).map((change) => typeof change === "function" ? change() : change);
+    const changes = Array.from(this.#changes, (change) => typeof change === "function" ? change() : change)
+      .filter((change) => change !== undefined);
+    this.#changes.clear();
     if (hasPosition) {
       const reached = position();
       changes.push(putPosition(channelId, reached), ...alongside(reached.sequence));

@@ -90,7 +90,7 @@ export class ReadingRunner {
   }
 
   /** The changes to write when the application is done with these. */
-  changesOf(items: readonly InboxItem[]): RecordChange[] {
+  changesOf(items: readonly InboxItem[]): Noted[] {
     return this.#intake.changesOf(items);
   }
 
