@@ -5,8 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { nobodyKnown, parseTrust, type Trust, trustPath } from "../../proto/mod.ts";
 
-/** Between two looks: far less than a command takes to start. */
-const lookMs = 100;
+/** Between two looks: a person sees a name that was given just now, and a busy channel does not look with each message. */
+const lookMs = 500;
 /** Far more than it ever has. */
 const maxFileBytes = 1024 * 1024;
 
@@ -47,10 +47,10 @@ export function openTrust(path: string | undefined = findTrust()): TrustFile {
 /** Changes with the file. */
 function markOf(path: string): string {
   try {
-    const { ino, mtimeMs, size } = statSync(path);
-    return `${ino} ${mtimeMs} ${size}`;
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found === undefined ? "" : `${found.ino} ${found.mtimeMs} ${found.size}`;
   } catch {
-    return ""; // missing, or not ours to read
+    return ""; // not ours to read
   }
 }
 

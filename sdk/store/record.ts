@@ -62,10 +62,16 @@ export function createRecordScratch(): RecordScratch {
 export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
   const { scratch, gcm, isSecret, nonce, name } = by;
   const plaintext = scratch.plaintext.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
-  const version = encodeUint(isSecret ? own : shared, 1);
-  const header = concat(version, encodeUint(record.schema, 2), encodeUint(record.generation, 8));
+  const prefix = new Uint8Array(headerBytes + nonceBytes);
+  const view = new DataView(prefix.buffer);
+  view.setUint8(0, isSecret ? own : shared);
+  view.setUint16(1, record.schema);
+  view.setUint32(3, Math.floor(record.generation / 2 ** 32));
+  view.setUint32(7, record.generation % 2 ** 32);
+  prefix.set(nonce, headerBytes);
+  const header = prefix.subarray(0, headerBytes);
   try {
-    return gcm.seal({ nonce, plaintext, aad: scratch.aad.join(label, header, name), prefix: concat(header, nonce) });
+    return gcm.seal({ nonce, plaintext, aad: scratch.aad.join(label, header, name), prefix });
   } finally {
     plaintext.fill(0);
   }

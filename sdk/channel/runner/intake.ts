@@ -61,7 +61,7 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #putSender: ReturnType<typeof senderWriter>;
-  /** What is noted of each sender with every message: the same, so that it is written once. */
+  /** Of each sender one change is noted with all its messages, so that it is written once. */
   readonly #arrived = new Map<AgentId, Noted>();
 
   constructor(parts: IntakeParts) {
