@@ -335,11 +335,12 @@ class Agent {
   }
 
   #checkForgotten(forget: readonly string[]): void {
-    const { disk, nowDay } = this.#world;
+    const { disk, nowDay, relay: { lastResort } } = this.#world;
     const gone = disk.filter(({ id }) => forget.includes(id));
-    if (gone.some(({ madeAtMs }) => nowDay * dayMs - madeAtMs < 30 * dayMs)) {
-      this.#broken("keys: good ones are deleted");
-    }
+    const good = gone.filter(({ madeAtMs }) => nowDay * dayMs - madeAtMs < 30 * dayMs);
+    const isSucceeded = ({ isUsed, id, madeAtMs }: KnownKeyPackage): boolean =>
+      isUsed && id !== lastResort && nowDay * dayMs - madeAtMs > 7 * dayMs;
+    if (!good.every(isSucceeded)) this.#broken("keys: good ones are deleted");
     this.#excuse(gone);
   }
 

@@ -20,6 +20,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 export const lifetimeMs = 30 * dayMs;
 /** A KeyPackage of last resort may be handed out many times: it is renewed after a use, and while it is still good. */
 const lastResortAgeMs = 7 * dayMs;
+/** One that was used opens what a thief has recorded. It stays so long after the relay got its successor: others may still hold it. */
+const usedStaysMs = 7 * dayMs;
 /**
  * KeyPackages that the relay was given and nobody has used so far. A relay that restarts, or lies, asks for more
  * without end. Then the oldest are deleted, and a member that adds this agent with one of them has to try again.
@@ -91,15 +93,23 @@ function begin(state: KeyPackageState, effects: KeyPackageEffect[], cause: Cause
 function looked(run: Run, { job, cause }: Job, all: readonly KnownKeyPackage[]): void {
   if (isPassed(run, cause)) return again(run, cause);
   const { state, facts: { nowMs }, effects } = run;
-  const expired = all.filter(({ madeAtMs }) => nowMs > madeAtMs + lifetimeMs + limits.clockSkewMs);
-  const known = all.filter((each) => !expired.includes(each));
+  const over = all.filter((each) =>
+    nowMs > each.madeAtMs + lifetimeMs + limits.clockSkewMs || isUsedUp(each, all, nowMs)
+  );
+  const known = all.filter((each) => !over.includes(each));
   const wanted = uploadFor(run, cause, known);
   const there = thereWith(wanted, known);
-  const forget = [...expired, ...beyondPool(known, wanted?.pool ?? 0)].map(({ id }) => id);
+  const forget = [...over, ...beyondPool(known, wanted?.pool ?? 0)].map(({ id }) => id);
   const [pool, lastResort] = [wanted?.pool ?? 0, wanted?.lastResort?.is === "new"];
   if (pool === 0 && !lastResort && forget.length === 0) return upload(run, { job, cause }, { wanted, there });
   state.refill = { at: "writing", job, cause, upload: wanted, there };
   effects.push({ type: "write", job, pool, lastResort, forget });
+}
+
+function isUsedUp({ isUsed, madeAtMs }: KnownKeyPackage, all: readonly KnownKeyPackage[], nowMs: number): boolean {
+  const isSuccessor = (each: KnownKeyPackage): boolean =>
+    each.purpose === "last_resort" && each.isThere && each.madeAtMs > madeAtMs && nowMs - each.madeAtMs > usedStaysMs;
+  return isUsed && all.some(isSuccessor);
 }
 
 /** Beside those that are made for it. */

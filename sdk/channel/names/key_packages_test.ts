@@ -116,6 +116,18 @@ Deno.test("those that have expired go, and of the pool the oldest beyond a hundr
   assertEquals(forgets(...pool(100)), [5]);
 });
 
+Deno.test("a last resort that was used goes a week after the relay got another one", () => {
+  const forgets = (days: number, next: Partial<KnownKeyPackage>): unknown => {
+    const used = { ...lastResort, isUsed: true, madeAtMs: 80 * dayMs };
+    const known = [used, { ...next, id: "next", madeAtMs: (100 - days) * dayMs }, ...pool(10)];
+    return new Agent().ask(reminder(5)).looked(...known).effects.map((each) => "forget" in each && each.forget);
+  };
+  assertEquals(forgets(8, { purpose: "last_resort" }), [["last"]]);
+  assertEquals(forgets(6, { purpose: "last_resort" }), [[]]);
+  assertEquals(forgets(8, { purpose: "last_resort", isThere: false }), [[]]);
+  assertEquals(forgets(8, { purpose: "pool" }), [[]]);
+});
+
 Deno.test("a program that replaces all is answered, and hears why it could not be done", () => {
   const agent = new Agent().ask({ of: "program", operation: 7 }).looked().end({ type: "written", made: [] });
   agent.end({ type: "uploaded" }).end({ type: "noted" });
