@@ -36,6 +36,7 @@ import {
   relayUrlsOf,
   wantedPorts,
 } from "./deploy/local/relay_places.ts";
+import { buildConsole } from "./tools/build_console.ts";
 
 /** Together less than the five seconds in which a Ctrl-C is done. */
 const relayStopMs = 3_500;
@@ -138,6 +139,9 @@ async function runStack(
 
   console.log("Static is starting");
   const up = (async () => {
+    const building = configs.api.console ? buildConsole() : undefined;
+    // Told below, when its turn has come.
+    building?.catch(() => {});
     // One relay loads its code while the API comes up, or makes its database.
     const [only] = parts.nats.length === 0 ? parts.relays : [];
     const early = only?.start();
@@ -148,17 +152,29 @@ async function runStack(
     const relays = early === undefined
       ? await startRelays(configs, parts, asked)
       : [await showProgress("Relay", early, asked)];
-    return greetingOf({ api, relays, hasConsole: configs.api.console, dataDir, deno: denoOfUser() });
+    const isBuilt = building !== undefined && await hasConsole(building, asked);
+    return greetingOf({ api, relays, hasConsole: isBuilt, dataDir, deno: denoOfUser() });
   })();
   try {
     const greeting = await Promise.race([up.catch((error) => unlessAsked(error, asked)), asked]);
     if (greeting !== undefined) console.log(greeting);
-    using _watch = watch ? watchParts(parts) : undefined;
+    using _watch = watch ? watchParts(parts, asked) : undefined;
     await asked;
     console.log("Stopping …");
   } finally {
     await stop(parts);
     await up.catch(() => {});
+  }
+}
+
+/** Everything else works without it. */
+async function hasConsole(building: Promise<unknown>, asked: Promise<void>): Promise<boolean> {
+  try {
+    await showProgress("Console", building, asked);
+    return true;
+  } catch (error) {
+    console.log(`The console cannot be built: ${error instanceof Error ? error.message : error}`);
+    return false;
   }
 }
 
@@ -235,20 +251,28 @@ function createPart(
   });
 }
 
-function watchParts({ api, relays }: Parts): Disposable {
-  let restarts = Promise.resolve();
-  const parts = { api: [api], relay: relays };
-  const restart = async (name: keyof typeof parts): Promise<void> => {
+function watchParts({ api, relays }: Parts, asked: Promise<void>): Disposable {
+  let changes = Promise.resolve();
+  const restart = async (name: string, parts: readonly Part[]): Promise<void> => {
     console.log(`The code of the ${name} has changed`);
     // Of several relays one is down at a time.
-    for (const part of parts[name]) await part.restart();
+    for (const part of parts) await part.restart();
+  };
+  const concerned = {
+    api: () => restart("api", [api]),
+    relay: () => restart("relay", relays),
+    console: () => hasConsole(buildConsole(), asked),
   };
   const watch = watchCode({
     root,
-    folders: { api: ["api/", "migrations/", "proto/", "server/"], relay: ["relay/", "proto/", "server/"] },
+    folders: {
+      api: ["api/", "migrations/", "proto/", "server/"],
+      relay: ["relay/", "proto/", "server/"],
+      console: ["api/console/", "proto/", "sdk/", "wasm/"],
+    },
     // One after the other, also when code changes while a part is being restarted.
     onChange: (names) => {
-      for (const name of names) restarts = restarts.then(() => restart(name));
+      for (const name of names) changes = changes.then(async () => void await concerned[name]());
     },
   });
   // Said last: a change that comes right after these words is seen.

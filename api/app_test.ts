@@ -19,8 +19,9 @@ const caller = {
 /** The HTTP layer alone: every part behind it fails as told. */
 function createBrokenApp(
   fail: () => never,
-  { isAllowedOrigin = createOriginCheck(undefined), limiter = unlimited }: {
+  { isAllowedOrigin = createOriginCheck(undefined), limiter = unlimited, consoleFiles }: {
     isAllowedOrigin?: (origin: string) => boolean;
+    consoleFiles?: AppDeps["consoleFiles"];
     limiter?: RateLimiter;
   } = {},
 ): { app: App; logs: string[] } {
@@ -68,7 +69,7 @@ function createBrokenApp(
     resets: { ask: fail, stop: fail },
     authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
     store: { ping: fail, readOwnEvents: fail },
-    consoleFiles: undefined,
+    consoleFiles,
     clock: () => 0,
     relaySecret: new Secret("relay"),
     maxBodyBytes: 1024,
@@ -110,6 +111,24 @@ Deno.test("an unexpected failure answers 500 internal, tells the caller nothing 
     assertEquals([line.level, line.status, line.error.name], ["error", 500, "RangeError"]);
     assert(line.error.message.includes("canary"));
   }
+});
+
+Deno.test("a console that was not built says what builds it, and everything else is there", async () => {
+  const { app } = createBrokenApp(() => {
+    throw new Error("not reached");
+  }, { consoleFiles: { find: () => Promise.resolve(undefined) } });
+  const visit = async (path: string): Promise<{ status: number; headers: Headers; text: string }> => {
+    const response = await app.fetch(new Request(`http://x${path}`));
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  for (const path of ["/console", "/console/keys", "/console/join", "/console/nowhere"]) {
+    const { status, headers, text } = await visit(path);
+    assertEquals([status, headers.get("cache-control")], [503, "no-store"], path);
+    assert(text.includes("<code>deno task build</code>") && !/script|style|href|src/.test(text), text);
+    assert(headers.get("content-security-policy")?.startsWith("default-src 'none'; "));
+  }
+  assertEquals((await visit("/console/assets/ui.js")).status, 404);
+  for (const path of ["/health", "/docs", "/openapi.json"]) assertEquals((await visit(path)).status, 200, path);
 });
 
 Deno.test("configured origins are allowed exactly; loopback is not, once origins are configured", async () => {

@@ -6,7 +6,7 @@
 import { version } from "../proto/mod.ts";
 import { installPackages } from "./npm.ts";
 import { bundleTypes } from "./public_types.ts";
-import { listFiles } from "./source.ts";
+import { filesBelow } from "./source.ts";
 
 export interface NpmPackage {
   /** The unpacked package. */
@@ -119,9 +119,7 @@ export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]
 }
 
 async function listSources(): Promise<string[]> {
-  const written = (await listFiles(repository)).filter((path) => sources.test(path));
-  const generated = (await Promise.all(["proto/gen", "sdk/gen", "wasm/gen"].map((each) => filesOf(each)))).flat();
-  return [...written, ...generated].sort();
+  return (await filesBelow(repository)).filter((path) => sources.test(path));
 }
 
 async function copySources(work: string): Promise<void> {
@@ -129,11 +127,6 @@ async function copySources(work: string): Promise<void> {
     await Deno.mkdir(`${work}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
     await Deno.copyFile(repository + path, `${work}/${path}`);
   }
-}
-
-/** Generated code, which `listFiles` leaves out. */
-async function filesOf(folder: string, root = repository): Promise<string[]> {
-  return (await Array.fromAsync(Deno.readDir(root + folder))).map(({ name }) => `${folder}/${name}`);
 }
 
 /** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
@@ -166,8 +159,7 @@ async function compile(work: string, folder: string, { entries, declaration }: P
 /** One file instead of one for each module; see `public_types.ts`. */
 async function keepPublicTypes(folder: string): Promise<void> {
   const types = bundleTypes("sdk/mod.d.ts", (path) => Deno.readTextFileSync(`${folder}/${path}`));
-  const generated = (await Promise.all(["sdk/gen", "wasm/gen"].map((each) => filesOf(each, `${folder}/`)))).flat();
-  for (const path of [...await listFiles(folder), ...generated]) {
+  for (const path of await filesBelow(folder)) {
     // The parts of A2A over channels refer to the SDK by its public types alone.
     if (path.endsWith(".d.ts") && !path.startsWith("sdk/a2a/")) await Deno.remove(`${folder}/${path}`);
   }
@@ -181,7 +173,7 @@ const peers: ReadonlySet<string> = new Set(["@a2a-js/sdk"]);
 async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
   const { imports } = await readConfig();
   const used = new Set<string>();
-  for (const path of await listFiles(folder)) {
+  for (const path of await filesBelow(folder)) {
     if (!path.endsWith(".js")) continue;
     const text = await Deno.readTextFile(`${folder}/${path}`);
     for (const [, specifier = ""] of text.matchAll(/^(?:import|export)\b[^;"]*"([^"]+)";/gm)) used.add(specifier);

@@ -5,7 +5,7 @@
 import { installPackages, runNpmScript } from "./npm.ts";
 
 export interface BundleOptions {
-  /** A file, or a text whose imports are looked up from a folder. */
+  /** A file, whose path may be that in the repository, or a text whose imports are looked up from a folder. */
   readonly entry: string | { readonly text: string; readonly folder: string };
   /** Where the bundle is written. */
   readonly file: string;
@@ -19,8 +19,6 @@ export interface BundleOptions {
   /** Code that stands before everything else. */
   readonly banner?: string;
   readonly minify?: boolean;
-  /** Without comments and dead code, and line by line: what is checked in then changes where its source does. */
-  readonly byLine?: boolean;
   /** Text instead of a file, by how the file's path ends. */
   readonly replace?: Readonly<Record<string, string>>;
   /** Modules that are a file of their own: by how an import ends, the address under which the bundle finds it. */
@@ -42,7 +40,23 @@ export interface Project {
 const external = ["classic-level"];
 
 export async function bundle(options: BundleOptions): Promise<void> {
-  await runNpmScript("bundle.ts", { args: [JSON.stringify(options)] });
+  await bundleAll([options]);
+}
+
+/**
+ * Returns the files that each bundle is made of. A project that has esbuild is the bundler's: otherwise Deno downloads
+ * everything that `tools/npm` names.
+ */
+export async function bundleAll(
+  all: readonly BundleOptions[],
+  project?: Pick<Project, "folder">,
+): Promise<readonly (readonly string[])[]> {
+  return JSON.parse(new TextDecoder().decode(
+    await runNpmScript("bundle.ts", {
+      args: [JSON.stringify(all)],
+      ...(project !== undefined && { project: project.folder }),
+    }),
+  ));
 }
 
 /** `packages` are names of `tools/npm/deno.json`, installed beside the project's own. */

@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the pages of the
- * console, the packages' `deno.json`, the CLI's reference and the table of benchmarks.
+ * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the packages'
+ * `deno.json`, the CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
@@ -9,7 +9,6 @@ import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { renderContract } from "./contract.ts";
-import { consoleBundles, createConsoleGenerator } from "./generate_console.ts";
 import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
@@ -19,7 +18,6 @@ import { renderLimits } from "./pages/limits_page.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
-const generateConsole = createConsoleGenerator();
 const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
 const targets = [
@@ -57,11 +55,6 @@ const targets = [
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
     generate: () => generateWorker(runtime),
-  })),
-  ...consoleBundles.map((one) => ({
-    path: `api/console/gen/${one.name}.ts`,
-    source: one.entry,
-    generate: () => generateConsole(one),
   })),
   ...Object.keys(packages).map((folder) => ({
     path: `${folder}/deno.json`,

@@ -7,15 +7,27 @@ const root = new URL("../", import.meta.url);
 const project = new URL("npm/", import.meta.url);
 
 /** Flags with which Deno runs or checks what stands in `tools/npm`. */
-export const npmProjectFlags: readonly string[] = ["--quiet", "--config", new URL("deno.json", project).pathname];
+export const npmProjectFlags: readonly string[] = flagsFor(project.pathname);
+
+function flagsFor(folder: string): string[] {
+  return ["--quiet", "--config", `${folder}/deno.json`];
+}
+
+interface ScriptOptions {
+  readonly args?: readonly string[];
+  readonly input?: Uint8Array<ArrayBuffer>;
+  /** A folder that `installPackages` has filled with all that the script needs. */
+  readonly project?: string;
+}
 
 /** Runs a script of `tools/npm` and returns what it prints. Throws with its errors when it fails. */
 export async function runNpmScript(
   script: string,
-  { args = [], input = new Uint8Array() }: { args?: readonly string[]; input?: Uint8Array<ArrayBuffer> } = {},
+  { args = [], input = new Uint8Array(), project: folder = project.pathname }: ScriptOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", ...npmProjectFlags, new URL(script, project).pathname, ...args],
+    args: ["run", "-A", "--no-check", ...flagsFor(folder), new URL(script, project).pathname, ...args],
+    cwd: root,
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

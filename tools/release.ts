@@ -139,6 +139,7 @@ function buildWith({ skipTests }: { readonly skipTests: boolean }): ReleasePlan[
   return async (run) => {
     const deno = (...args: readonly string[]): Promise<string> => run(Deno.execPath(), "task", "--quiet", ...args);
     await deno("generate");
+    await deno("build");
     if (!skipTests) {
       await deno("test");
       await deno("stress", "packages");

@@ -28,12 +28,17 @@ export function isTest(path: string): boolean {
 }
 
 /** Every file of ours below `root`; generated code is left out, its generator is what we write. */
-export async function listFiles(root: string, folder = ""): Promise<string[]> {
+export async function listFiles(root: string): Promise<string[]> {
+  return (await filesBelow(root)).filter((path) => !generated.test(path));
+}
+
+/** Generated code too. */
+export async function filesBelow(root: string, folder = ""): Promise<string[]> {
   const paths: string[] = [];
   for await (const entry of Deno.readDir(`${root}/${folder}`)) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory && !skippedFolders.has(entry.name)) paths.push(...await listFiles(root, path));
-    else if (entry.isFile && !generated.test(path)) paths.push(path);
+    if (entry.isDirectory && !skippedFolders.has(entry.name)) paths.push(...await filesBelow(root, path));
+    else if (entry.isFile) paths.push(path);
   }
   return paths.sort();
 }

@@ -8,8 +8,9 @@ import {
   type ConsoleFiles,
   consoleHeaders,
   consolePolicy,
-  createFile,
-  renderShell,
+  createShell,
+  type FileAnswer,
+  type FileQuestion,
 } from "../console/mod.ts";
 
 const base = "/admin";
@@ -20,23 +21,25 @@ const pages = [base, ...["limits", "health", "audit"].map((page) => `${base}/${p
 /** Returns undefined for a request that is about something else, and for one under another name than this machine's. */
 export function createOperatorPage(files: ConsoleFiles): (request: Request) => Promise<Response | undefined> {
   const policy = consoleHeaders(consolePolicy([]));
-  const shell = createFile(
-    "text/html; charset=utf-8",
-    renderShell({ title: "Static operator", script: "operator.js", base: assets.slice(0, -1) }),
-  );
+  const answerShell = createShell(files, {
+    title: "Static operator",
+    script: "operator.js",
+    base: assets.slice(0, -1),
+  });
+  const respond = ({ status, headers, body }: FileAnswer): Response =>
+    new Response(body, { status, headers: { ...policy, ...headers } });
   return async (request) => {
     const { pathname, hostname } = new URL(request.url);
     if (!["GET", "HEAD"].includes(request.method) || !isLoopback(hostname)) return undefined;
     if (pathname === "/") return new Response(null, { status: 302, headers: { location: base } });
     if (pathname !== base && (!pathname.startsWith(`${base}/`) || pathname.startsWith(calls))) return undefined;
     const isAsset = pathname.startsWith(assets);
-    const file = isAsset ? await files.find(pathname.slice(assets.length)) : await shell;
-    if (file === undefined) return undefined;
-    const { status, headers, body } = answerFile(file, {
+    const asked: FileQuestion = {
       encodings: request.headers.get("accept-encoding") ?? undefined,
       known: request.headers.get("if-none-match") ?? undefined,
-      isFound: isAsset || pages.includes(pathname),
-    });
-    return new Response(body, { status, headers: { ...policy, ...headers } });
+    };
+    if (!isAsset) return respond(await answerShell({ ...asked, isFound: pages.includes(pathname) }));
+    const file = await files.find(pathname.slice(assets.length));
+    return file === undefined ? undefined : respond(answerFile(file, asked));
   };
 }

@@ -1,9 +1,10 @@
 /**
- * The console's files, served from memory. They are generated from `page/` by `deno task generate`, loaded when they are asked
- * for, and compressed once. Their names stay the same, so a browser asks each time whether its copy is current; the ETag is
- * strong, and another one for the compressed form.
+ * The console's files, served from memory. `deno task build` makes them of `page/`; those that it has made last are read when one
+ * is asked for, and compressed once. Their names stay the same, so a browser asks each time whether its copy is current; the ETag
+ * is strong, and another one for the compressed form.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
+import { text as icon } from "./icon.ts";
 
 export interface ConsoleFile {
   readonly type: string;
@@ -17,56 +18,52 @@ export interface Body {
 }
 
 export interface ConsoleFiles {
-  /** Returns undefined when there is no such file. */
+  /** Returns undefined when there is no such file, and for every file when nothing was built. */
   find(name: string): Promise<ConsoleFile | undefined>;
 }
 
-interface Source {
-  readonly type: string;
-  readonly load: () => Promise<{ readonly text: string }>;
-}
-
 const script = "text/javascript; charset=utf-8";
+const style = "text/css; charset=utf-8";
+const common = ["console.css", "ui.js", "shared.js"];
+/** Where `tools/build_console.ts` writes. */
+const built = new URL("../../dist/console/", import.meta.url);
 
-const common: readonly (readonly [string, Source])[] = [
-  ["console.css", { type: "text/css; charset=utf-8", load: () => import("./gen/style.ts") }],
-  ["ui.js", { type: script, load: () => import("./gen/ui.ts") }],
-  ["shared.js", { type: script, load: () => import("./gen/shared.ts") }],
-  ["icon.svg", { type: "image/svg+xml", load: () => import("./icon.ts") }],
-];
-
-export function createConsoleFiles(): ConsoleFiles {
-  return createFiles([
-    ...common,
-    ["console.js", { type: script, load: () => import("./gen/console.ts") }],
-    ["plot.js", { type: script, load: () => import("./gen/plot.ts") }],
-    ["live.js", { type: script, load: () => import("./gen/live.ts") }],
-    ["worker.js", { type: script, load: () => import("./gen/worker.ts") }],
-  ]);
+export function createConsoleFiles(folder = built): ConsoleFiles {
+  return createFiles([...common, "console.js", "plot.js", "live.js", "worker.js"], folder);
 }
 
 /** For the admin port: the page of operators is nowhere else. */
-export function createOperatorFiles(): ConsoleFiles {
-  return createFiles([...common, ["operator.js", { type: script, load: () => import("./gen/operator.ts") }]]);
+export function createOperatorFiles(folder = built): ConsoleFiles {
+  return createFiles([...common, "operator.js"], folder);
 }
 
-function createFiles(list: readonly (readonly [string, Source])[]): ConsoleFiles {
-  const sources = new Map(list);
-  const made = new Map<string, Promise<ConsoleFile>>();
+type Files = ReadonlyMap<string, ConsoleFile>;
+
+function createFiles(names: readonly string[], folder: URL): ConsoleFiles {
+  const held: { build?: string; files?: Promise<Files> } = {};
   return {
     find: async (name) => {
-      const source = sources.get(name);
-      if (source === undefined) return undefined;
-      const file = made.get(name) ?? make(source);
-      made.set(name, file);
-      return await file;
+      try {
+        const build = await Deno.readTextFile(new URL("current", folder));
+        if (held.build !== build) held.files = readFiles(names, new URL(`${build}/`, folder));
+        held.build = build;
+        return (await held.files)?.get(name);
+      } catch (error) {
+        delete held.build;
+        // A folder that is being replaced is gone for a moment too.
+        if (error instanceof Deno.errors.NotFound) return undefined;
+        throw error;
+      }
     },
   };
 }
 
-async function make({ type, load }: Source): Promise<ConsoleFile> {
-  const { text } = await load();
-  return await createFile(type, text);
+async function readFiles(names: readonly string[], folder: URL): Promise<Files> {
+  const read = async (name: string): Promise<[string, ConsoleFile]> => {
+    const type = name.endsWith(".css") ? style : script;
+    return [name, await createFile(type, await Deno.readTextFile(new URL(name, folder)))];
+  };
+  return new Map([...await Promise.all(names.map(read)), ["icon.svg", await createFile("image/svg+xml", icon)]]);
 }
 
 export async function createFile(type: string, text: string): Promise<ConsoleFile> {
@@ -81,7 +78,8 @@ export async function createFile(type: string, text: string): Promise<ConsoleFil
 }
 
 export interface FileAnswer {
-  readonly status: 200 | 304 | 404;
+  /** 503: it was not built. */
+  readonly status: 200 | 304 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer> | null;
 }

@@ -1,5 +1,5 @@
 import { assertEquals, assertLess } from "@std/assert";
-import { answerFile, createFile } from "./files.ts";
+import { answerFile, createConsoleFiles, createFile } from "./files.ts";
 
 const file = await createFile("text/plain", "a".repeat(1_000));
 
@@ -20,4 +20,33 @@ Deno.test("a list of encodings full of space takes no longer than another", () =
   });
   // It took a second when a pattern looked for the space.
   assertLess(Math.min(...tookMs), 200);
+});
+
+Deno.test("files are those of the last build, and none before it or without its folder", async () => {
+  const folder = new URL(`file://${await Deno.makeTempDir({ prefix: "static-console-" })}/`);
+  const { find } = createConsoleFiles(folder);
+  const read = async (): Promise<string | undefined> => {
+    const found = await find("ui.js");
+    return found && new TextDecoder().decode(found.plain.bytes);
+  };
+  const build = async (name: string): Promise<void> => {
+    await Deno.mkdir(new URL(name, folder));
+    for (const file of ["console.css", "console.js", "live.js", "plot.js", "shared.js", "ui.js", "worker.js"]) {
+      await Deno.writeTextFile(new URL(`${name}/${file}`, folder), name);
+    }
+  };
+  const choose = (name: string): Promise<void> => Deno.writeTextFile(new URL("current", folder), name);
+  assertEquals(await read(), undefined);
+  await build("a");
+  assertEquals(await read(), undefined);
+  await choose("a");
+  assertEquals(await read(), "a");
+  await choose("b");
+  assertEquals(await read(), undefined);
+  await build("b");
+  assertEquals([await read(), await find("operator.js"), await find("../current")], ["b", undefined, undefined]);
+  // They are in memory now.
+  await Deno.remove(new URL("b", folder), { recursive: true });
+  assertEquals(await read(), "b");
+  await Deno.remove(folder, { recursive: true });
 });

@@ -2,6 +2,7 @@
  * The page that every address of the console begins with, and the headers of all its files. The policy lets it load what this
  * API serves and talk to this API and its relays, and nothing else: no inline code or style, no frame, no other origin.
  */
+import { answerFile, type ConsoleFiles, createFile, type FileAnswer, type FileQuestion } from "./files.ts";
 
 /** `relayUrls` are what clients are told. */
 export function consolePolicy(relayUrls: readonly string[]): string {
@@ -52,8 +53,31 @@ export interface ShellOptions {
   readonly base: string;
 }
 
+const type = "text/html; charset=utf-8";
+
+/** The page, or its words that it was not built. */
+export type Shell = (asked: FileQuestion) => Promise<FileAnswer>;
+
+export function createShell(files: ConsoleFiles, options: ShellOptions): Shell {
+  const shell = createFile(type, renderShell(options));
+  return async (asked) => await files.find(options.script) === undefined ? notBuilt : answerFile(await shell, asked);
+}
+
+const notBuilt: FileAnswer = {
+  status: 503,
+  headers: { "cache-control": "no-store", "content-type": type },
+  body: new TextEncoder().encode(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Static</title></head>
+<body><h1>This page is not built</h1>
+<p>Run <code>deno task build</code> in the repository of Static, where this API runs, and load this page again.
+Everything else of the API works.</p></body>
+</html>
+`),
+};
+
 /** Two files are needed by every script, so they are asked for at once. */
-export function renderShell({ title, script, base }: ShellOptions): string {
+function renderShell({ title, script, base }: ShellOptions): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,12 +1,12 @@
 /** `/console`: the page and its files. None of it is about anybody, so browsers may keep it and ask whether it is current. */
 import {
   answerFile,
-  type ConsoleFile,
   type ConsoleFiles,
   consoleHeaders,
   consolePolicy,
-  createFile,
-  renderShell,
+  createShell,
+  type FileAnswer,
+  type FileQuestion,
 } from "../console/mod.ts";
 import type { ApiContext } from "./context.ts";
 import { notFound } from "./errors.ts";
@@ -25,40 +25,38 @@ export interface ConsoleDeps {
 export function addConsoleRoutes(router: Router, { consoleFiles, discovery }: ConsoleDeps): void {
   if (consoleFiles === undefined) return;
   const headers = consoleHeaders(consolePolicy(discovery.relayUrls));
-  const answerShell = createShell(discovery);
+  const answerPage = createPage(consoleFiles, discovery);
   router.addPage("/", (c) => c.redirect(consolePath, 302));
-  for (const page of pages) router.addPage(`${consolePath}${page}`, (c) => answerShell(c));
+  for (const page of pages) router.addPage(`${consolePath}${page}`, (c) => answerPage(c));
   router.addPage(`${assetsPath}/{name}`, async (c) => {
     const file = await consoleFiles.find(c.req.param("name") ?? "");
-    return file === undefined ? notFound(c) : answer(c, file, headers);
+    return file === undefined ? notFound(c) : answer(c, answerFile(file, questionOf(c)), headers);
   });
   // A page that there is not says so itself, to people.
   router.hono.get(`${consolePath}/*`, (c) => {
     c.set("route", `${consolePath}/*`);
-    return answerShell(c, { isFound: false });
+    return answerPage(c, { isFound: false });
   });
 }
 
-type Shell = (c: ApiContext, options?: { readonly isFound: boolean }) => Promise<Response>;
+type Page = (c: ApiContext, options?: { readonly isFound: boolean }) => Promise<Response>;
 
 /** The page that all addresses of the console begin with. */
-export function createShell({ relayUrls }: ConsoleDeps["discovery"]): Shell {
+export function createPage(files: ConsoleFiles, { relayUrls }: ConsoleDeps["discovery"]): Page {
   const headers = consoleHeaders(consolePolicy(relayUrls));
-  const shell = createFile(
-    "text/html; charset=utf-8",
-    renderShell({ title: "Static", script: "console.js", base: assetsPath }),
-  );
-  return async (c, { isFound } = { isFound: true }) => answer(c, await shell, headers, isFound);
+  const answerShell = createShell(files, { title: "Static", script: "console.js", base: assetsPath });
+  return async (c, { isFound } = { isFound: true }) =>
+    answer(c, await answerShell({ ...questionOf(c), isFound }), headers);
+}
+
+function questionOf(c: ApiContext): FileQuestion {
+  return { encodings: c.req.header("accept-encoding"), known: c.req.header("if-none-match") };
 }
 
 function answer(
   c: ApiContext,
-  file: ConsoleFile,
+  { status, headers, body }: FileAnswer,
   policy: Readonly<Record<string, string>>,
-  isFound = true,
 ): Response {
-  const asked = { encodings: c.req.header("accept-encoding"), known: c.req.header("if-none-match"), isFound };
-  const { status, headers, body } = answerFile(file, asked);
-  const all = { ...policy, ...headers };
-  return body === null ? c.body(null, status, all) : c.body(body, isFound ? 200 : 404, all);
+  return c.newResponse(body, status, { ...policy, ...headers });
 }

@@ -4,7 +4,7 @@
  * The browser sends that part to nobody.
  */
 import { joinPagePath } from "../../proto/mod.ts";
-import { type ConsoleDeps, createShell } from "./console.ts";
+import { type ConsoleDeps, createPage } from "./console.ts";
 import type { Router } from "./operation.ts";
 
 const style = `
@@ -29,7 +29,7 @@ the part behind the <code>#</code> stays in your browser and was not sent to thi
 `;
 
 export function addJoinPageRoutes(router: Router, { consoleFiles, discovery }: ConsoleDeps): void {
-  const answerShell = consoleFiles === undefined ? undefined : createShell(discovery);
+  const answerPage = consoleFiles === undefined ? undefined : createPage(consoleFiles, discovery);
   router.add<undefined>({
     method: "get",
     path: joinPagePath,
@@ -38,7 +38,7 @@ export function addJoinPageRoutes(router: Router, { consoleFiles, discovery }: C
     credential: "none",
     success: { status: 200, text: "HTML." },
     handle: async (c) => {
-      if (answerShell !== undefined) return await answerShell(c);
+      if (answerPage !== undefined) return await answerPage(c);
       c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
       c.header("referrer-policy", "no-referrer");
       c.header("x-robots-tag", "noindex");

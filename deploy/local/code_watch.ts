@@ -26,7 +26,7 @@ export function watchCode<Name extends string>({ root, folders, onChange }: Code
   void (async () => {
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
-      const sources = paths.filter((path) => /\.(ts|sql)$/.test(path) && !path.endsWith("_test.ts"));
+      const sources = paths.filter((path) => /\.(ts|sql|css)$/.test(path) && !path.endsWith("_test.ts"));
       const concerned = names.filter((name) => folders[name].some((folder) => sources.some(isIn(folder))));
       if (concerned.length === 0) continue;
       for (const name of concerned) changed.add(name);

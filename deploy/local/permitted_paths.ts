@@ -17,9 +17,9 @@ interface Paths {
 /** Packages whose files, beside their code, the embedded database reads. */
 const databasePackages = ["@electric-sql/pglite", "@electric-sql/pglite-prepopulatedfs"];
 
-/** The API reads its migrations, and the code of its threads. */
+/** The API reads its migrations, the code of its threads, and the console as it was built. */
 function apiCode(): string[] {
-  const own = ["api", "migrations"].map((name) => new URL(`../../${name}`, import.meta.url));
+  const own = ["api", "dist/console", "migrations"].map((name) => new URL(`../../${name}`, import.meta.url));
   const packages = databasePackages.map((name) => new URL("..", import.meta.resolve(name)));
   return [...own, ...packages].map((url) => fileURLToPath(url));
 }

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import "../support/built_console.ts";
 import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { createCall, realPostgres, signUp, testEnvironment } from "../support/api/harness.ts";
 
@@ -20,6 +21,9 @@ testWhen(postgresInstalled, "the edge entry serves the same API under deno serve
     const { apiKey } = await signUp(call);
     assertEquals((await call("POST", "/v1/tokens", { key: apiKey })).status, 200);
     assertEquals((await call("GET", "/ready")).status, 200);
+    for (const path of ["/console", "/console/assets/live.js"]) {
+      assertEquals((await call("GET", path)).status, 200, path);
+    }
   } finally {
     child.kill("SIGKILL");
     await child.status;

@@ -1,5 +1,6 @@
 // The console's files over HTTP: which headers they have, how browsers keep them, and that they can be off.
 import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
+import "../support/built_console.ts";
 import { anyBackend, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const maxShellBytes = 60_000;

@@ -1,5 +1,6 @@
 /** Somebody at the console: what people do there, as steps that tests share. */
 import { assertEquals } from "@std/assert";
+import "../support/built_console.ts";
 import type { TestApi } from "../support/api/harness.ts";
 import type { Tab } from "../support/runtime/tab.ts";
 

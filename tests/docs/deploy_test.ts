@@ -103,9 +103,10 @@ Deno.test("the tasks of API and relay let them read the files that variables nam
 Deno.test("images are built on the Deno that the README names, from files that exist", () => {
   const version = /deno@([\d.]+)/.exec(read("README.md"))?.[1];
   for (const part of parts) {
-    const { from, copies } = imageOf(part);
+    const { from, copies, builds } = imageOf(part);
     assertEquals(from, `denoland/deno:${version}`);
-    for (const path of copies) assert(Deno.statSync(repository + path), path);
+    assertEquals(builds, part === "api" ? [["task", "build"]] : []);
+    for (const path of copies) assert(path === "dist/console" || Deno.statSync(repository + path), path);
   }
 });
 
@@ -225,15 +226,29 @@ interface Image extends Described {
   readonly copies: readonly string[];
   /** The arguments of each Deno call while the image is built. */
   readonly preparations: readonly (readonly string[])[];
+  /** Those of the calls in the whole repository, before that. */
+  readonly builds: readonly (readonly string[])[];
 }
 
 function imageOf(part: string): Image {
-  const text = read(`deploy/Dockerfile.${part}`);
+  const stages = read(`deploy/Dockerfile.${part}`).split(/^(?=FROM )/m).slice(1);
+  const text = stages.at(-1) ?? "";
   const [, ...args] = JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? "[]");
   const set = Array.from(text.matchAll(/^ENV (.+)$/gm), ([, line = ""]) => line.replaceAll(" ", "\n")).join("\n");
-  const copies = Array.from(text.matchAll(/^COPY (.+) \S+$/gm), ([, paths = ""]) => paths.split(" ")).flat();
-  const preparations = Array.from(text.matchAll(/^RUN deno (.+)$/gm), ([, words = ""]) => words.split(" "));
-  return { args, variables: variablesIn(set), from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "", copies, preparations };
+  const copies = Array.from(
+    text.matchAll(/^COPY (?:--from=build \/app\/)?(.+) \S+$/gm),
+    ([, paths = ""]) => paths.split(" "),
+  ).flat();
+  const callsIn = (stage: string): string[][] =>
+    Array.from(stage.matchAll(/^RUN deno (.+)$/gm), ([, words = ""]) => words.split(" "));
+  return {
+    args,
+    variables: variablesIn(set),
+    from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "",
+    copies,
+    preparations: callsIn(text),
+    builds: stages.slice(0, -1).flatMap(callsIn),
+  };
 }
 
 /** The variables that the compose file gives to a part, filled in from `compose.env`. The proxy is not in it. */
@@ -298,7 +313,8 @@ async function openStage(): Promise<Stage> {
         STATIC_ADMIN_PORT: "0",
       };
     },
-    build: async ({ copies, preparations }) => {
+    build: async ({ copies, preparations, builds }) => {
+      for (const words of builds) await runCommand(Deno.execPath(), words, { cwd: repository });
       await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
       await Deno.mkdir(`${folder}/app`);
       await runCommand("cp", ["-r", "--parents", ...copies, `${folder}/app`], { cwd: repository });

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { z } from "zod";
 import { runNpmScript } from "../../../tools/npm.ts";
+import "../../support/built_console.ts";
 import { type Answer, createCall, type TestApi } from "../../support/api/harness.ts";
 import { installed, runCommand } from "../../support/mod.ts";
 import { codeTo } from "../../support/api/mailbox.ts";
